@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
     from graphmem.contract.relations import Connection, Linked, Related, Solutions
     from graphmem.contract.runs import BuildResume, Required, RunShown
+    from graphmem.contract.scopes import ScopeList
     from graphmem.contract.sessions import SessionContext
     from graphmem.contract.stats import Stats
     from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
     from graphmem.contract.tasks import TaskChanged, TaskShown
     from graphmem.contract.vocabulary import TypeList
     from graphmem.dispatch import Log
+    from graphmem.model.scope import Scope
     from graphmem.model.vocabulary import EntityType, RelationType
 
 
@@ -1275,6 +1277,40 @@ class Types(Operations):
         return answer
 
 
+class Scopes(Operations):
+    """What a caller may read and write that does not get all."""
+
+    def list(self) -> ScopeList:
+        """Return the project's scopes: what a caller that is bound to one may read and write."""
+        answer: ScopeList = self.call("scopes.list")
+        return answer
+
+    def show(self, name: str) -> Scope:
+        """
+        Return one scope.
+
+        Args:
+            name: A scope of the project.
+        """
+        answer: Scope = self.call("scopes.show", name=name)
+        return answer
+
+    def add(
+        self, name: str, *, read: Collection[str] = (), write: Collection[str] = (), description: str = ""
+    ) -> Scope:
+        """
+        Declare a scope, or change what it allows.
+
+        Args:
+            name: Name of the scope: a-z 0-9 _, beginning with a letter.
+            read: Kinds and entity types whose records it may read, or any.
+            write: Kinds and entity types whose records it may write, or any.
+            description: Who is to have the scope, and for what.
+        """
+        answer: Scope = self.call("scopes.add", name=name, read=read, write=write, description=description)
+        return answer
+
+
 class Memory(Handle):
     """
     The memory of one project; any number of threads may use it.
@@ -1292,10 +1328,12 @@ class Memory(Handle):
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
         command: what ``undo --list`` is to call the writes.
         models: those of another memory, ``other.runtime.models``: each is loaded once for both.
+        scope: the scope of the project that says what may be read and written; None looks at ``GRAPHMEM_SCOPE``, an
+            empty text is for all.
 
     Raises:
         Unavailable: there is no store; make one with ``Memory.init``.
-        NotFound: ``at`` names no commit with a store.
+        NotFound: ``at`` names no commit with a store, or there is no such scope.
     """
 
     @cached_property
@@ -1387,6 +1425,11 @@ class Memory(Handle):
     def types(self) -> Types:
         """The vocabulary of the project."""
         return Types(self.runtime, self.caller)
+
+    @cached_property
+    def scopes(self) -> Scopes:
+        """What a caller may read and write that does not get all."""
+        return Scopes(self.runtime, self.caller)
 
     @staticmethod
     def init(folder: Path | str, *, nested: bool = False) -> Initialised:

@@ -9,7 +9,7 @@ Nothing was changed in either case, so running it again is the same as calling i
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -18,8 +18,9 @@ from graphmem.contract.answer import Answer
 from graphmem.contract.operations import OPERATIONS, READ, WRITE, Effect, Operation
 from graphmem.contract.request import NoParameters, Request
 from graphmem.errors import DamagedCatalog, FileReplaced, ReadOnly, Refused
+from graphmem.ledger.scopes import scope_of
 from graphmem.machine import requests
-from graphmem.store.runtime import Client, Runtime
+from graphmem.store.runtime import ALL_RIGHTS, Client, Rights, Runtime
 from graphmem.store.snapshot import Snapshot
 from graphmem.telemetry import observed
 
@@ -37,10 +38,31 @@ class Caller:
         may: whether it may write, or only read.
         sees: the kinds and entity types whose records it may see; None for all. It gets the answers of a store that has
             no others, of the operations that are ``scoped``; all other operations are refused.
+        writes: those whose records it may write; None for all.
+        scope: the scope of the project that says what it sees and writes, read at each call; None for none.
     """
 
     may: Effect = WRITE
     sees: frozenset[str] | None = None
+    writes: frozenset[str] | None = None
+    scope: str | None = None
+
+    def with_rights(self, runtime: Runtime | None) -> "Caller":
+        """Return the caller with what its scope allows as its file is now."""
+        if self.scope is None or runtime is None:
+            return self
+        found = scope_of(runtime.present_layout, self.scope)
+        return replace(self, sees=found.reads, writes=found.writes, scope=None)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it may not see all, as far as is known before its scope is read."""
+        return self.sees is not None or self.scope is not None
+
+    def client(self, runtime: Runtime, *, is_writing: bool = False) -> Client:
+        """Return the client of this thread, on which every read sees what the caller may see."""
+        is_limited = self.sees is not None or (is_writing and self.writes is not None)
+        return runtime.client(Rights(self.sees, self.writes, is_writing) if is_limited else ALL_RIGHTS)
 
     def check(self, operation: Operation, request: Request | None = None) -> None:
         """
@@ -58,10 +80,12 @@ class Caller:
             raise ReadOnly(f"{operation.name} writes, and this caller may only read")
         if not operation.scoped:
             self.check_sees_all(operation.name)
+            if not reads and operation.effect != READ and self.writes is not None:
+                raise Refused(f"{operation.name} cannot be limited to some kinds, and this caller may not write all")
 
     def check_sees_all(self, what: str) -> None:
         """Raise ``Refused`` for something that shows records of every kind, where the caller may not see all."""
-        if self.sees is not None:
+        if self.is_limited:
             raise Refused(f"{what} cannot be limited to some kinds, and this caller may not see all")
 
 
@@ -92,6 +116,7 @@ def call(
     with observed("operation", name):
         if not isinstance(request, Request):
             request = operation.request(**request)
+        caller = caller.with_rights(runtime)
         caller.check(operation, request)
         use_case = use_case_of(operation)
         given = () if operation.request is NoParameters else (request,)
@@ -100,7 +125,8 @@ def call(
         assert runtime is not None, name
         is_read_once = isinstance(stream, Iterator)
         lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
-        client = runtime.client(caller.sees)
+        is_writing = operation.effect == WRITE and not operation.only_reads(request)
+        client = caller.client(runtime, is_writing=is_writing)
 
         def run() -> Any:
             with opened(client, use_case, is_real=not operation.only_reads(request)) as store:

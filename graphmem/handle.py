@@ -9,6 +9,7 @@ from typing import Any, Self
 from graphmem import dispatch
 from graphmem.dispatch import OWNER, Caller, Log
 from graphmem.embed.shared import Models
+from graphmem.settings.folders import named_scope
 from graphmem.store import git_setup
 from graphmem.store.runtime import (
     Client,
@@ -32,7 +33,7 @@ class Operations:
     @property
     def client(self) -> Client:
         """The client of this thread."""
-        return self.runtime.client()
+        return self.caller.with_rights(self.runtime).client(self.runtime)
 
     def call(self, name: str, stream: Log | None = None, /, **given: object) -> Any:
         """Call an operation by its name with parameters that are not checked yet, and return its answer."""
@@ -58,10 +59,12 @@ class Handle(Operations):
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
         command: what ``undo --list`` is to call the writes.
         models: those of another memory, ``other.runtime.models``: each is loaded once for both.
+        scope: the scope of the project that says what may be read and written; None looks at ``GRAPHMEM_SCOPE``, an
+            empty text is for all.
 
     Raises:
         Unavailable: there is no store; make one with ``Memory.init``.
-        NotFound: ``at`` names no commit with a store.
+        NotFound: ``at`` names no commit with a store, or there is no such scope.
     """
 
     def __init__(
@@ -76,11 +79,13 @@ class Handle(Operations):
         at: str | None = None,
         command: str = "python",
         models: Models | None = None,
+        scope: str | None = None,
     ) -> None:
         is_fresh = not find_store(folder).local.exists()
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
         super().__init__(
-            Runtime(folder, at, now, new_id, on_message, progress, command, options, models=models or Models())
+            Runtime(folder, at, now, new_id, on_message, progress, command, options, models=models or Models()),
+            Caller(scope=(named_scope() if scope is None else scope) or None),
         )
         client = self.client  # opened now, so that what is wrong with it is raised here
         if is_fresh and git_setup.unregistered(client.layout):

@@ -47,6 +47,7 @@ from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, 
 from graphmem.contract.relations import Connection, Linked, Related, Solutions
 from graphmem.contract.request import bounds
 from graphmem.contract.runs import BuildResume, Required, RunShown
+from graphmem.contract.scopes import ScopeList
 from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
@@ -56,6 +57,7 @@ from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
 from graphmem.model.schema import row_names
+from graphmem.model.scope import Scope
 from graphmem.rules.moves import CHUNK_MOVES, ITEM_MOVES, PHASE_MOVES, STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
 from graphmem.settings.config import Settings, SettingsSection, sections
 from graphmem.usecase.store.demo import Demonstrated
@@ -456,6 +458,8 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`resolve`": Resolved,
     "`hook`": HookAnswer,
     "`type list`": TypeList,
+    "`scope add`, `scope show`": Scope,
+    "`scope list`": ScopeList,
     "`type add entity`, `type show`": vocabulary.EntityType,
     "`type add relation`, `type show`": vocabulary.RelationType,
     "`cypher`": CypherRows,

@@ -96,6 +96,9 @@ def title_of(text: str) -> str:
     return first if is_title and len(first) <= TITLED_CHARS < len(text) else ""
 
 
+SEARCHED = "SELECT id FROM record WHERE is_live AND text_hash IS NOT NULL"
+
+
 class LexicalIndex(Index):
     """The lexical index of a catalog, in the same database; it follows the catalog's list of stale records."""
 
@@ -127,12 +130,11 @@ class LexicalIndex(Index):
 
     def differences(self) -> tuple[int, int]:
         """Return how many records the index lacks, and how many it has that are gone, but for those it knows of."""
-        searched = "SELECT id FROM record WHERE is_live AND text_hash IS NOT NULL"
         if not self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
-            return self.connection.execute(f"SELECT count(*) FROM ({searched})").fetchone()[0], 0
+            return self.connection.execute(f"SELECT count(*) FROM ({SEARCHED})").fetchone()[0], 0
         indexed, known = "SELECT id FROM lexical_docsize", "EXCEPT SELECT id FROM stale"
-        (missing,) = self.connection.execute(f"SELECT count(*) FROM ({searched} EXCEPT {indexed} {known})").fetchone()
-        (extra,) = self.connection.execute(f"SELECT count(*) FROM ({indexed} EXCEPT {searched} {known})").fetchone()
+        (missing,) = self.connection.execute(f"SELECT count(*) FROM ({SEARCHED} EXCEPT {indexed} {known})").fetchone()
+        (extra,) = self.connection.execute(f"SELECT count(*) FROM ({indexed} EXCEPT {SEARCHED} {known})").fetchone()
         return missing, extra
 
     def search(
@@ -203,21 +205,31 @@ class LexicalIndex(Index):
 
     @property
     def total(self) -> int:
-        """How many records are indexed."""
-        total: int = self.connection.execute("SELECT count(*) FROM lexical_docsize").fetchone()[0]
+        """How many records are indexed; for a caller who sees some kinds, of these."""
+        indexed = "lexical_docsize" if self.catalog.visible is None else f"({SEARCHED})"
+        total: int = self.connection.execute(f"SELECT count(*) FROM {indexed}").fetchone()[0]
         return total
 
     def counts(self, terms: list[str]) -> dict[str, int]:
         """Return in how many records each term is; of very many terms, those in the fewest."""
+        found = self.holders(terms) if self.catalog.visible is None else self.seen_holders(terms)
+        # What is nowhere finds nothing, so of too many terms it goes first.
+        kept = sorted(found, key=lambda term: found[term] or math.inf)[:QUERY_TERMS]
+        return {term: found[term] for term in kept}
+
+    def holders(self, terms: list[str]) -> dict[str, int]:
+        """Return in how many records each term is."""
         stems = self.stems(terms)
         counts: dict[str, int] = {}
         for part in chunks(set(stems)):
             sql = f"SELECT term, doc FROM lexical_terms WHERE term IN ({marks(part)})"
             counts |= dict(self.connection.execute(sql, part).fetchall())
-        found = {term: counts.get(stem, 0) for term, stem in zip(terms, stems, strict=True)}
-        # What is nowhere finds nothing, so of too many terms it goes first.
-        kept = sorted(found, key=lambda term: found[term] or math.inf)[:QUERY_TERMS]
-        return {term: found[term] for term in kept}
+        return {term: counts.get(stem, 0) for term, stem in zip(terms, stems, strict=True)}
+
+    def seen_holders(self, terms: list[str]) -> dict[str, int]:
+        """Return the same of the records that the caller may see: that others have a word would tell what they say."""
+        sql = "SELECT count(*) FROM lexical WHERE lexical MATCH ? AND rowid IN (SELECT id FROM record)"
+        return {term: self.connection.execute(sql, (f'"{term}"',)).fetchone()[0] for term in terms}
 
     def stems(self, terms: list[str]) -> list[str]:
         """Return terms as the index has them."""

@@ -72,6 +72,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "event": ("event", "app", "Record something that happened."),
     "events": ("event", "events", "Show what happened, or follow it."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
+    "scope": ("scope", "app", "Declare and show what callers may read and write."),
     "cypher": ("cypher", "cypher", "Ask the graph in Cypher, read-only."),
     "log": ("history", "log", "Show the commits that changed a record."),
     "diff": ("history", "diff", "Show in words what changed in the memory."),
@@ -171,6 +172,14 @@ Quiet = typer.Option(
     expose_value=False,
     help="Say nothing on standard error but errors.",
 )
+Scope = typer.Option(
+    None,
+    "--scope",
+    metavar="NAME",
+    callback=keeps("scope"),
+    expose_value=False,
+    help="Read and write what this scope allows.",
+)
 At = typer.Option(
     None,
     "--at",
@@ -186,6 +195,7 @@ def options_of_all(
     json: bool = Json,
     lock_timeout: float | None = LockTimeout,
     quiet: bool = Quiet,
+    scope: str | None = Scope,
 ) -> None:
     """Only its options count: they are those of every verb."""
 

@@ -43,6 +43,7 @@ class Invocation:
     is_quiet: bool = False
     lock_timeout_s: float | None = None
     at: str | None = None
+    scope: str | None = None
     command: str = ""  # the verb and its noun, such as "add failure"
     opened: "Memory | None" = None
     bar: Any = None
@@ -70,6 +71,7 @@ class Invocation:
                 new_id=self.new_id,
                 command=self.command,
                 models=self.models,
+                scope=self.scope,
             )
             self.refuse_done(self.opened.client.layout)
         return self.opened
@@ -272,7 +274,8 @@ PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
 def completions(ctx: typer.Context, incomplete: str, names: "Callable[[Memory], Iterable[str]]") -> list[str]:
     """Return those names that begin with what was typed, of the store that the line means."""
     try:
-        with graphmem.Memory(getattr(ctx.find_root().obj, "folder", None)) as memory:
+        asked = ctx.find_root().obj
+        with graphmem.Memory(getattr(asked, "folder", None), scope=getattr(asked, "scope", None)) as memory:
             return [name for name in names(memory) if name.startswith(incomplete) and PLAIN.fullmatch(name)]
     except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
         return []

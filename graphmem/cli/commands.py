@@ -204,3 +204,8 @@ def metavar_of(sort: Any) -> str | None:
     if sort is bool or get_origin(sort) is Literal:
         return None
     return "N" if sort in (int, float) else "TEXT"
+
+
+def listed(values: Sequence[str] | None) -> list[str]:
+    """Return the names of an option that takes several, separated by commas or given again."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]

@@ -16,4 +16,4 @@ def mcp(ctx: typer.Context) -> None:
     Example: graphmem mcp --dir ~/work/project
     """
     invocation = invocation_of(ctx)
-    raise typer.Exit(serve(invocation.folder, invocation.lock_timeout_s))
+    raise typer.Exit(serve(invocation.folder, invocation.lock_timeout_s, invocation.scope))

@@ -70,7 +70,8 @@ def shown(found: ServiceStatus) -> str:
     if not found.ok:
         return "no service runs for this project; start one with: graphmem serve --detach"
     since = f"{found.since:%Y-%m-%d %H:%M}" if found.since else "?"
-    tokens = {"everything": found.token_file, "reading": found.read_token_file}
+    of_scopes = {f"scope {name}": path for name, path in (found.scope_token_files or {}).items()}
+    tokens = {"everything": found.token_file, "reading": found.read_token_file, **of_scopes}
     files = [f"token for {use}: {path}" for use, path in tokens.items() if path]
     at = "".join(f"\n{line}" for line in (f"HTTP: {found.http}", *files)) if found.http else ""
     return (

@@ -1,7 +1,7 @@
 """``type …``: the project's entity and relation types."""
 
 from graphmem.cli.caller import Invocation, complete_kind, complete_type
-from graphmem.cli.commands import Call, Taken, noun, passes
+from graphmem.cli.commands import Call, Taken, listed, noun, passes
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
 from graphmem.model.vocabulary import EntityType, RelationType
 
@@ -37,11 +37,6 @@ def relation(invocation: Invocation, call: Call, sources: list[str], targets: li
     """Declare a relation type, and the kinds that it may connect."""
     answer: RelationType = call(sources=listed(sources), targets=listed(targets))
     invocation.answer(answer, described(answer))
-
-
-def listed(values: list[str]) -> list[str]:
-    """Return the names of an option that takes several, separated by commas or given again."""
-    return [name.strip() for value in values for name in value.split(",") if name.strip()]
 
 
 @app.command("list", epilog="Example: graphmem type list")

@@ -44,6 +44,8 @@ class Code(StrEnum):
         "The project's relation type has the name of a built-in one; it is used.",
     )
     STALE_SCHEMA = "stale_schema", "warning", "`schema.json` differs from the types; for `export --check` an error."
+    BAD_SCOPE = "bad_scope", "error", "The file of a scope cannot be read; a caller with the scope gets nothing."
+    UNKNOWN_IN_SCOPE = "unknown_in_scope", "warning", "A scope names a type that no file declares."
     # The files as a whole.
     LINK = "link", "error", "The store has a symbolic link, which is not followed."
     BAD_NAME = "bad_name", "error", "The name of a file cannot be that of a file of the store; it is not read."

@@ -16,7 +16,7 @@ class ServiceStatus(Answer):
 
     ``model`` is the one that it has loaded, ``clients`` how many commands it runs right now, ``requests`` how many it
     has run since ``since``, ``log`` its log file, and ``http`` where it answers HTTP, if it does; ``token_file`` and
-    ``read_token_file`` hold the tokens that it made for that.
+    ``read_token_file`` hold the tokens that it made for that, ``scope_token_files`` those of scopes, by name.
     """
 
     ok: bool
@@ -31,3 +31,4 @@ class ServiceStatus(Answer):
     http: str | None = None
     token_file: str | None = None
     read_token_file: str | None = None
+    scope_token_files: dict[str, str] | None = None

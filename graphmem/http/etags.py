@@ -38,7 +38,7 @@ def tagged(
         run: makes the answer.
     """
     # The contents of all files would tell one who sees a part that something else changed.
-    follows_from_files = caller.sees is None and (name == ROWS or OPERATIONS[name].from_files)
+    follows_from_files = not caller.is_limited and (name == ROWS or OPERATIONS[name].from_files)
     before = tag_of_files(memory, name, given) if follows_from_files else None
     if before is not None and is_among(before, known):
         return unchanged(before)

@@ -3,7 +3,7 @@
 import contextlib
 import hmac
 import ipaddress
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
@@ -32,10 +32,17 @@ ADDED = {b"cache-control": b"no-store", b"x-content-type-options": b"nosniff"}  
 
 @dataclass(frozen=True)
 class Access:
-    """The tokens, and where the server listens; ``host`` is as it was given."""
+    """
+    The tokens, and where the server listens.
+
+    Args:
+        scopes: the token of each scope, by its name.
+        host: as it was given.
+    """
 
     token: str
     read_token: str
+    scopes: Mapping[str, str]
     host: str
     port: int
 
@@ -45,9 +52,10 @@ class Access:
         sent = given.strip().encode("utf-8", "replace")
         is_all = hmac.compare_digest(sent, self.token.encode())
         is_read = hmac.compare_digest(sent, self.read_token.encode())
+        of_scope = [name for name, token in self.scopes.items() if hmac.compare_digest(sent, token.encode())]
         if scheme.lower() != "bearer":
             return None
-        return OWNER if is_all else Caller(may=READ) if is_read else None
+        return OWNER if is_all else Caller(may=READ) if is_read else Caller(scope=of_scope[0]) if of_scope else None
 
     def is_host(self, header: str, reached: str) -> bool:
         """Return whether a caller names this server; ``reached`` is the address that it connected to."""

@@ -16,9 +16,11 @@ from graphmem.errors import Unavailable, Usage
 from graphmem.http.app import make_app
 from graphmem.http.guard import Access, Guard, is_loopback, split_host
 from graphmem.http.metrics import Metrics
-from graphmem.http.tokens import ALL, READ, tokens
+from graphmem.http.tokens import ALL, READ, tokens, variable_of
+from graphmem.ledger.scopes import names_of
 from graphmem.service.manage import status_of
 from graphmem.service.server import Service
+from graphmem.store.runtime import find_store
 from graphmem.telemetry import watched
 
 WAITING = 128  # connections that were not accepted yet
@@ -70,17 +72,23 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
         Unavailable: the port is taken.
     """
     host, port = checked(address)
-    with tokens(service.project) as (found, files), bound(host, port) as listener:
-        access = Access(found[ALL], found[READ], host, listener.getsockname()[1])
+    scopes = names_of(find_store(service.project))
+    with tokens(service.project, scopes) as (found, files), bound(host, port) as listener:
+        of_scopes = {scope: found[variable_of(scope)] for scope in scopes}
+        access = Access(found[ALL], found[READ], of_scopes, host, listener.getsockname()[1])
         service.http = f"http://{f'[{host}]' if ':' in host else host}:{access.port}"
         service.token_file, service.read_token_file = files.get(ALL), files.get(READ)
-        with Memory(service.project, models=service.models, command="http") as memory:
+        service.scope_token_files = {
+            scope: files[variable_of(scope)] for scope in scopes if variable_of(scope) in files
+        }
+        with Memory(service.project, models=service.models, command="http", scope="") as memory:
             metrics = Metrics(service)
             app = make_app(memory, lambda: status_of(service.project, service.state()), metrics, service.ended)
             with watched(metrics.add), running(Guard(app, access, service, metrics), listener):
                 say(f"HTTP at {service.http}")
                 for name, path in files.items():
-                    say(f"the token {'to read' if name == READ else 'for everything'} is in {path}")
+                    of_scope = next((f"of the scope {scope}" for scope in scopes if name == variable_of(scope)), None)
+                    say(f"the token {of_scope or ('to read' if name == READ else 'for everything')} is in {path}")
                 yield
 
 

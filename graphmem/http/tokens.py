@@ -4,7 +4,8 @@ import contextlib
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import combinations
 from pathlib import Path
 
 from graphmem.errors import Usage
@@ -15,21 +16,33 @@ ENDINGS = {ALL: "token", READ: "read-token"}
 SAFE = re.compile(r"[!-~]{20,200}")
 
 
+def variable_of(scope: str) -> str:
+    """Return the variable for the token of a scope."""
+    return f"{ALL}_{scope.upper()}"
+
+
 @contextlib.contextmanager
-def tokens(project: Path) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Yield the tokens by the names of their variables, and the files of those that were made."""
+def tokens(project: Path, scopes: Collection[str] = ()) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """
+    Yield the tokens by the names of their variables, and the files of those that were made.
+
+    Args:
+        scopes: the names of the scopes that get a token each, beside those for everything and for reading.
+    """
     made: dict[str, str] = {}
-    found = {name: os.environ.pop(name, "") for name in ENDINGS}  # child processes have no use for them
+    endings = ENDINGS | {variable_of(scope): f"{scope}-scope-token" for scope in scopes}
+    found = {name: os.environ.pop(name, "") for name in endings}  # child processes have no use for them
     try:
-        for name, ending in ENDINGS.items():
+        for name, ending in endings.items():
             if not found[name]:
                 found[name], made[name] = secrets.token_urlsafe(32), str(path_of(str(project), ending))
                 write(made[name], found[name])
             elif not SAFE.fullmatch(found[name]):
                 hint = "from 20 to 200 characters of ASCII, without spaces"
                 raise Usage(f"the variable {name} holds no token that can be used", hint=hint)
-        if found[ALL] == found[READ]:
-            raise Usage(f"{ALL} and {READ} are the same", hint="a token for reading that is another one")
+        for one, other in combinations(found, 2):
+            if found[one] == found[other]:
+                raise Usage(f"{one} and {other} are the same", hint="tokens that differ: each says what its caller may")
         yield found, made
     finally:
         for path in made.values():

@@ -48,7 +48,8 @@ class Look:
         return [
             file
             for file, (folder, _, name) in named
-            if FRESH.fullmatch(name) and (not folder or folder.partition("/")[0] in ("data", "types", "state"))
+            if FRESH.fullmatch(name)
+            and (not folder or folder.partition("/")[0] in ("data", "types", "scopes", "state"))
         ]
 
     def below(self, top: str, end: str) -> list[str]:
@@ -80,6 +81,11 @@ class Layout:
     @cached_property
     def types(self) -> Path:
         return self.store / "types"
+
+    @cached_property
+    def scopes(self) -> Path:
+        """Holds what callers that are bound to a scope may read and write."""
+        return self.store / "scopes"
 
     @cached_property
     def vocabulary(self) -> Path:
@@ -169,7 +175,10 @@ class Layout:
 
     def folders(self) -> set[Path]:
         """Return the folders whose files are committed, and the one of work under way."""
-        return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in safe_files.walk(top))}
+        return {
+            self.store,
+            *(folder for top in (self.data, self.types, self.scopes, self.state) for folder in safe_files.walk(top)),
+        }
 
     def look(self, *tops: Path) -> Look:
         """Walk the store, or these folders of it; past states are not looked through, they are made here."""

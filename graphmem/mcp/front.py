@@ -174,7 +174,7 @@ def claimed() -> "tuple[TextIO, TextIO]":
     )
 
 
-def serve(folder: str | None, lock_timeout_s: float | None = None) -> int:
+def serve(folder: str | None, lock_timeout_s: float | None = None, scope: str | None = None) -> int:
     """Speak with the client at the standard streams until its input ends; return the exit status."""
     try:
         reader, writer = claimed()
@@ -183,5 +183,5 @@ def serve(folder: str | None, lock_timeout_s: float | None = None) -> int:
     with open(ANSWERS, encoding="utf-8") as file:
         front = Front(reader, writer, json.load(file))
     if front.run():
-        import_module("graphmem.mcp.server").run(front, folder, lock_timeout_s)
+        import_module("graphmem.mcp.server").run(front, folder, lock_timeout_s, scope)
     return 0

@@ -52,15 +52,19 @@ Context = Any  # of a request; no handler uses it
 class KeptMemory:
     """Opens a memory at the first call, and hands out the same one to all threads from then on."""
 
-    def __init__(self, folder: str | None, lock_timeout_s: float | None = None) -> None:
-        self.folder, self.lock_timeout_s = folder, lock_timeout_s
+    def __init__(self, folder: str | None, lock_timeout_s: float | None = None, scope: str | None = None) -> None:
+        self.folder, self.lock_timeout_s, self.scope = folder, lock_timeout_s, scope
         self.lock, self.memory = Lock(), cast(Memory | None, None)
 
     def __call__(self) -> Memory:
         with self.lock:
             if self.memory is None:
                 self.memory = Memory(
-                    self.folder or agent_folder(), lock_timeout_s=self.lock_timeout_s, on_message=say, command="mcp"
+                    self.folder or agent_folder(),
+                    lock_timeout_s=self.lock_timeout_s,
+                    on_message=say,
+                    command="mcp",
+                    scope=self.scope,
                 )
             return self.memory
 
@@ -220,13 +224,13 @@ def result(text: str, data: dict[str, Any], *, is_error: bool = False) -> types.
     return types.CallToolResult(content=content, structured_content=data, is_error=is_error)
 
 
-def run(front: Front, folder: str | None, lock_timeout_s: float | None) -> None:
+def run(front: Front, folder: str | None, lock_timeout_s: float | None, scope: str | None) -> None:
     """
     Serve what comes through the front until it ends.
 
     The store is not closed: a call may still be at work on it, and the process ends now, with the engine under it.
     """
-    anyio.run(serve, make_server(KeptMemory(folder, lock_timeout_s), front), front)
+    anyio.run(serve, make_server(KeptMemory(folder, lock_timeout_s, scope), front), front)
 
 
 async def serve(server: Server[Any], front: Front) -> None:

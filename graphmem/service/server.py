@@ -66,6 +66,7 @@ class Service:
     http: str | None = None
     token_file: str | None = None
     read_token_file: str | None = None
+    scope_token_files: dict[str, str] | None = None
     models: Models = field(default_factory=Models)
     requests: int = 0
     connected: int = 0  # callers, from when they are accepted until they have their answer
@@ -208,7 +209,7 @@ class Service:
     def take_in(self) -> None:
         """Take in the files that changed; what is wrong with them is reported to the next caller."""
         try:
-            with Memory(self.project, models=self.models) as memory:
+            with Memory(self.project, models=self.models, scope="") as memory:
                 memory.client.sync()
                 _ = memory.client.embedder  # loaded before it is needed
         except Exception as error:  # the watcher goes on, for it also ends the service
@@ -322,6 +323,7 @@ class Service:
             "http": self.http,
             "token_file": self.token_file,
             "read_token_file": self.read_token_file,
+            "scope_token_files": self.scope_token_files,
         }
 
 

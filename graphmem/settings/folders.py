@@ -54,6 +54,11 @@ def project_folder() -> str | None:
     return variables().get("GRAPHMEM_DIR") or None
 
 
+def named_scope() -> str | None:
+    """Return the scope that ``GRAPHMEM_SCOPE`` names."""
+    return variables().get("GRAPHMEM_SCOPE") or None
+
+
 def agent_folder() -> str | None:
     """Return the folder that ``GRAPHMEM_DIR`` names, else the project that the agent's program names, if it has one."""
     found = os.environ.get("CLAUDE_PROJECT_DIR")

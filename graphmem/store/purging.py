@@ -18,6 +18,7 @@ from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
 from graphmem.catalog.words import LexicalIndex
 from graphmem.errors import Locked, Unavailable
+from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import Layout
 from graphmem.machine import exploration_sessions, failed_runs, local_events, requests, run_file, session_board, traces
@@ -77,6 +78,7 @@ def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[],
     yield "undo notes", lambda: clear_undo(layout, found)
     yield "state/", lambda: clear_state(store, found)
     yield "the graph", store.graph.forget
+    yield "the graphs of scopes", lambda: forget_scoped(store)
     yield "past states", lambda: safe_files.remove_folder(local / safe_files.PAST)
     with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
         folder = cached(layout)
@@ -85,6 +87,13 @@ def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[],
         yield "vectors", lambda: forget_vectors(store.catalog, local / "vectors", digests)
     yield "the search index", store.lexical.catch_up
     yield "the catalog", store.catalog.compact
+
+
+def forget_scoped(store: PurgedStore) -> None:
+    """Delete the graphs of callers who see some kinds only, each under its lock; the next query builds its own again."""
+    for folder in safe_files.walk(store.local / safe_files.SCOPED):
+        if safe_files.is_file(folder / "graph.lock"):
+            open_mirror(folder, store.catalog, lock_timeout_s=store.lock_timeout_s).forget()
 
 
 def orphaned(catalog: Catalog, found: Traces) -> list[bytes]:

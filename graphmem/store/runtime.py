@@ -1,16 +1,17 @@
 """An open store: its ledger, its catalog and what follows them, wired together."""
 
 import contextlib
+import hashlib
 import math
 import os
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from graphmem.catalog import vectors
 from graphmem.catalog.catalog import Catalog
@@ -32,6 +33,7 @@ from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked
 from graphmem.model.field import format_time, parse_time
+from graphmem.model.vocabulary import KINDS
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.settings.folders import project_folder
 from graphmem.store import purging
@@ -54,6 +56,24 @@ MessageHandler = Callable[[str], None]
 LOCK = "store.lock"
 ALL = math.inf  # seconds that embedding may take: as many as it takes
 MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
+
+
+class Rights(NamedTuple):
+    """The kinds and entity types whose records a caller may see, and those that it may write; None for all."""
+
+    sees: frozenset[str] | None = None
+    writes: frozenset[str] | None = None
+    is_writing: bool = False  # what it may write is read too, to decide what a write does; its answer does not show it
+
+    @property
+    def visible(self) -> frozenset[str] | None:
+        """What the reads of its client return; None for all."""
+        if not self.is_writing or self.sees is None:
+            return self.sees
+        return None if self.writes is None else self.sees | self.writes
+
+
+ALL_RIGHTS = Rights()
 
 
 class Progress(Protocol):
@@ -105,20 +125,21 @@ class Runtime:
         self.of_thread = threading.local()
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
-    def client(self, sees: frozenset[str] | None = None) -> "Client":
-        """
-        Return the client of this thread, opened when the thread first asks for it.
-
-        Args:
-            sees: the kinds and entity types that the caller may see; None for all.
-        """
-        clients: dict[frozenset[str] | None, Client] = vars(self.of_thread).setdefault("clients", {})
-        if sees not in clients:
+    def client(self, rights: Rights = ALL_RIGHTS) -> "Client":
+        """Return the client of this thread for a caller with these rights, opened when the thread first asks for it."""
+        clients: dict[Rights, Client] = vars(self.of_thread).setdefault("clients", {})
+        if rights not in clients:
             if self.is_closed:
                 raise closed_error()
-            clients[sees] = open_client(self) if sees is None else narrowed(self.client(), sees)
-            self.clients.add(clients[sees])
-        return clients[sees]
+            clients[rights] = open_client(self) if rights == ALL_RIGHTS else narrowed(self.client(), rights)
+            self.clients.add(clients[rights])
+        return clients[rights]
+
+    @property
+    def present_layout(self) -> Layout:
+        """Where the files are; of the past of a store, its own."""
+        client = self.client()
+        return (client.present or client).layout
 
     def settings(self, config: Path) -> Settings:
         """Return the settings of a store, read again where a file that they come from or the trust in it changed."""
@@ -160,7 +181,8 @@ class Client:
     catalog: Catalog
     local: Path
     present: "Client | None" = None  # of the store whose past this one is: it is not written, and has the models
-    whole: "Client | None" = None  # of a caller who sees all, where this one's sees some kinds and types only
+    whole: "Client | None" = None  # of a caller who sees and writes all, where this one's does not
+    rights: Rights = ALL_RIGHTS
     is_closed: bool = False
     lasting: list[str] = field(default_factory=list)  # notices that every answer has: what is unusual about the store
     notices: list[str] = field(default_factory=list)  # of the call under way
@@ -187,8 +209,14 @@ class Client:
 
     @cached_property
     def graph(self) -> GraphMirror:
-        """The graph, for Cypher and for the commands that maintain it; no other command uses it."""
-        return open_mirror(self.local, self.catalog, lock_timeout_s=self.settings.store.lock_timeout)
+        """The graph, for Cypher and the commands that maintain it; a caller who sees some kinds has one of these."""
+        folder, visible = self.local, self.catalog.visible
+        if visible is not None:
+            digest = hashlib.sha256("\n".join(sorted(visible)).encode()).hexdigest()[:16]
+            folder = self.local / safe_files.SCOPED / digest
+            with safe_files.folder(folder, make=True):
+                pass
+        return open_mirror(folder, self.catalog, lock_timeout_s=self.settings.store.lock_timeout)
 
     def close(self) -> None:
         """Let go of the catalog and the graph."""
@@ -269,8 +297,20 @@ class Client:
     def load_vocabulary(self) -> None:
         """Take the vocabulary as it is now, and of it what the caller may see."""
         self.ledger.load_vocabulary()
-        if self.whole is not None and self.catalog.visible is not None:
-            self.catalog.vocabulary = self.whole.catalog.vocabulary.narrowed(self.catalog.visible)
+        if self.whole is not None:
+            known, visible = self.whole.catalog.vocabulary, self.catalog.visible
+            self.catalog.vocabulary = known if visible is None else known.narrowed(visible)
+
+    def refuse_unseen(self, record_types: Iterable[str]) -> None:
+        """
+        Raise ``Refused`` where a kind is asked for by name that the caller may not see.
+
+        Of a type of the project that it may not see it is not told that there is one.
+        """
+        for record_type in record_types:
+            if self.rights.sees is not None and record_type in KINDS and record_type not in self.rights.sees:
+                hint = f"it may read: {', '.join(sorted(self.rights.sees)) or 'nothing'}"
+                raise Refused(f"this caller may not read {record_type!r}", hint=hint)
 
     def findings(self) -> list[Finding]:
         """Return what is wrong with the files that the caller may see."""
@@ -427,7 +467,12 @@ class Client:
         """Hold the store alone while the block decides and commits."""
         self.refuse_unusable()
         if self.whole is not None:
-            raise Refused("a caller who sees some kinds only cannot write")
+            if not self.rights.is_writing:
+                raise Refused("a caller who sees some kinds only cannot write")
+            with self.whole.calling(), self.whole.writing():
+                self.after_sync(Sync())
+                yield Writing(self)
+            return
         if self.present is not None:
             raise Refused("a past state (`--at`) cannot be written", hint="run the command without the commit or date")
         if self.settings.format > FORMAT:
@@ -620,16 +665,18 @@ def is_visible(file: str, visible: Collection[str]) -> bool:
     return (type_name or kind) in visible
 
 
-def narrowed(whole: Client, sees: frozenset[str]) -> Client:
+def narrowed(whole: Client, rights: Rights) -> Client:
     """
-    Return a client of the same store for a caller who sees some kinds and entity types only.
+    Return a client of the same store for a caller who sees, or writes, some kinds and entity types only.
 
     It reads through a connection of its own that has no row of another type; what changed on disk is taken in, and what
     follows the catalog is brought in step, by the client that sees all.
     """
     whole.sync()
-    catalog = Catalog(whole.local / CATALOG, visible=sees)
-    return Client(whole.runtime, whole.clone, whole.settings, whole.ledger, catalog, whole.local, whole.present, whole)
+    catalog = Catalog(whole.local / CATALOG, visible=rights.visible)
+    return Client(
+        whole.runtime, whole.clone, whole.settings, whole.ledger, catalog, whole.local, whole.present, whole, rights
+    )
 
 
 def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = None) -> Client:

@@ -1,17 +1,19 @@
 """The store at one moment, to be read, or held alone and written."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.words import LexicalIndex
 from graphmem.constants import (
     SUGGESTION_NAMES,
 )
-from graphmem.errors import NotFound
+from graphmem.errors import NotFound, Refused
 from graphmem.ledger.layout import Layout
 from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import Vocabulary
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from graphmem.embed.reranker import Reranker
     from graphmem.store.runtime import Client
     from graphmem.store.sync import SyncedLedger
+
+ABOUT = {"relation": ("from", "to"), "feedback": ("ref",), "event": ("subject",)}  # fields: what a row is about
 
 
 @dataclass(frozen=True)
@@ -120,8 +124,11 @@ class Snapshot:
         Raises:
             NotFound: nothing has that name, or several have.
         """
-        catalog = self.catalog
+        catalog, sees = self.catalog, self.client.rights.sees
+        if sees is not None:
+            record_types = [one for one in record_types or catalog.vocabulary.record_types if one in sees]
         record_type, name = split_ref(ref)
+        self.client.refuse_unseen([record_type])
         if record_type in catalog.vocabulary.record_types and (record_types is None or record_type in record_types):
             number = catalog.lookup(record_type, name)
             if number is not None:
@@ -180,4 +187,30 @@ class Writing(Snapshot):
         Raises:
             Refused: a file that would change has lines that are wrong, or a row holds a secret.
         """
+        if self.client.rights.writes is not None:
+            rows = [entry.row for entry in puts]
+            for file, numbers in (removes or {}).items():
+                rows += map(orjson.loads, self.catalog.lines_of(numbers, file).values())
+            for row in rows:
+                refuse_unwritable(row, self.client.rights.writes)
         self.client.ledger.commit(puts, removes, is_noted=is_noted)
+
+
+def refuse_unwritable(row: Mapping[str, Any], writes: Collection[str]) -> None:
+    """
+    Raise ``Refused`` for a row that a caller may not write who may write some kinds and entity types only.
+
+    An edge may be written if one of its ends may; what happened to a record, or was said of it, if the record may.
+    """
+    about = dict.fromkeys(types_of(row))
+    if not any(name in writes for name in about):
+        named = " or ".join(map(repr, about))
+        hint = f"it may write: {', '.join(sorted(writes)) or 'nothing'}"
+        raise Refused(f"this caller may not write {named}", hint=hint)
+
+
+def types_of(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the kinds and entity types that a row is of: of an edge those of its ends, of a fact what it is about."""
+    kind = row["kind"]
+    about = [found for name in ABOUT.get(kind, ()) if (found := split_ref(str(row.get(name) or ""))[0])]
+    yield from about or [str(row["type"]) if kind == "entity" else kind]

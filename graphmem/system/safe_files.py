@@ -29,6 +29,7 @@ Place = tuple[str, tuple[str, ...]]  # a folder: from where it is walked to part
 STORE = ".graphmem"
 DERIVED = "local"  # the folder in a store of what is made again from its files
 PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
+SCOPED = "scopes"  # the folder in ``local/`` whose folders hold the graphs of callers who see some kinds only
 COPIED_BYTES = 2**20  # at a time
 MOST_HELD = 16  # folders that a call keeps open; a branch can bring any number, and many calls run at once
 MOST_DEPTH = 128  # folders in each other that are looked into

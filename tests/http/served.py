@@ -82,7 +82,7 @@ def serve(project: Project, *arguments: str, environment: dict[str, str] | None 
     files = [Path(line.rpartition(" is in ")[2]) for line in lines if " is in " in line]
     tokens = [file.read_text().strip() for file in files]
     port = int(str(status["http"]).rpartition(":")[2])
-    token, read_token = tokens or ("", "")
+    token, read_token = tokens[:2] or ("", "")
     return Served(project, child, port, token, read_token, files)
 
 

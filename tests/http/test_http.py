@@ -593,3 +593,26 @@ def test_many_callers_at_the_same_time_lose_nothing(project: Project) -> None:
         )
     assert {one.status for one in found} == {200}
     assert served.call("list", kind="failure").body["total"] == 40
+
+
+def test_a_token_of_a_scope_gives_what_the_scope_allows(project: Project) -> None:
+    project.here("add", "failure", "--name", "boom", "--trigger", TRIGGER)
+    project.here("add", "pattern", "--name", "calm", "--trigger", "noise", "--insight", "be calm")
+    project.here("scope", "add", "clerk", "--read", "pattern")
+    served = serve(project, environment={"GRAPHMEM_HTTP_TOKEN_OTHER": "unused-token-of-no-scope"})
+    status = served.project.ask({"manage": "status"})
+    assert status is not None
+    files = status["scope_token_files"]
+    assert isinstance(files, dict)
+    (path,) = files.values()
+    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+    token = {"Authorization": f"Bearer {Path(path).read_text().strip()}"}
+    found = served.send("POST", "/v1/list", b"{}", token)
+    assert [one["ref"] for one in found.body["results"]] == ["pattern/calm"]
+    assert served.send("POST", "/v1/patterns/add", b'{"trigger": "a", "insight": "b"}', token).status == 403
+    assert served.send("POST", "/v1/undo", b"{}", token).status == 403
+    for method, route in (("GET", "/v1/rows"), ("GET", "/v1/events"), ("POST", "/mcp")):
+        assert served.send(method, route, b"{}" if method == "POST" else None, token).status == 403
+    project.here("scope", "add", "clerk", "--read", "failure")
+    found = served.send("POST", "/v1/list", b"{}", token)
+    assert [one["ref"] for one in found.body["results"]] == ["failure/boom"]

@@ -285,6 +285,7 @@ class KuzuMirror:
             "engine": self.engine,
             "folder": str(self.path.parent),
             "catalog": str(self.catalog.path),
+            "visible": None if self.catalog.visible is None else sorted(self.catalog.visible),
             "lock_timeout_s": self.lock_timeout_s,
         }
         timeout_s = self.lock_timeout_s + WRITE_S + WRITE_S_A_MIB * self.likely_bytes() / 2**20

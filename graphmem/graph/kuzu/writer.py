@@ -17,9 +17,10 @@ from graphmem.graph.kuzu.engine import Bulk, unavailable, without_asyncio
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened, remove_database
 from graphmem.graph.kuzu.rebuild import fill
 from graphmem.graph.kuzu.schema import define, schema_version
-from graphmem.graph.kuzu.sync import apply_changes
+from graphmem.graph.kuzu.sync import Change, apply_changes
 from graphmem.graph.worker import error_fields, read_request, redirect_stdout, scarce, send
 from graphmem.model.vocabulary import Vocabulary
+from graphmem.names import split_ref
 from graphmem.system import safe_files
 from graphmem.system.collector import collector_paused
 from graphmem.system.lock import locked
@@ -38,13 +39,15 @@ def main() -> NoReturn:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return what was done, or why it could not be done."""
     try:
-        catalog = Catalog(Path(request["catalog"]), replaces_damaged=False)
+        visible = request["visible"]
+        catalog = Catalog(Path(request["catalog"]), replaces_damaged=False, visible=visible)
         mirror = KuzuMirror(
             Path(request["folder"]), catalog, lock_timeout_s=request["lock_timeout_s"], engine=request["engine"]
         )
         with locked(mirror.lock, timeout_s=mirror.lock_timeout_s), catalog.unchanging():
             if text := catalog.meta("vocabulary"):
-                catalog.vocabulary = Vocabulary.model_validate_json(text)
+                known = Vocabulary.model_validate_json(text)
+                catalog.vocabulary = known if visible is None else known.narrowed(visible)
             if request["job"] == "rebuild":
                 records, relations = rebuild(mirror)
                 return {"records": records, "relations": relations}
@@ -76,7 +79,7 @@ def catch_up(mirror: KuzuMirror) -> bool:
     if stamp is None or not mirror.can_open(stamp) or (stamp.schema, stamp.catalog, stamp.epoch) != ours:
         rebuild(mirror)
         return True
-    changes = catalog.changes(stamp.seq)
+    changes = [change for change in catalog.changes(stamp.seq) if is_visible(catalog, change)]
     if len(changes) > MOST_CHANGES:
         rebuild(mirror)
         return True
@@ -87,6 +90,13 @@ def catch_up(mirror: KuzuMirror) -> bool:
         apply_changes(connection, catalog, changes)
     mirror.write_stamp(mirror.stamp_of_file(epoch, seq))
     return False
+
+
+def is_visible(catalog: Catalog, change: Change) -> bool:
+    """Return whether a change is of what the graph holds, whose caller may see some kinds and types only."""
+    kind, *refs = change
+    is_seen = catalog.visible is None or all(split_ref(ref)[0] in catalog.visible for ref in refs if ref is not None)
+    return is_seen and (kind is None or kind in catalog.vocabulary.relations)
 
 
 def rebuild(mirror: KuzuMirror) -> tuple[int, int]:

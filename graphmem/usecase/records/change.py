@@ -83,7 +83,16 @@ def add(
 
 def add_record(client: Client, request: AddRequest) -> Changed:
     """Add the record of a request, or change the one that has its key."""
-    return add(client, request.kind, request.row, **request.options)
+    answer = add(client, request.kind, request.row, **request.options)
+    sees = client.rights.sees
+    return answer if sees is None or answer.record.record_type in sees else as_given(answer, request, client.now())
+
+
+def as_given(answer: Changed, request: AddRequest, now: datetime) -> Changed:
+    """Return the answer to a caller who may write a record and not read it: what it gave, and where that is now."""
+    given = {name: value for name, value in request.row.items() if value is not None and name != "cites"}
+    made = build(request.kind, {**given, "name": answer.record.name}, now)
+    return Changed(ref=answer.ref, action=answer.action, record=made)
 
 
 def ready(

@@ -60,6 +60,7 @@ def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
     tags, sort, place = request.tags, request.sort, ListPlace.given(request)
     most = None if request.limit is None else min(request.limit + 1, LARGEST)  # one more than is shown
     catalog, is_live = snapshot.catalog, not request.archived
+    snapshot.client.refuse_unseen([request.kind or ""])
     record_types = record_types_of(snapshot.vocabulary, request.kind)
     if not tags and sort is None:
         after = place.name if place else ("", "")

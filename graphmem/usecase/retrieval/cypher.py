@@ -28,6 +28,7 @@ def cypher(client: Client, request: CypherRequest) -> CypherRows:
     query, parameters = request.query, request.parameters or {}
     checked = client.graph.check(query)
     refuse_parameters("the query", checked.parameters, parameters)
+    refuse_unseen(client, checked.labels)
     return run(client, partial(client.graph.cypher, query, parameters), request)
 
 
@@ -41,7 +42,17 @@ def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
     with client.reading() as snapshot:
         given, names = filled(snapshot, query, parameters, extra)
+    refuse_unseen(client, client.graph.check(query.filled(names)).labels)
     return run(client, partial(client.graph.named, name, given, names), request)
+
+
+def refuse_unseen(client: Client, labels: Collection[str]) -> None:
+    """
+    Raise ``Refused`` for a query that names a kind that the caller may not see.
+
+    A type of the project that it may not see is not in its graph: to this caller there is none of that name.
+    """
+    client.refuse_unseen(kind for kind in KINDS if label(kind) in labels)
 
 
 def filled(

@@ -97,6 +97,7 @@ def prepare(client: Client, request: QueryRequest, first: Callable[[], Collectio
         raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
     client.sync()
     record_types = searched_types(client.catalog.vocabulary, request)
+    client.refuse_unseen(request.kinds or ())
     client.catch_up(client.lexical)
     most = max(min(request.limit, MOST_RESULTS), client.settings.retrieval.candidates)
     gist = telling(request.text)

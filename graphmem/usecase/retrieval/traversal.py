@@ -36,6 +36,7 @@ def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
     """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
     types, kinds, limit, min_strength = request.types or None, request.kinds, request.limit, request.min_strength
     refuse_unknown_filters(snapshot.catalog.vocabulary, types, kinds)
+    snapshot.client.refuse_unseen(kinds or ())
     start = snapshot.resolve(request.ref)
     refuse_archived(snapshot.catalog, start)
     reach = strongest_paths(

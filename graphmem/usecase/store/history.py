@@ -18,7 +18,8 @@ from graphmem.ndjson import BOM, Row
 from graphmem.rules import compare
 from graphmem.rules.merge import FACTS
 from graphmem.store.checkout import committed
-from graphmem.store.runtime import Client
+from graphmem.store.runtime import ALL_RIGHTS, Client, narrowed
+from graphmem.store.snapshot import types_of
 from graphmem.system import safe_files
 
 # --- the whole memory -----------------------------------------------------------------------------------------------
@@ -30,7 +31,7 @@ def diff(client: Client, request: DiffRequest) -> Difference:
 
     Git is asked, which may take long, while no moment is open.
     """
-    client = client.present or client  # the past has the same history
+    client = present(client)
     folder = client.layout.root
     with client.reading():
         symmetric = client.ledger.symmetric
@@ -46,10 +47,30 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     lines_then, lines_now = lines(then), lines(now)
     rows_then, bad_then = compare.read_rows(lines_then - lines_now, symmetric)
     rows_now, bad_now = compare.read_rows(lines_now - lines_then, symmetric)
-    changes = by_names(client, compare.compare(rows_then | types(then), rows_now | types(now)))
-    return Difference(
-        before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=bad_then + bad_now
-    )
+    changes = by_names(client, visible(client, compare.compare(rows_then | types(then), rows_now | types(now))))
+    skipped = bad_then + bad_now if client.rights.sees is None else 0  # of which files, no line says
+    return Difference(before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=skipped)
+
+
+def present(client: Client) -> Client:
+    """Return a client of the store as it is now: the past has the same history."""
+    if client.present is None or client.rights == ALL_RIGHTS:
+        return client.present or client
+    return narrowed(client.present, client.rights)
+
+
+def visible(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
+    """Return the changes of what the caller may see: of an edge both ends, of a report or event what it is about."""
+    sees, known = client.rights.sees, client.catalog.vocabulary.relations
+    if sees is None:
+        return list(changes)
+
+    def is_seen(found: RowChange) -> bool:
+        if found.kind in ("entity type", "relation type"):
+            return found.row["name"] in (sees if found.kind == "entity type" else known)
+        return all(name in sees for name in types_of(found.row))
+
+    return [found for found in changes if is_seen(found)]
 
 
 def by_names(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
@@ -111,7 +132,7 @@ def log(client: Client, request: LogRequest) -> History:
 
     Git is asked, which may take long, while no moment is open.
     """
-    client = client.present or client
+    client = present(client)
     folder = client.layout.root
     ref, limit = request.ref, request.limit
     gone: NotFound | None = None

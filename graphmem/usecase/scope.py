@@ -1,0 +1,44 @@
+"""The scopes of a project: list, show and declare what a caller may read and write."""
+
+from pydantic import ValidationError
+
+from graphmem.contract.scopes import AddScopeRequest, ScopeList, ShowScopeRequest
+from graphmem.errors import BadInput, Refused
+from graphmem.ledger.codec import complaint
+from graphmem.ledger.journal import replace_files
+from graphmem.ledger.scopes import file_of, read_scopes, scope_of, text_of
+from graphmem.model.scope import Scope
+from graphmem.model.vocabulary import ANY
+from graphmem.rules.suggest import did_you_mean
+from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.usecase.writing.screening import screened
+
+
+def scope_list(snapshot: Snapshot) -> ScopeList:
+    """Return the project's scopes; what is wrong with a file is a notice."""
+    scopes, findings = read_scopes(snapshot.layout, snapshot.vocabulary.record_types)
+    for finding in findings:
+        snapshot.notify_once(f"{finding.severity}: {finding}")
+    return ScopeList(results=scopes)
+
+
+def scope_show(snapshot: Snapshot, request: ShowScopeRequest) -> Scope:
+    """Return one scope."""
+    return scope_of(snapshot.layout, request.name)
+
+
+def scope_add(snapshot: Writing, request: AddScopeRequest) -> Scope:
+    """Declare a scope, or change what it allows."""
+    request = screened(snapshot, request, "scope")
+    known = (*snapshot.vocabulary.record_types, ANY)
+    for name in (*request.read, *request.write):
+        if name not in known:
+            hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
+            raise Refused(f"{name!r} is neither a kind nor an entity type", hint=hint)
+    try:
+        made = Scope.model_validate(request.model_dump())
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise BadInput(f"scope {request.name!r}: {message}", hint=expected) from None
+    replace_files({file_of(snapshot.layout, made.name): text_of(made)}, snapshot.layout)
+    return made
