@@ -140,7 +140,17 @@ from graphmem.contract.tasks import (
     TaskChanged,
     TaskShown,
 )
-from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
+from graphmem.contract.vocabulary import (
+    AddEntityTypeRequest,
+    AddRelationTypeRequest,
+    BriefTypesRequest,
+    DropTypeRequest,
+    RenameTypeRequest,
+    ShowTypeRequest,
+    TypeBrief,
+    TypeChanged,
+    TypeList,
+)
 from graphmem.model.vocabulary import EntityType, RelationType
 
 Effect = Literal["read", "write"]
@@ -366,14 +376,22 @@ ROWS = (
         "Record something that happened; types that begin with ``context-`` stay on this machine."),
     Operation("events.list", ListEventsRequest, EventList, READ, "work.event_log.events",
         "Return events in the order of time: the last ones, or the next after a cursor."),
-    Operation("types.list", NoParameters, TypeList, READ, "vocabulary.type_list",
+    Operation("types.list", NoParameters, TypeList, READ, "vocabulary.types.type_list",
         "Return the project's types, and graphmem's own relations.", from_files=True),
-    Operation("types.show", ShowTypeRequest, EntityType | RelationType, READ, "vocabulary.type_show",
+    Operation("types.show", ShowTypeRequest, EntityType | RelationType, READ, "vocabulary.types.type_show",
         "Return one type.", from_files=True),
-    Operation("types.add_entity", AddEntityTypeRequest, EntityType, WRITE, "vocabulary.add_entity_type",
+    Operation("types.add_entity", AddEntityTypeRequest, EntityType, WRITE, "vocabulary.types.add_entity_type",
         "Declare an entity type."),
-    Operation("types.add_relation", AddRelationTypeRequest, RelationType, WRITE, "vocabulary.add_relation_type",
+    Operation("types.add_relation", AddRelationTypeRequest, RelationType, WRITE, "vocabulary.types.add_relation_type",
         "Declare a relation type, and the kinds that it may connect.", positional=1),
+    Operation("types.rename", RenameTypeRequest, TypeChanged, WRITE, "vocabulary.change.rename_type",
+        "Give a type another name in its rows, in what refers to them and in files; without ``yes`` only report that.",
+        previews="yes"),
+    Operation("types.drop", DropTypeRequest, TypeChanged, WRITE, "vocabulary.change.drop_type",
+        "Take out a type with its rows and what names them; without ``yes`` only report what would go.",
+        positional=1, previews="yes"),
+    Operation("types.brief", BriefTypesRequest, TypeBrief, READ, "vocabulary.brief.brief",
+        "Return the vocabulary as Markdown for a prompt, cut to a budget of tokens.", from_files=True, scoped=True),
     Operation("add_rows", AddRowsRequest, BulkAdded, WRITE, "records.bulk_add.bulk_add",
         "Add NDJSON rows of any kind, in any order, all or none.", is_held=True, stream="lines",
         raises={"BadInput": "rows that do not check out; ``details[\"findings\"]`` names each, nothing was changed"}),

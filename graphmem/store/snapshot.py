@@ -13,6 +13,7 @@ from graphmem.constants import (
 )
 from graphmem.errors import NotFound
 from graphmem.ledger.layout import Layout
+from graphmem.ledger.types import NO_TYPES, Types
 from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import quoted, split_ref
@@ -122,7 +123,8 @@ class Snapshot:
         """
         catalog = self.catalog
         record_type, name = split_ref(ref)
-        if record_type in catalog.vocabulary.record_types and (record_types is None or record_type in record_types):
+        is_wanted = record_types is None or catalog.vocabulary.renamed.get(record_type, record_type) in record_types
+        if record_type in (*catalog.vocabulary.record_types, *catalog.vocabulary.renamed) and is_wanted:
             number = catalog.lookup(record_type, name)
             if number is not None:
                 return self.warned(number, name)
@@ -167,17 +169,24 @@ class Writing(Snapshot):
     """The store while one caller holds it alone. ``Client.writing`` yields it; nothing else can commit."""
 
     def commit(
-        self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
+        self,
+        puts: Sequence[Entry],
+        removes: Mapping[str, Sequence[int]] | None = None,
+        types: Types = NO_TYPES,
+        *,
+        is_noted: bool = True,
     ) -> None:
         """
-        Write rows into their files and take them in, all or none.
+        Write rows into their files, and files of types, and take them in, all or none.
 
         Args:
             puts: rows that are new or take the place of the row with their number.
             removes: numbers of rows to take out, by file.
+            types: new texts of files of types, by path below the store; None for one that goes.
             is_noted: the write can be taken back with ``undo``.
 
         Raises:
-            Refused: a file that would change has lines that are wrong, or a row holds a secret.
+            Refused: a file that would change has lines that are wrong, a row holds a secret, or is of a type that no
+                file declares.
         """
-        self.client.ledger.commit(puts, removes, is_noted=is_noted)
+        self.client.ledger.commit(puts, removes, types, is_noted=is_noted)

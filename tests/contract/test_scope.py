@@ -33,6 +33,7 @@ ASKED: dict[str, list[dict[str, Any]]] = {
     "experiences.recall": [{}, {"task_type": "bug"}, {"tags": ["quiet"]}],
     "lessons.inject": [{}, {"domain": "shop"}],
     "match": [{}],
+    "types.brief": [{}, {"budget": 60}],
     "similar": [{"text": "a quiet campaign"}],
 }  # fmt: skip
 LOG = "hush: the attic is locked\n"
