@@ -174,6 +174,13 @@ class Vocabulary(BaseModel):
         record_type, name = split_ref(ref)
         return f"{self.renamed[record_type]}/{name}" if record_type in self.renamed else None
 
+    def refs(self, ref: str) -> tuple[str, ...]:
+        """Return a reference under each name that its type has or had, as it is given first."""
+        record_type, name = split_ref(ref)
+        now = self.renamed.get(record_type, record_type)
+        former = [alias for alias, current in self.renamed.items() if current == now]
+        return tuple(dict.fromkeys((ref, *(f"{other}/{name}" for other in (now, *former) if former))))
+
     def with_types(self, types: Mapping[str, EntityType | RelationType | None]) -> "Vocabulary":
         """Return the vocabulary with other types, by name; None for one that goes. None of them is drifted then."""
         kept = {name: made for name, made in self.declared.items() if name not in types}

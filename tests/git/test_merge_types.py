@@ -97,6 +97,19 @@ def test_a_type_dropped_on_one_branch_and_used_on_the_other_keeps_what_that_one_
         assert memory.entities.add("service", "more").action == "created"
 
 
+def test_the_history_of_a_record_goes_on_under_the_old_name_of_its_type(project: Path) -> None:
+    with open_memory(project) as memory:
+        memory.types.rename("service", "component", yes=True)
+        commit(project, "another name")
+        memory.edit("component/shop", {"value": "x"})
+        found = [(one.subject, one.change.action, one.change.ref) for one in memory.log("service/shop").results]
+    assert found == [
+        (None, "changed", "component/shop"),
+        ("another name", "changed", "component/shop"),
+        ("memory", "created", "service/shop"),
+    ]
+
+
 def test_a_type_renamed_on_both_branches_loses_nothing(project: Path) -> None:
     """Git reports the file of the type, of which each branch made another one; a person keeps both, or either."""
     for name, new in (("ours", "component"), ("theirs", "part")):

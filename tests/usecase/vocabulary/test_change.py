@@ -167,6 +167,23 @@ def test_a_dropped_type_goes_with_what_has_an_older_name_of_it(project: Memory, 
     assert project.validate().findings == []
 
 
+def test_what_was_purged_stays_away_under_every_name_of_its_type(project: Memory, tmp_path: Path) -> None:
+    """As two branches leave it: one purged, the other renamed the type, before that or after it."""
+    created = "2026-11-01T09:00:00.000Z"
+    project.types.rename("service", "component", yes=True)
+    project.purge(["component/shop"], yes=True)
+    for name in ("service", "component"):
+        path = data(tmp_path, f"entities/{name}")
+        path.write_bytes(path.read_bytes() + line(kind="entity", type=name, name="shop", created_at=created))
+    assert [found.ref for found in project.list("entity").results if found.ref.endswith("/shop")] == []
+    project.doctor(fix=True)
+    assert b'"shop"' not in b"".join(contents(tmp_path).values())
+    project.types.rename("component", "part", yes=True)
+    write(data(tmp_path, "entities/component"), line(kind="entity", type="component", name="shop", created_at=created))
+    with pytest.raises(NotFound):
+        project.get("part/shop")
+
+
 @pytest.mark.parametrize("change", ["rename", "drop"])
 def test_undo_takes_the_change_of_a_type_back(project: Memory, tmp_path: Path, change: str) -> None:
     before, shown = contents(tmp_path), project.list(limit=100)
