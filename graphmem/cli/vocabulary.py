@@ -109,7 +109,8 @@ def show_change(invocation: Invocation, answer: TypeChanged) -> None:
         f"  {text.count(answer.records, 'record')}, {text.count(answer.edges, 'edge')},"
         f" {text.count(answer.references, 'other row')} that named a record"
     ]
-    lines += [f"  type {name}" for name in answer.types]
+    lines += [f"  type {name} changes" for name in answer.types]
+    lines += [f"  type {name} goes" for name in answer.dropped]
     lines += [f"  {file}" for file in answer.files]
     invocation.answer(answer, "\n".join(lines))
     if not answer.done:

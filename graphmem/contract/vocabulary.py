@@ -63,7 +63,8 @@ class TypeChanged(Answer):
     What the change of a type did, or would do; ``done`` is false for a preview.
 
     ``now`` is the new name, null where the type goes. ``references`` counts the other rows that name its records,
-    ``types`` are the other types that change or go, ``files`` all files that do, beside the derived ``schema.json``.
+    ``types`` are the other types that change, ``dropped`` those that go too, ``files`` all files that do either, beside
+    the derived ``schema.json``.
     """
 
     done: bool
@@ -73,6 +74,7 @@ class TypeChanged(Answer):
     edges: int
     references: int
     types: list[str]
+    dropped: list[str]
     files: list[str]
 
 

@@ -175,6 +175,7 @@ class Writing(Snapshot):
         types: Types = NO_TYPES,
         *,
         is_noted: bool = True,
+        is_moved: bool = False,
     ) -> None:
         """
         Write rows into their files, and files of types, and take them in, all or none.
@@ -184,9 +185,10 @@ class Writing(Snapshot):
             removes: numbers of rows to take out, by file.
             types: new texts of files of types, by path below the store; None for one that goes.
             is_noted: the write can be taken back with ``undo``.
+            is_moved: the rows are there already, under other keys: a secret that one holds is not brought in now.
 
         Raises:
             Refused: a file that would change has lines that are wrong, a row holds a secret, or is of a type that no
                 file declares.
         """
-        self.client.ledger.commit(puts, removes, types, is_noted=is_noted)
+        self.client.ledger.commit(puts, removes, types, is_noted=is_noted, is_moved=is_moved)

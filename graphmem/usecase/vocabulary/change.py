@@ -64,6 +64,7 @@ def own_type(vocabulary: Vocabulary, name: str) -> EntityType | RelationType:
 def changed(snapshot: Snapshot, made: EntityType | RelationType, new: str | None, *, yes: bool) -> TypeChanged:
     """Work out what follows for a type with another name, or that goes; write it where the store is held for that."""
     plan = retyping(snapshot, names_of(snapshot.vocabulary, made.type, new))
+    changes, goes = plan.other_types
     answer = TypeChanged(
         done=yes,
         type=made.type,
@@ -71,7 +72,8 @@ def changed(snapshot: Snapshot, made: EntityType | RelationType, new: str | None
         records=plan.records,
         edges=plan.edges,
         references=plan.references,
-        types=sorted({*plan.changed_types} - {made.type, new}),
+        types=changes,
+        dropped=goes,
         files=plan.files,
     )
     if isinstance(snapshot, Writing):

@@ -14,6 +14,7 @@ from graphmem.catalog import usage
 from graphmem.catalog.database import CatalogError, table_of
 from graphmem.catalog.records import references_in, with_references
 from graphmem.git.merge_driver import merge_rows
+from graphmem.ledger.layout import TYPE_FILE
 from graphmem.ledger.row import entry, plain_edge, read_entry
 from graphmem.ledger.types import changed_text, path_of, type_text
 from graphmem.model import Entity, Event, Feedback, Frozen, Record
@@ -55,9 +56,12 @@ class Retyping:
         return sorted({*self.removes, *homes, *self.types})
 
     @property
-    def changed_types(self) -> list[str]:
-        """The names of the types whose files change."""
-        return [PurePath(file).stem for file in self.types]
+    def other_types(self) -> tuple[list[str], list[str]]:
+        """The other types whose files change, and those that go too."""
+        named = {*self.names.values(), next(iter(self.names))}
+        others = {PurePath(file).stem: text for file, text in self.types.items() if TYPE_FILE.fullmatch(file)}
+        left = {name: text is None for name, text in others.items() if name not in named}
+        return sorted(name for name in left if not left[name]), sorted(name for name in left if left[name])
 
     @cached_property
     def may_meet(self) -> bool:
@@ -174,7 +178,7 @@ def retyping(snapshot: Snapshot, names: Mapping[str, str | None]) -> Retyping:
 
 def commit(writing: Writing, made: Retyping) -> None:
     """Write what follows, all or none; the counts of this machine go with their records."""
-    writing.commit([*made.puts.values()], made.removes, made.types)
+    writing.commit([*made.puts.values()], made.removes, made.types, is_moved=True)
     for old, new in made.names.items():
         with contextlib.suppress(OSError, CatalogError):
             usage.retype(writing.layout.usage, old, new)

@@ -9,6 +9,7 @@ import pytest
 from graphmem import BadInput, Memory, NotFound, Refused
 from tests.ledger.test_journal import Died, dying
 from tests.sample import contents, data, edge, line, open_memory, write
+from tests.secret_samples import KINDS, Maker
 
 COMMENTED = """---
 # made by hand
@@ -70,7 +71,7 @@ def test_a_preview_says_what_would_change_and_changes_nothing(project: Memory, t
         "types/entities/service.md", "types/relations/calls.md", "types/relations/owns.md",
     ]  # fmt: skip
     dropped = project.types.drop("service")
-    assert (dropped.done, dropped.now, dropped.types) == (False, None, ["calls", "owns"])
+    assert (dropped.done, dropped.now, dropped.types, dropped.dropped) == (False, None, ["owns"], ["calls"])
     assert contents(tmp_path) == before
 
 
@@ -145,9 +146,31 @@ def test_a_relation_type_is_renamed_with_its_edges(project: Memory, tmp_path: Pa
     assert project.validate().findings == []
 
 
+def test_the_ends_of_a_symmetric_edge_are_in_the_order_of_their_new_names(project: Memory, tmp_path: Path) -> None:
+    assert b'"from":"service/shop"' in data(tmp_path, "relations/near").read_bytes()
+    project.types.rename("service", "zone", yes=True)
+    assert b'"from":"team/red","kind":"relation","to":"zone/shop"' in data(tmp_path, "relations/near").read_bytes()
+    assert project.relations.link("zone/shop", "near", "team/red").action == "unchanged"
+    project.types.rename("near", "beside", yes=True)
+    project.undo(2)
+    assert b'"from":"service/shop"' in data(tmp_path, "relations/near").read_bytes()
+
+
+def test_what_this_machine_returned_is_counted_on_under_the_new_name(project: Memory) -> None:
+    project.context("change the shop")
+    before = project.get("service/shop").access_count
+    assert before > 0
+    project.types.rename("service", "component", yes=True)
+    assert project.get("component/shop").access_count >= before
+    project.types.drop("component", yes=True)
+    project.types.add_entity("component")
+    project.entities.add("component", "shop")
+    assert project.get("component/shop").access_count < before
+
+
 def test_a_dropped_type_goes_with_all_that_names_it_also_edges_of_any_ends(project: Memory, tmp_path: Path) -> None:
     answer = project.types.drop("service", yes=True)
-    assert (answer.records, answer.edges, answer.references, answer.types) == (3, 4, 2, ["calls", "owns"])
+    assert (answer.records, answer.edges, answer.references, answer.dropped) == (3, 4, 2, ["calls"])
     assert [made.type for made in project.types.list().entities] == ["team"]
     assert project.types.show("owns").model_dump()["targets"] == ("failure",)
     with pytest.raises(NotFound, match="no type 'calls'"):
@@ -182,6 +205,29 @@ def test_what_was_purged_stays_away_under_every_name_of_its_type(project: Memory
     write(data(tmp_path, "entities/component"), line(kind="entity", type="component", name="shop", created_at=created))
     with pytest.raises(NotFound):
         project.get("part/shop")
+
+
+def test_a_record_that_holds_a_secret_already_does_not_keep_its_type_from_being_renamed(
+    project: Memory, tmp_path: Path
+) -> None:
+    path = data(tmp_path, "entities/service")
+    phrase, token = KINDS["github classic"](Maker(1))
+    path.write_bytes(path.read_bytes() + line(kind="entity", type="service", name="leaky", value=phrase))
+    assert "secret" in [found.code for found in project.validate().findings]
+    assert project.types.rename("service", "component", yes=True).records == 4
+    assert token in str(project.get("component/leaky").record.model_dump()["value"])
+
+
+def test_a_file_with_bad_lines_keeps_a_type_as_it_is(project: Memory, tmp_path: Path) -> None:
+    path = data(tmp_path, "relations/calls")
+    path.write_bytes(path.read_bytes() + b"{\n")
+    before = contents(tmp_path)
+    message = r"calls\.ndjson is not written as long as it has bad lines"
+    with pytest.raises(BadInput, match=message):
+        project.types.rename("service", "component", yes=True)
+    with pytest.raises(BadInput, match=message):
+        project.types.drop("calls", yes=True)
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("change", ["rename", "drop"])

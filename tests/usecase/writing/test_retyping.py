@@ -59,6 +59,7 @@ def test_rows_of_a_type_whose_file_is_gone_are_read_and_a_write_to_them_names_th
     assert error.value.hint == MEND
     assert contents(tmp_path) == before
     project.failures.add("something else", name="other")  # all other writes go on
+    assert project.export().files["data/entities/service.ndjson"].rows == 2
     (found,) = findings(project, "drift")
     assert (found.severity, found.fix) == ("error", MEND)
 
@@ -86,6 +87,7 @@ def test_doctor_makes_the_file_of_a_type_again_whose_new_name_is_not_known(proje
 def test_rows_that_a_branch_added_under_the_old_name_move_to_the_new_one(project: Memory, tmp_path: Path) -> None:
     """As a merge leaves them: a new row, one that the branch changed, edges and a report that name both."""
     project.types.rename("service", "component", yes=True)
+    project.edit("component/stock", {"value": "changed here", "sources": ["a chart"]})
     late = {"value": "2026-11-01T09:30:40.000Z"}
     write(
         data(tmp_path, "entities/service"),
@@ -108,7 +110,9 @@ def test_rows_that_a_branch_added_under_the_old_name_move_to_the_new_one(project
     assert [found.ref for found in project.list("component").results] == [
         "component/late", "component/shop", "component/stock",
     ]  # fmt: skip
-    assert project.get("component/stock").record.model_dump()["value"] == "changed on a branch"
+    stock = project.get("component/stock").record
+    assert stock.model_dump()["value"] == "changed on a branch"  # the later one; nothing of the other is lost
+    assert (stock.sources, [found.text for found in stock.alternates]) == (("a chart",), ["changed here"])
     assert [found.target for found in project.get("component/late").relations] == ["component/shop"]
     assert len(project.get("component/shop").relations) == 2
     assert b"service" not in b"".join(found for file, found in contents(tmp_path).items() if file.startswith("data/"))
