@@ -271,8 +271,8 @@ def changed_text(text: bytes, made: EntityType | RelationType) -> bytes:
     """
     Return the file of a type that says something else now.
 
-    Only the lines of fields that change are written anew, so that comments and the prose stay as they are; where that
-    would not say what is meant, the front matter is.
+    Only the lines of fields that change are replaced, so that comments and the prose stay as they are; where that would
+    not say what is meant, the whole front matter is.
     """
     whole = text.decode("utf-8-sig").replace("\r\n", "\n")
     head, *lines = whole.split("\n")

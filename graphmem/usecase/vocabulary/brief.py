@@ -20,37 +20,32 @@ def brief(snapshot: Snapshot, request: BriefTypesRequest) -> TypeBrief:
     Every type comes in one line before any comes with its prose. A type whose file cannot be read is left out, which
     a notice says.
     """
-    budget, made = request.budget, dict(types_seen(snapshot))
+    budget, types = request.budget, [*types_seen(snapshot)]
     opening = OPENING if tokens(OPENING) * OPENING_SHARE <= budget else SHORT
     counts = snapshot.catalog.counts_by_type() | snapshot.catalog.edge_counts()
-    entries = [
-        BlockEntry(section_of(one), line_of(one, ends), (counts.get(one.type, 0),)) for one, ends in made.values()
-    ]
+    entries = [BlockEntry(section_of(made), line_of(made, *ends), (counts.get(made.type, 0),)) for made, *ends in types]
     kept = sorted(fitting(entries, budget, opening=opening))
     left = budget - tokens(block([entries[place] for place in kept], budget, opening=opening))
     for place in sorted(kept, key=lambda place: entries[place].worth, reverse=True):
-        entry, prose = entries[place], prose_of([*made.values()][place][0])
+        entry, prose = entries[place], prose_of(types[place][0])
         if prose and (cost := tokens(f"{prose}\n") + 1) <= left:
             left -= cost
             entries[place] = BlockEntry(entry.section, f"{entry.text}\n{prose}", entry.worth)
     text = block([entries[place] for place in kept], budget, opening=opening)
-    omitted = [name for place, name in enumerate(made) if place not in kept]
+    omitted = [made.type for place, (made, *_) in enumerate(types) if place not in kept]
     return TypeBrief(text=text, tokens=tokens(text), omitted=omitted)
 
 
-Seen = tuple[EntityType | RelationType, tuple[list[str], list[str]]]
-
-
-def types_seen(snapshot: Snapshot) -> Iterator[tuple[str, Seen]]:
-    """Yield the declared types and what can be linked, by name, with those ends of it that the caller may know of."""
+def types_seen(snapshot: Snapshot) -> Iterator[tuple[EntityType | RelationType, list[str], list[str]]]:
+    """Yield the declared types and what can be linked, in name order, with the ends that the caller may know of."""
     vocabulary = snapshot.vocabulary
     known = {ANY, *vocabulary.record_types}
     for name in sorted(vocabulary.entities.keys() - vocabulary.drifted):
-        yield name, (vocabulary.entities[name], ([], []))
+        yield vocabulary.entities[name], [], []
     for name in sorted(vocabulary.linkable.keys() - vocabulary.drifted):
         made = vocabulary.linkable[name]
         sources, targets = ([end for end in ends if end in known] for ends in (made.sources, made.targets))
-        yield name, (made, (sources, targets))
+        yield made, sources, targets
 
 
 def section_of(made: EntityType | RelationType) -> str:
@@ -58,7 +53,7 @@ def section_of(made: EntityType | RelationType) -> str:
     return "Entities" if isinstance(made, EntityType) else "Relations"
 
 
-def line_of(made: EntityType | RelationType, ends: tuple[list[str], list[str]]) -> str:
+def line_of(made: EntityType | RelationType, *ends: list[str]) -> str:
     """Return a type in a line, with its description on one of its own."""
     way = ""
     if isinstance(made, RelationType):
