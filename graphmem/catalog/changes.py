@@ -301,7 +301,7 @@ class ChangeApplier:
 
     def allows(self, kind: str, source: str, target: str) -> bool:
         """Return whether an edge of a type may go from one record type to another; nothing uses one that may not."""
-        return self.catalog.vocabulary.relations[kind].allows(source, target)
+        return self.catalog.vocabulary.allows(kind, source, target)
 
     def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
         """List the edges of removed records for the graph: the records may come back without them before it looks."""

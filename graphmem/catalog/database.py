@@ -10,6 +10,7 @@ from zlib import crc32
 
 import orjson
 
+from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import Damaged, DamagedCatalog, GraphmemError, Unavailable
 from graphmem.model import MODELS, Frozen, Record
 from graphmem.model.record import CHECKED
@@ -23,7 +24,7 @@ T = TypeVar("T")
 CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises
 
 CATALOG = "catalog.sqlite"  # the file, in the folder of what is derived
-VERSION = 16  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 17  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
 LEXICAL = (
     "CREATE VIRTUAL TABLE lexical USING fts5(",
@@ -31,7 +32,6 @@ LEXICAL = (
     "CREATE TABLE 'lexical_",
     "CREATE TABLE sqlite_sequence(",
 )
-REPAIR = "graphmem doctor --fix --yes"  # of a damaged catalog
 CHUNK = 500  # values in one IN list
 
 
@@ -108,7 +108,7 @@ def reason_of(error: sqlite3.Error) -> GraphmemError:
     """Return the error that a user sees for one of SQLite's."""
     if isinstance(error, sqlite3.OperationalError) or not isinstance(error, sqlite3.DatabaseError):
         return Unavailable(f"the catalog cannot be used: {error}", hint=hint_of(error))
-    return Damaged(f"the catalog cannot be read: {error}", hint=REPAIR)
+    return Damaged(f"the catalog cannot be read: {error}", hint=REPAIR_COMMAND)
 
 
 @contextlib.contextmanager
@@ -200,7 +200,7 @@ def checksum(number: int, line: bytes) -> int:
 def sound(number: int, line: bytes, crc: int) -> bytes:
     """Return the line of a row, or raise ``DamagedCatalog`` where it is not as it was written."""
     if checksum(number, line) != crc:
-        raise DamagedCatalog("a row of the catalog is not as it was written", hint=REPAIR)
+        raise DamagedCatalog("a row of the catalog is not as it was written", hint=REPAIR_COMMAND)
     return line
 
 

@@ -115,7 +115,7 @@ class FactReads(Reads):
     def purges(self) -> Purges:
         """Return which rows were purged."""
         sql = "SELECT line FROM fact WHERE node IS NULL AND ref IS NULL"
-        return Purges(orjson.loads(line) for (line,) in self.connection.execute(sql))
+        return Purges((orjson.loads(line) for (line,) in self.connection.execute(sql)), self.vocabulary.refs)
 
     def report_count(self) -> int:
         """Return how many reports there are."""

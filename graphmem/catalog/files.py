@@ -150,6 +150,13 @@ class FileReads(Reads):
         for table in ("record", "relation", "fact"):
             yield from self.connection.execute(f"SELECT file, line FROM {table} WHERE file IS NOT NULL ORDER BY id")
 
+    def rows_naming(self, type_name: str) -> Iterator[tuple[int, str, bytes]]:
+        """Yield number, file and line of the rows of a type, and of all that may refer to a record of it."""
+        for table, column in (("record", "record_type"), ("relation", "type"), ("fact", "NULL")):
+            of_type = f"{column} = ?1 OR instr(line, CAST(?2 AS BLOB))"
+            sql = f"SELECT id, file, line FROM {table} WHERE file IS NOT NULL AND ({of_type}) ORDER BY id"
+            yield from self.connection.execute(sql, (type_name, f'"{type_name}/')).fetchall()
+
     def rows_of(self, ids: Collection[int]) -> Iterator[tuple[int, str]]:
         """Yield number and file of the rows of some records: their own, their live edges, reports on them."""
         selects = (

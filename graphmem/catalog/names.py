@@ -28,7 +28,7 @@ class NameReads(Reads):
                 if is_live:
                     result[found[number]] = (number, found[number])
         for ref in set(refs) - present:
-            number = self.by_name(*split_ref(ref))
+            number = self.by_name(*split_ref(ref)) or self.by_former_type(ref)
             if number is not None:
                 row = self.connection.execute(
                     "SELECT record_type || '/' || key FROM record WHERE id = ? AND is_live", (number,)
@@ -47,11 +47,21 @@ class NameReads(Reads):
         return found
 
     def lookup(self, record_type: str, name: str) -> int | None:
-        """Return the record of a record type that a name means: by key, then name, then alias."""
+        """
+        Return the record of a record type that a name means: by key, then name, then alias.
+
+        A name that an entity type had before means what the type is called now, where nothing else has it.
+        """
         number = row_id(f"{record_type}/{name}")
         if self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
             return number
-        return self.by_name(record_type, name)
+        found = self.by_name(record_type, name)
+        return self.by_former_type(f"{record_type}/{name}") if found is None else found
+
+    def by_former_type(self, ref: str) -> int | None:
+        """Return the record that a reference means by a name that its type had before."""
+        current = self.vocabulary.current(ref)
+        return self.lookup(*split_ref(current)) if current is not None else None
 
     def key_of_name(self, record_type: str, name: str) -> str | None:
         """Return the key of the record of a record type that is called this now; aliases do not count."""

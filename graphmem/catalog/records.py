@@ -6,9 +6,10 @@ from typing import Any
 import orjson
 
 from graphmem.catalog import keys
-from graphmem.catalog.database import REPAIR, R, chunks, distinct_name, marks, parse_record, sound
+from graphmem.catalog.database import R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.catalog.facts import FactReads
 from graphmem.catalog.names import NameReads
+from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, MemoryRecord, Record
 from graphmem.model.field import as_set, format_time
@@ -36,7 +37,7 @@ class RecordReads(NameReads, FactReads):
                 helped, failed, _ = counts.get(number, (0, 0, None))
                 stored = parse_record(number, line, crc)
                 if shown != stored.name and shown != distinct_name(stored.name, stored.key):
-                    raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR)
+                    raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR_COMMAND)
                 wrong = disputes.get(number, ())
                 record = shown_as(stored, shown, helped, failed, lesson_states.get(number), wrong)
                 found[number] = (
@@ -60,7 +61,7 @@ class RecordReads(NameReads, FactReads):
     def refuse_missing(self, ids: Collection[int], found: Collection[int]) -> None:
         """Raise ``DamagedCatalog`` where records have no row, and not because they are gone since they were found."""
         if len(found) < len({*ids}) and self.damage():
-            raise DamagedCatalog("rows of the catalog are missing", hint=REPAIR)
+            raise DamagedCatalog("rows of the catalog are missing", hint=REPAIR_COMMAND)
 
     def named(self, records: Sequence[R]) -> list[R]:
         """Return records with the references in their fields by shown name; rows have them by key."""
@@ -290,12 +291,12 @@ def references_in(record: Record) -> Iterator[str]:
     yield from filter(None, (getattr(record, field) for field in record.single_references))
 
 
-def with_references(record: R, shown: Mapping[str, str]) -> R:
-    """Return a record with other references in its fields, where ``shown`` has one for those that are there."""
+def with_references(record: R, shown: Mapping[str, str | None]) -> R:
+    """Return a record with other references in its fields, where ``shown`` has one; None takes a reference out."""
     changes: dict[str, Any] = {}
     for field in record.references:
         if not shown.keys().isdisjoint(refs := getattr(record, field)):
-            changes[field] = as_set(shown.get(ref, ref) for ref in refs)
+            changes[field] = as_set(new for ref in refs if (new := shown.get(ref, ref)) is not None)
     for field in record.single_references:
         changes[field] = shown.get(getattr(record, field), getattr(record, field))
     changes = {field: value for field, value in changes.items() if value != getattr(record, field)}

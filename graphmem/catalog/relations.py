@@ -79,6 +79,15 @@ class RelationReads(Reads):
         )
         return self.connection.execute(sql, (number, number)).fetchall()
 
+    def refused_ends(self) -> list[tuple[str, str, str]]:
+        """Return the type of each sort of edges that it does not allow, and the record types of their ends."""
+        sql = (
+            "SELECT DISTINCT type, a.record_type, b.record_type FROM relation"
+            " JOIN record a ON a.id = src JOIN record b ON b.id = dst"
+            " WHERE edge IS NULL AND relation.file IS NOT NULL AND src <> dst ORDER BY 1, 2, 3"
+        )
+        return self.connection.execute(sql).fetchall()
+
     def refused_rows(self, kind: str, source: int, target: int) -> list[tuple[int, str]]:
         """Return number and file of the rows for an edge that its type does not allow."""
         sql = (

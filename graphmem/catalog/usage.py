@@ -68,6 +68,18 @@ def forget(path: Path, refs: Collection[str]) -> None:
         connection.execute("VACUUM")
 
 
+def retype(path: Path, old: str, new: str | None) -> None:
+    """Give the counters of the records of a type to its new name; None removes them."""
+    if not safe_files.is_file(path):
+        return
+    with opened(path) as connection:
+        of_type = "substr(ref, 1, ?) = ?"
+        if new is not None:
+            sql = f"UPDATE OR REPLACE access SET ref = ? || substr(ref, ?) WHERE {of_type}"
+            connection.execute(sql, (new, len(old) + 1, len(old) + 1, f"{old}/"))
+        connection.execute(f"DELETE FROM access WHERE {of_type}", (len(old) + 1, f"{old}/"))
+
+
 def accesses(path: Path, refs: Collection[str]) -> dict[str, tuple[int, str]]:
     """Return how often records were returned and when last; nothing of what is damaged."""
     if not safe_files.is_file(path):

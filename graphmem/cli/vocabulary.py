@@ -1,8 +1,19 @@
 """``type …``: the project's entity and relation types."""
 
+from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_kind, complete_type
 from graphmem.cli.commands import Call, Taken, listed, noun, passes
-from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
+from graphmem.contract.vocabulary import (
+    AddEntityTypeRequest,
+    AddRelationTypeRequest,
+    BriefTypesRequest,
+    DropTypeRequest,
+    RenameTypeRequest,
+    ShowTypeRequest,
+    TypeBrief,
+    TypeChanged,
+    TypeList,
+)
 from graphmem.model.vocabulary import EntityType, RelationType
 
 app = noun("Declare and show entity and relation types.")
@@ -51,6 +62,54 @@ def list_types(invocation: Invocation, answer: TypeList) -> None:
 def show(invocation: Invocation, answer: EntityType | RelationType) -> None:
     """Show one type."""
     invocation.answer(answer, described(answer) + (f"\n\n{answer.prose}" if answer.prose else ""))
+
+
+@app.command(epilog="Example: graphmem type rename service component --yes")
+@passes("types.rename", RenameTypeRequest, old=Taken("OLD", complete_type), new=Taken("NEW"))
+def rename(invocation: Invocation, answer: TypeChanged) -> None:
+    """
+    Give a type another name in its rows, in what refers to them and in the files that name it.
+
+    The old name is still found, also in rows that another branch brings. Without --yes it shows what would change.
+    """
+    show_change(invocation, answer)
+
+
+@app.command(epilog="Example: graphmem type drop service --yes")
+@passes("types.drop", DropTypeRequest, name=Taken("NAME", complete_type))
+def drop(invocation: Invocation, answer: TypeChanged) -> None:
+    """
+    Take out a type with its rows, the edges and reports that name these, and its name in other types.
+
+    A relation type that is left without an end goes too. Without --yes it shows what would go.
+    """
+    show_change(invocation, answer)
+
+
+@app.command(epilog="Example: graphmem type brief --budget 500")
+@passes("types.brief", BriefTypesRequest)
+def brief(invocation: Invocation, answer: TypeBrief) -> None:
+    """Print the vocabulary for a prompt: names, what they mean, what edges may connect."""
+    invocation.answer(answer, answer.text.rstrip("\n"))
+    if answer.omitted:
+        invocation.say(f"over the budget: {', '.join(answer.omitted)}")
+
+
+def show_change(invocation: Invocation, answer: TypeChanged) -> None:
+    """Show what the change of a type did, or would do."""
+    verbs = ("renamed ", "would rename ") if answer.now else ("dropped ", "would drop ")
+    done, would = (f"{verb}{answer.type}" + (f" to {answer.now}" if answer.now else "") for verb in verbs)
+    lines = [done if answer.done else would]
+    lines += [
+        f"  {text.count(answer.records, 'record')}, {text.count(answer.edges, 'edge')},"
+        f" {text.count(answer.references, 'other row')} that named a record"
+    ]
+    lines += [f"  type {name} changes" for name in answer.types]
+    lines += [f"  type {name} goes" for name in answer.dropped]
+    lines += [f"  {file}" for file in answer.files]
+    invocation.answer(answer, "\n".join(lines))
+    if not answer.done:
+        invocation.say("nothing was changed; do it with --yes")
 
 
 def described(made: EntityType | RelationType) -> str:

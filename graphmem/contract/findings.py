@@ -38,6 +38,7 @@ class Code(StrEnum):
     # Types.
     BAD_TYPE = "bad_type", "error", "The file of a type cannot be read."
     UNKNOWN_TYPE = "unknown_type", "error", "Rows or a relation type name a type that no file declares."
+    DRIFT = "drift", "error", "Rows are of a type that no file declares; they are read, and not written."
     SHADOWING = (
         "shadowing",
         "warning",
@@ -58,6 +59,7 @@ class Code(StrEnum):
     WAITING = "waiting", "warning", "An edge names a record that is archived."
     UNREADABLE_END = "unreadable_end", "warning", "An edge or a report names a record that may be in an unread file."
     NOT_ALLOWED = "not_allowed", "warning", "The type of an edge does not allow the records that it connects."
+    NARROWED = "narrowed", "warning", "The file of a type no longer allows the records that an edge of it connects."
     DOUBLED_NAME = "doubled_name", "warning", "Two records have one name; one of them is shown by another."
     LOST_SUCCESSOR = "lost_successor", "warning", "The record that superseded another one is missing."
     CYCLE = "cycle", "error", "Tasks of a plan wait for each other."

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from graphmem.constants import TYPES_BUDGET
 from graphmem.contract.answer import Answer
 from graphmem.contract.parameters import Texts
 from graphmem.contract.request import Request
@@ -38,6 +39,57 @@ class AddRelationTypeRequest(Request):
     weight: float = Field(1.0, description="Weight of an edge without its own, above 0, at most 2")
     symmetric: bool = Field(False, description="Its edges have no direction")
     description: str = Field("", description="What an edge of the type means")
+
+
+class RenameTypeRequest(Request):
+    """A type to give another name."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    old: str = Field(description="Type of the project to rename")
+    new: str = Field(description="New name of the type: a-z 0-9 _, beginning with a letter")
+    yes: bool = Field(False, description="Do it; without, only report what would change")
+
+
+class DropTypeRequest(Request):
+    """A type to take out."""
+
+    name: str = Field(description="Type of the project to take out, with its rows")
+    yes: bool = Field(False, description="Do it; without, only report what would go")
+
+
+class TypeChanged(Answer):
+    """
+    What the change of a type did, or would do; ``done`` is false for a preview.
+
+    ``now`` is the new name, null where the type goes. ``references`` counts the other rows that name its records,
+    ``types`` are the other types that change, ``dropped`` those that go too, ``files`` all files that do either, beside
+    the derived ``schema.json``.
+    """
+
+    done: bool
+    type: str
+    now: str | None
+    records: int
+    edges: int
+    references: int
+    types: list[str]
+    dropped: list[str]
+    files: list[str]
+
+
+class BriefTypesRequest(Request):
+    """How much of the vocabulary to return."""
+
+    budget: int = Field(TYPES_BUDGET, ge=1, description="Largest size of the vocabulary, in tokens")
+
+
+class TypeBrief(Answer):
+    """The vocabulary as Markdown for a prompt; ``omitted`` are the types that are over the budget."""
+
+    text: str
+    tokens: int
+    omitted: list[str]
 
 
 class TypeList(Answer):

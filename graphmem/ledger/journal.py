@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from graphmem.errors import Refused
-from graphmem.ledger.layout import FRESH, Layout, Look
+from graphmem.ledger.layout import FRESH, VOCABULARY_FILE, Layout, Look
 from graphmem.system import safe_files
 
 Ready = Callable[[Mapping[Path, Path]], None]
@@ -21,7 +21,7 @@ JOURNAL_BYTES = 2**24  # of a journal: some hundred bytes a file, and a write ch
 
 
 def replace_files(
-    contents: Mapping[Path, bytes],
+    contents: Mapping[Path, bytes | None],
     layout: Layout | None = None,
     ready: Ready = lambda fresh: None,
 ) -> None:
@@ -29,7 +29,7 @@ def replace_files(
     Put new contents in the place of files, all or none.
 
     Args:
-        contents: by the path of the file, made where it is missing, folders too.
+        contents: by the path of the file, made where it is missing, folders too; None for a file of a type that goes.
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
         ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
             the file; what it raises leaves the files as they are.
@@ -37,21 +37,28 @@ def replace_files(
     Raises:
         Refused: the disk is full, or something cannot be written; the files are as before.
     """
-    fresh = {path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path in contents}
+    fresh = {
+        path: path.with_name(f".{path.name}.{os.getpid()}.tmp") for path, data in contents.items() if data is not None
+    }
+    gone = [path for path, data in contents.items() if data is None]
     journal = layout.journal if layout is not None and len(contents) > 1 else None
     try:
-        for path, data in contents.items():
+        for path, new in fresh.items():
             with safe_files.folder(path.parent, make=True):
-                safe_files.write(fresh[path], data, is_flushed=True)
+                safe_files.write(new, contents[path] or b"", is_flushed=True)
         draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp") if journal is not None else None
         if layout is not None and journal is not None and draft is not None:
             flush_folders(fresh.values())
-            renames = [
-                [str(new.relative_to(layout.store)), str(path.relative_to(layout.store))] for path, new in fresh.items()
+            steps = [
+                *(
+                    [str(new.relative_to(layout.store)), str(path.relative_to(layout.store))]
+                    for path, new in fresh.items()
+                ),
+                *([str(path.relative_to(layout.store))] for path in gone),
             ]
             fresh[journal] = draft
             with safe_files.folder(journal.parent, make=True):
-                safe_files.write(draft, orjson.dumps(renames), is_flushed=True)
+                safe_files.write(draft, orjson.dumps(steps), is_flushed=True)
         ready({path: new for path, new in fresh.items() if path != journal})  # all that takes long is done
         if journal is not None:
             safe_files.replace(fresh.pop(journal), journal)
@@ -65,6 +72,8 @@ def replace_files(
         raise
     for path, new in fresh.items():
         safe_files.replace(new, path)
+    for path in gone:
+        safe_files.remove(path)
     flush_folders(contents)
     if journal is not None:
         safe_files.remove(journal)
@@ -83,29 +92,35 @@ def recover(layout: Layout) -> bool:
         if safe_files.is_folder(layout.journal):  # not ours: it would keep every write from being finished
             safe_files.remove_folder(layout.journal)
         return False
-    renames = list(read_renames(layout, data))
-    for new, path in renames:
+    steps = list(read_steps(layout, data))
+    for new, path in steps:
         with contextlib.suppress(FileNotFoundError):  # done before the process died
-            safe_files.replace(new, path)
-    flush_folders(path for _, path in renames)
+            safe_files.replace(new, path) if new is not None else safe_files.remove(path)
+    flush_folders(path for _, path in steps)
     safe_files.remove(layout.journal)
     return True
 
 
-def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
+def read_steps(layout: Layout, data: bytes) -> Iterator[tuple[Path | None, Path]]:
     """
-    Yield the renames of a journal; nothing if it is cut off, for then no rename had begun, or is not a list of renames.
+    Yield the renames of a journal, then the files that go, without a new name; nothing if it is cut off, for then none
+    had begun, or is not a list of these.
 
     A store comes with a branch, and a journal with it might too: only a file of new contents in the store's own folders
-    is renamed, and only to the file that it is for.
+    is renamed, and only to the file that it is for; only a file of a type goes.
     """
     try:
-        pairs = orjson.loads(data)
+        steps = orjson.loads(data)
     except orjson.JSONDecodeError:
         return
-    if not isinstance(pairs, list) or not all(is_rename(pair) for pair in pairs):
+    if not isinstance(steps, list) or not all(is_step(step) for step in steps):
         return
-    for new, path in pairs:
+    for *fresh, path in steps:
+        if not fresh:
+            if VOCABULARY_FILE.fullmatch(path):
+                yield None, layout.store / path
+            continue
+        (new,) = fresh
         found = FRESH.fullmatch(Path(new).name)
         target = layout.store / path
         is_ours = found is not None and found[1] == target.name and Path(new).parent == Path(path).parent
@@ -113,9 +128,9 @@ def read_renames(layout: Layout, data: bytes) -> Iterator[tuple[Path, Path]]:
             yield layout.store / new, target
 
 
-def is_rename(pair: object) -> bool:
-    """Return whether an item of a journal is one: two paths below the store."""
-    return isinstance(pair, list) and len(pair) == 2 and all(map(is_path, pair))
+def is_step(step: object) -> bool:
+    """Return whether an item of a journal is a rename, two paths below the store, or a file that goes, one path."""
+    return isinstance(step, list) and len(step) in (1, 2) and all(map(is_path, step))
 
 
 def is_path(value: object) -> bool:

@@ -15,6 +15,7 @@ from graphmem.system.user import is_of_another
 FOLDER = safe_files.STORE
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
 TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
+VOCABULARY_FILE = TYPE_FILE  # what a write replaces or removes beside rows, and ``undo`` brings back
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 

@@ -1,19 +1,23 @@
 """The project's vocabulary: Markdown files with front matter, read, checked and written."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import ValidationError
 
+from graphmem.constants import REPAIR_COMMAND
 from graphmem.contract.findings import Code, Finding
+from graphmem.errors import Refused
 from graphmem.ledger.codec import complaint
-from graphmem.ledger.layout import Layout
+from graphmem.ledger.layout import TYPE_FILE, Layout, holds
 from graphmem.model.vocabulary import (
     ANY,
     KINDS,
+    RESERVED,
     RESERVED_KINDS,
     RESERVED_RELATIONS,
     EntityType,
@@ -26,8 +30,12 @@ from graphmem.system import foreign, safe_files
 from graphmem.system.shell import command
 
 FRONT_MATTER = "front matter as graphmem type add writes it"
+NO_PROSE = "Say here what belongs in it."  # what the file of a new type says below its front matter
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
+Made = TypeVar("Made", bound=TypeName)
+Types = Mapping[str, bytes | None]  # new texts of type files, by path below the store; None for one that goes
+NO_TYPES: Types = {}
 
 
 def type_files(layout: Layout) -> list[Path]:
@@ -57,7 +65,65 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
         except (ValueError, OSError) as error:
             findings.append(fault(file, error))
     vocabulary = Vocabulary(entities=entities, project_relations=relations)
+    drifted = drifted_types(layout, vocabulary)
+    entities |= {made.type: made for made in drifted.values() if isinstance(made, EntityType)}
+    relations |= {made.type: made for made in drifted.values() if isinstance(made, RelationType)}
+    names = frozenset(made.type for made in drifted.values())
+    vocabulary = Vocabulary(entities=entities, project_relations=relations, drifted=names)
+    findings += [drift(file, made, vocabulary) for file, made in drifted.items()]
     return vocabulary, findings + unknown_ends(layout, vocabulary)
+
+
+def drifted_types(layout: Layout, vocabulary: Vocabulary) -> dict[str, EntityType | RelationType]:
+    """
+    Return the types that rows are of and no file declares, each by the first data file that holds some.
+
+    A branch brought the rows, or a person took the file away. A name that cannot be a type's gives none.
+    """
+    labels, known = labels_of(vocabulary), {*vocabulary.declared, *vocabulary.linkable.keys() - vocabulary.drifted}
+    found: dict[str, EntityType | RelationType] = {}
+    for file in layout.data_files():
+        kind, name = holds(file)
+        stat = safe_files.stat_of(layout.store / file)
+        if name is None or name in known or not (stat and stat.st_size) or has_file(layout, group_of(kind), name):
+            continue
+        ends = {} if kind == "entity" else {"sources": [ANY], "targets": [ANY]}
+        try:
+            made = MODELS[group_of(kind)].model_validate({"type": name, **ends})
+            claim(labels, made)
+        except ValueError:
+            continue
+        known.add(name)
+        if isinstance(made, EntityType | RelationType):
+            found[file] = made
+    return found
+
+
+def group_of(kind: str) -> str:
+    """Return the folder of the types of entities, or of relations."""
+    return "entities" if kind == "entity" else "relations"
+
+
+def drift(file: str, made: EntityType | RelationType, vocabulary: Vocabulary) -> Finding:
+    """Report rows of a type that no file declares."""
+    noun, name = noun_of(made), vocabulary.renamed.get(made.type)
+    what = f"was renamed to {name!r}" if name else "is not declared"
+    message = f"{noun} type {made.type!r} {what}; its rows are read, and none is written"
+    expected = f"rows of type {name!r}" if name else f"a file {path_of(made)}"
+    return Finding.of(file, Code.DRIFT, message, expected, REPAIR_COMMAND, line=1)
+
+
+def drifted(name: str, vocabulary: Vocabulary) -> Refused:
+    """Return the error for a write to a type that has rows and no file, or had this name before."""
+    now = vocabulary.renamed.get(name)
+    what = f"was renamed to {now!r}" if now else "has no file"
+    hint = REPAIR_COMMAND if name in vocabulary.drifted else f"it is {now!r} now"
+    return Refused(f"type {name!r} {what}", hint=hint, details={"type": name})
+
+
+def noun_of(made: EntityType | RelationType) -> str:
+    """Return what a type is a type of."""
+    return "entity" if isinstance(made, EntityType) else "relation"
 
 
 def read_bounded(path: Path) -> bytes:
@@ -69,6 +135,15 @@ def read_bounded(path: Path) -> bytes:
         return file.read()
 
 
+def labels_of(vocabulary: Vocabulary) -> dict[str, str]:
+    """Return the labels that graphmem and the types of the project have, folded, each with the name it belongs to."""
+    labels = taken_labels()
+    for known in vocabulary.declared.values():
+        if known.type not in vocabulary.shadowing:
+            claim(labels, known)
+    return labels
+
+
 def taken_labels() -> dict[str, str]:
     """Return the labels of graphmem's own, folded, each with the name it belongs to."""
     kinds = {label(kind).casefold(): kind for kind in RESERVED_KINDS}
@@ -77,7 +152,7 @@ def taken_labels() -> dict[str, str]:
 
 def claim(labels: dict[str, str], made: EntityType | RelationType | TypeName) -> None:
     """Note the label of a new type, or raise ``ValueError`` where another type has it, in any case."""
-    if made.type in RESERVED_KINDS or made.type in RESERVED_RELATIONS:
+    if made.type in RESERVED:
         raise ValueError(f"type {made.type!r} is a name of graphmem's own")
     name = relation_label(made.type) if isinstance(made, RelationType) else label(made.type)
     if name.casefold() in labels:
@@ -85,7 +160,7 @@ def claim(labels: dict[str, str], made: EntityType | RelationType | TypeName) ->
     labels[name.casefold()] = made.type
 
 
-def parse(text: str, model: type[TypeName]) -> TypeName:
+def parse(text: str, model: type[Made]) -> Made:
     """
     Return the type that a Markdown file describes.
 
@@ -133,18 +208,21 @@ def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     """Report which relation types name ends that nothing declares."""
     known = {ANY, *vocabulary.record_types}
     return [
-        Finding.of(
-            f"types/relations/{name}.md",
-            Code.UNKNOWN_TYPE,
-            f"{end!r} is neither a kind nor an entity type",
-            ", ".join(sorted(known)),
-            None if has_file(layout, "entities", end) else declaration("entity", end),
-            line=1,
-        )
+        unknown_end(layout, vocabulary, f"types/relations/{name}.md", end)
         for name, relation in vocabulary.project_relations.items()
-        for end in (*relation.sources, *relation.targets)
+        for end in dict.fromkeys((*relation.sources, *relation.targets))
         if end not in known
     ]
+
+
+def unknown_end(layout: Layout, vocabulary: Vocabulary, file: str, end: str) -> Finding:
+    """Report an end of a relation type that nothing declares, or that has another name now."""
+    if end in vocabulary.renamed:
+        now = vocabulary.renamed[end]
+        return Finding.of(file, Code.DRIFT, f"{end!r} was renamed to {now!r}", repr(now), REPAIR_COMMAND, line=1)
+    fix = None if has_file(layout, "entities", end) else declaration("entity", end)
+    known = ", ".join(sorted({ANY, *vocabulary.record_types}))
+    return Finding.of(file, Code.UNKNOWN_TYPE, f"{end!r} is neither a kind nor an entity type", known, fix, line=1)
 
 
 def declaration(noun: str, name: str) -> str | None:
@@ -157,27 +235,79 @@ def has_file(layout: Layout, group: str, name: str) -> bool:
     return safe_files.is_file(layout.types / group / f"{name}.md")
 
 
-def type_file(layout: Layout, made: EntityType | RelationType) -> dict[Path, bytes]:
-    """Return the Markdown file of a new type, by its path."""
+def path_of(made: EntityType | RelationType) -> str:
+    """Return the file of a type, as a path below the store."""
+    return f"types/{group_of(noun_of(made))}/{made.type}.md"
+
+
+def fields_of(made: EntityType | RelationType) -> dict[str, Any]:
+    """Return what the front matter of a type's file says; what is as usual is left out."""
     fields: dict[str, Any] = {"type": made.type}
-    if made.description:
-        fields["description"] = made.description
+    fields |= {"description": made.description} if made.description else {}
+    fields |= {"aliases": list(made.aliases)} if made.aliases else {}
     if isinstance(made, RelationType):
         fields |= {"sources": list(made.sources), "targets": list(made.targets), "weight": made.weight}
         fields |= {"symmetric": True} if made.symmetric else {}
-        folder = layout.types / "relations"
     else:
         fields |= {} if made.search else {"search": False}
-        folder = layout.types / "entities"
+    return fields | (made.__pydantic_extra__ or {})
+
+
+def type_text(made: EntityType | RelationType) -> bytes:
+    """Return the Markdown file of a type."""
+    prose = made.prose or made.description or NO_PROSE
+    return f"---\n{front_matter(fields_of(made))}---\n\n{prose}\n".encode()
+
+
+def front_matter(fields: Mapping[str, Any]) -> str:
+    """Return fields as lines of YAML."""
     import yaml  # noqa: PLC0415 - as above
 
-    front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    prose = made.prose or made.description or "Say here what belongs in it."
-    return {folder / f"{made.type}.md": f"---\n{front}---\n\n{prose}\n".encode()}
+    text: str = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return text
+
+
+def changed_text(text: bytes, made: EntityType | RelationType) -> bytes:
+    """
+    Return the file of a type that says something else now.
+
+    Only the lines of fields that change are replaced, so that comments and the prose stay as they are; where that would
+    not say what is meant, the whole front matter is.
+    """
+    whole = text.decode("utf-8-sig").replace("\r\n", "\n")
+    head, *lines = whole.split("\n")
+    end = [line.strip() for line in lines].index("---")
+    front = "".join(f"{line}\n" for line in lines[:end])
+    before, after = fields_of(parse(whole, type(made))), fields_of(made)
+    for name in (*before, *(name for name in after if name not in before)):
+        if before.get(name) != after.get(name):
+            new = front_matter({name: after[name]}) if name in after else ""
+            field = re.compile(rf"^{name}[ \t]*:.*\n(?:[ \t-].*\n)*", re.MULTILINE)
+            front, found = field.subn(new.replace("\\", r"\\"), front)
+            front += "" if found else new
+    changed = "\n".join([head, front + lines[end], *lines[end + 1 :]])
+    try:
+        is_right = parse(changed, type(made)) == made
+    except ValueError:
+        is_right = False
+    return changed.encode() if is_right else type_text(made)
+
+
+def read_types(types: Types) -> dict[str, EntityType | RelationType | None]:
+    """Return the types that new texts of type files declare, by name; None for one that goes."""
+    found: dict[str, EntityType | RelationType | None] = {}
+    for file, text in types.items():
+        if not TYPE_FILE.fullmatch(file):
+            continue
+        path = PurePath(file)
+        made = parse(text.decode("utf-8-sig"), MODELS[path.parent.name]) if text is not None else None
+        found[path.stem] = made if isinstance(made, EntityType | RelationType) else None
+    return found
 
 
 def vocabulary_json(vocabulary: Vocabulary) -> bytes:
-    """Return ``schema.json``: the vocabulary for other tools, every key sorted, one final newline."""
+    """Return ``schema.json``: the declared types for other tools, every key sorted, one final newline."""
+    vocabulary = vocabulary.with_types({})
     relations: Iterable[RelationType] = vocabulary.relations.values()
     document = {
         "format": 1,

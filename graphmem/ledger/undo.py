@@ -13,15 +13,16 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from zlib import crc32
 
 import orjson
 from pydantic import BaseModel, ConfigDict
 
 from graphmem.errors import Refused
-from graphmem.ledger.layout import Layout, holds
+from graphmem.ledger.layout import VOCABULARY_FILE, Layout, holds
 from graphmem.ledger.row import line_id
+from graphmem.ledger.types import read_types
 from graphmem.model import MODELS
 from graphmem.model.entry import Batch
 from graphmem.ndjson import BadLine
@@ -31,7 +32,6 @@ LinesOf = Callable[[Collection[int], str], Mapping[int, bytes]]  # those of some
 MOST_WRITES = 50  # writes that can be taken back
 SHOWN = 5  # rows of a write that are named
 SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
-TYPE_FILE = re.compile(r"types/(entities|relations)/[a-z][a-z0-9_]*\.md")
 NAME = re.compile(r"0[0-9]{9}(\.new)?\.json")  # below 10^9: the next number has as many digits
 NOTE_BYTES = 2**28  # of a note that is read: the old lines of a write of very many rows
 
@@ -53,7 +53,8 @@ class NotedWrite:
     at: str
     command: str
     files: Mapping[str, Rows]
-    types: Mapping[str, int] = field(default_factory=dict)  # files of types that it makes: CRC-32 of their texts
+    types: Mapping[str, int] = field(default_factory=dict)  # files of types that it leaves: CRC-32 of their texts
+    texts: Mapping[str, str] = field(default_factory=dict)  # of files of types that it changes or removes, before
     titles: Sequence[str] = ()  # what the first of its rows and types are called
 
 
@@ -70,8 +71,10 @@ def rows_of(lines_of: LinesOf, batch: Batch) -> Rows:
     )
 
 
-def note(layout: Layout, lines_of: LinesOf, command: str, batches: Mapping[str, Batch]) -> Path:
-    """Note a write that is about to happen, and return the note; under the lock of the store."""
+def note(
+    layout: Layout, lines_of: LinesOf, command: str, batches: Mapping[str, Batch], types: Mapping[str, bytes | None]
+) -> Path:
+    """Note a write of rows and files of types that is about to happen, and return the note; under the store's lock."""
     files, titles = {}, list[str]()
     for file, batch in batches.items():
         rows = rows_of(lines_of, batch)
@@ -84,12 +87,20 @@ def note(layout: Layout, lines_of: LinesOf, command: str, batches: Mapping[str, 
         if len(titles) < SHOWN:
             titles += [title(entry.row) for entry in batch.entries[:SHOWN]]
             titles += [title(orjson.loads(line)) for line in rows.removed[:SHOWN]]
-    return keep(layout, {"command": command, "files": files, "titles": titles[:SHOWN]})
+    of_types = {
+        "types": {file: crc32(text) for file, text in types.items() if text is not None},
+        "texts": {
+            file: safe_files.read(path).decode() for file in types if safe_files.is_file(path := layout.store / file)
+        },
+    }
+    titles = [*map(title_of_type, types), *titles]
+    return keep(layout, {"command": command, "files": files, **of_types, "titles": titles[:SHOWN]})
 
 
-def note_type(layout: Layout, command: str, path: str, text: bytes, name: str) -> Path:
-    """Note that the file of a type, by its path below the store, is about to be made; return the note."""
-    return keep(layout, {"command": command, "files": {}, "types": {path: crc32(text)}, "titles": [name]})
+def title_of_type(file: str) -> str:
+    """Return what a type is called, by its file."""
+    path = PurePath(file)
+    return f"{'entity' if path.parent.name == 'entities' else 'relation'} type {path.stem}"
 
 
 def keep(layout: Layout, found: Mapping[str, object]) -> Path:
@@ -191,6 +202,7 @@ class Note(BaseModel):
     command: str
     files: dict[str, NotedRows]
     types: dict[str, int] = {}
+    texts: dict[str, str] = {}
     titles: list[str] = []
 
 
@@ -206,10 +218,13 @@ def read_write(path: Path) -> NotedWrite:
         if len(data) > NOTE_BYTES:
             raise ValueError("it is too large")
         found = Note.model_validate_json(data)
-        if not (all(map(is_data_file, found.files)) and all(map(TYPE_FILE.fullmatch, found.types))):
+        if not (
+            all(map(is_data_file, found.files)) and all(map(VOCABULARY_FILE.fullmatch, [*found.types, *found.texts]))
+        ):
             raise ValueError("it names other files than those of data and types")
+        read_types({file: text.encode() for file, text in found.texts.items()})  # each is the file of a type
         files = {file: read_rows(rows) for file, rows in found.files.items()}
-        return NotedWrite(found.at, found.command, files, found.types, found.titles)
+        return NotedWrite(found.at, found.command, files, found.types, found.texts, found.titles)
     except (OSError, ValueError, TypeError) as error:
         raise Refused(
             f"{str(path)!r} does not say what was written: {type(error).__name__}",

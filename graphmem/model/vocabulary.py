@@ -7,9 +7,9 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from graphmem.model import MODELS, Entity, Record
-from graphmem.model.field import Flag, Item
+from graphmem.model.field import Flag, Item, StringSet
 from graphmem.model.relation import Weight
-from graphmem.names import TYPE_NAME, label, relation_label
+from graphmem.names import TYPE_NAME, label, relation_label, split_ref
 
 ANY = "any"
 # What can be an end beside the entity types: the kinds of which records are nodes.
@@ -25,13 +25,15 @@ class TypeName(BaseModel):
 
     type: Item
     description: Item = ""
+    aliases: StringSet = ()  # names that the type had before
     prose: Item = ""
 
     @model_validator(mode="after")
     def check_type(self) -> Self:
         """Refuse a name that neither a file nor the graph could carry."""
-        if not TYPE_NAME.fullmatch(self.type):
-            raise ValueError(f"type {self.type!r} is not a lower-case letter, then up to 63 of a-z 0-9 _")
+        for name in (self.type, *self.aliases):
+            if not TYPE_NAME.fullmatch(name):
+                raise ValueError(f"type {name!r} is not a lower-case letter, then up to 63 of a-z 0-9 _")
         return self
 
 
@@ -61,6 +63,16 @@ class RelationType(TypeName):
         """Return whether an edge may go from a record of record type ``source`` to one of record type ``target``."""
         ways = ((source, target), (target, source)) if self.symmetric else ((source, target),)
         return any(fits(start, self.sources) and fits(end, self.targets) for start, end in ways)
+
+    def with_ends(self, names: Mapping[str, str | None]) -> Self:
+        """Return the type with other names for its ends, by the name that they have; None for one that goes."""
+        if names.keys().isdisjoint((*self.sources, *self.targets)):
+            return self
+        found = {
+            side: tuple(dict.fromkeys(new for end in getattr(self, side) if (new := names.get(end, end)) is not None))
+            for side in ("sources", "targets")
+        }
+        return self.model_copy(update=found)
 
 
 def fits(record_type: str, ends: Iterable[str]) -> bool:
@@ -116,6 +128,9 @@ OWNED_RELATIONS: Mapping[str, RelationType] = {
 RESERVED_RELATIONS = frozenset({*BUILT_IN_RELATIONS, *OWNED_RELATIONS, "cites"})
 
 
+RESERVED = frozenset({*RESERVED_KINDS, *RESERVED_RELATIONS, ANY})
+
+
 def beside(made: RelationType, own: RelationType | None) -> RelationType:
     """
     Return a relation type of a project, where graphmem has one of that name too.
@@ -129,12 +144,50 @@ def beside(made: RelationType, own: RelationType | None) -> RelationType:
 
 
 class Vocabulary(BaseModel):
-    """All types that a store knows: graphmem's own and the project's."""
+    """All types that a store knows: graphmem's own, the project's, and those that rows are of without a file."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     entities: Annotated[dict[str, EntityType], Field(default_factory=dict)]
     project_relations: Annotated[dict[str, RelationType], Field(default_factory=dict)]
+    drifted: frozenset[str] = frozenset()  # types that rows are of and no file declares: they are only read
+
+    @property
+    def declared(self) -> dict[str, EntityType | RelationType]:
+        """The types of the project that have a file."""
+        found: dict[str, EntityType | RelationType] = {**self.entities, **self.project_relations}
+        return {name: made for name, made in found.items() if name not in self.drifted}
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """What types are called now, by the names that they had before and that no other type has."""
+        found: dict[str, str] = {}
+        declared = self.declared
+        for name, made in sorted(declared.items()):
+            for alias in made.aliases:
+                if alias not in declared and alias not in RESERVED:
+                    found.setdefault(alias, name)
+        return found
+
+    def current(self, ref: str) -> str | None:
+        """Return a reference by the current name of its type; None where the type had no other name."""
+        record_type, name = split_ref(ref)
+        return f"{self.renamed[record_type]}/{name}" if record_type in self.renamed else None
+
+    def refs(self, ref: str) -> tuple[str, ...]:
+        """Return a reference under each name that its type has or had, as it is given first."""
+        record_type, name = split_ref(ref)
+        now = self.renamed.get(record_type, record_type)
+        former = [alias for alias, current in self.renamed.items() if current == now]
+        return tuple(dict.fromkeys((ref, *(f"{other}/{name}" for other in (now, *former) if former))))
+
+    def with_types(self, types: Mapping[str, EntityType | RelationType | None]) -> "Vocabulary":
+        """Return the vocabulary with other types, by name; None for one that goes. None of them is drifted then."""
+        kept = {name: made for name, made in self.declared.items() if name not in types}
+        kept |= {name: made for name, made in types.items() if made is not None}
+        entities = {name: made for name, made in kept.items() if isinstance(made, EntityType)}
+        relations = {name: made for name, made in kept.items() if isinstance(made, RelationType)}
+        return Vocabulary(entities=entities, project_relations=relations)
 
     def narrowed(self, visible: Collection[str]) -> "Vocabulary":
         """Return the types that a caller may know who sees some kinds and entity types only."""
@@ -144,13 +197,18 @@ class Vocabulary(BaseModel):
             for name, made in self.project_relations.items()
             if any(made.allows(source, target) for source in visible for target in visible)
         }
-        return Vocabulary(entities=entities, project_relations=relations)
+        return Vocabulary(entities=entities, project_relations=relations, drifted=self.drifted)
 
     @cached_property
     def relations(self) -> dict[str, RelationType]:
         """Every relation type, also those that only fields of rows make."""
         own = {**BUILT_IN_RELATIONS, **OWNED_RELATIONS}
-        return {**own, **{name: beside(made, own.get(name)) for name, made in self.project_relations.items()}}
+        found = {name: beside(made, own.get(name)) for name, made in self.project_relations.items()}
+        return own | {name: made.with_ends(self.renamed) for name, made in found.items()}
+
+    def allows(self, relation: str, source: str, target: str) -> bool:
+        """Return whether an edge may go from one record type to another, under whatever name these are known."""
+        return self.relations[relation].allows(self.renamed.get(source, source), self.renamed.get(target, target))
 
     @cached_property
     def shadowing(self) -> tuple[str, ...]:

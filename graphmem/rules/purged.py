@@ -1,7 +1,7 @@
 """What was purged stays away: which rows a purge keeps out (docs/format.md, "What was purged")."""
 
 import hashlib
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 
 from graphmem.names import row_key
 from graphmem.ndjson import Row
@@ -22,9 +22,16 @@ def created_at(row: Row) -> str:
 
 
 class Purges:
-    """The rows that were purged, by salt and hash, each with the time of the purge."""
+    """
+    The rows that were purged, by salt and hash, each with the time of the purge.
 
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
+    Args:
+        rows: of kind purge.
+        refs: returns a reference under each name that its type has or had: a type that has another name hides nothing.
+    """
+
+    def __init__(self, rows: Iterable[Row] = (), refs: Callable[[str], Iterable[str]] = lambda ref: (ref,)) -> None:
+        self.refs = refs
         self.by_salt: dict[str, dict[str, str]] = {}
         for row in rows:
             hashes = self.by_salt.setdefault(str(row["salt"]), {})
@@ -41,7 +48,7 @@ class Purges:
 
     def since(self, before: "Purges") -> "Purges":
         """Return the purges that are not among earlier ones, or are later than there."""
-        added = Purges()
+        added = Purges(refs=self.refs)
         for salt, hashes in self.by_salt.items():
             known = before.by_salt.get(salt, {})
             if fresh := {name: at for name, at in hashes.items() if at > known.get(name, "")}:
@@ -53,7 +60,9 @@ class Purges:
         if row["kind"] == "purge":
             return None
         named = [row.get(field) for field in NAMING.get(row["kind"], ())]
-        keys = [row_key(row, symmetric), *(ref for ref in named if isinstance(ref, str))]
+        refs = [ref for ref in named if isinstance(ref, str)]
+        refs += [row_key(row, symmetric)] if row["kind"] == "entity" else []
+        keys = [row_key(row, symmetric), *(other for ref in refs for other in self.refs(ref))]
         keys += [f"task/{row['task']}"] if row["kind"] == "feedback" and row.get("task") else []
         times = (hashes.get(purge_hash(salt, key)) for salt, hashes in self.by_salt.items() for key in keys)
         last = max((at for at in times if at), default=None)

@@ -90,7 +90,7 @@ def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[],
 
 
 def forget_scoped(store: PurgedStore) -> None:
-    """Delete the graphs of callers who see some kinds only, each under its lock; the next query builds its own again."""
+    """Delete the graphs of callers who see some kinds only, under their locks; the next query builds its own again."""
     for folder in safe_files.walk(store.local / safe_files.SCOPED):
         if safe_files.is_file(folder / "graph.lock"):
             open_mirror(folder, store.catalog, lock_timeout_s=store.lock_timeout_s).forget()

@@ -15,6 +15,7 @@ from graphmem.constants import (
 )
 from graphmem.errors import NotFound, Refused
 from graphmem.ledger.layout import Layout
+from graphmem.ledger.types import NO_TYPES, Types
 from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import quoted, split_ref
@@ -129,7 +130,8 @@ class Snapshot:
             record_types = [one for one in record_types or catalog.vocabulary.record_types if one in sees]
         record_type, name = split_ref(ref)
         self.client.refuse_unseen([record_type])
-        if record_type in catalog.vocabulary.record_types and (record_types is None or record_type in record_types):
+        is_wanted = record_types is None or catalog.vocabulary.renamed.get(record_type, record_type) in record_types
+        if record_type in (*catalog.vocabulary.record_types, *catalog.vocabulary.renamed) and is_wanted:
             number = catalog.lookup(record_type, name)
             if number is not None:
                 return self.warned(number, name)
@@ -174,18 +176,27 @@ class Writing(Snapshot):
     """The store while one caller holds it alone. ``Client.writing`` yields it; nothing else can commit."""
 
     def commit(
-        self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
+        self,
+        puts: Sequence[Entry],
+        removes: Mapping[str, Sequence[int]] | None = None,
+        types: Types = NO_TYPES,
+        *,
+        is_noted: bool = True,
+        is_moved: bool = False,
     ) -> None:
         """
-        Write rows into their files and take them in, all or none.
+        Write rows into their files, and files of types, and take them in, all or none.
 
         Args:
             puts: rows that are new or take the place of the row with their number.
             removes: numbers of rows to take out, by file.
+            types: new texts of files of types, by path below the store; None for one that goes.
             is_noted: the write can be taken back with ``undo``.
+            is_moved: the rows are there already, under other keys: a secret that one holds is not brought in now.
 
         Raises:
-            Refused: a file that would change has lines that are wrong, or a row holds a secret.
+            Refused: a file that would change has lines that are wrong, a row holds a secret, or is of a type that no
+                file declares.
         """
         if self.client.rights.writes is not None:
             rows = [entry.row for entry in puts]
@@ -193,7 +204,7 @@ class Writing(Snapshot):
                 rows += map(orjson.loads, self.catalog.lines_of(numbers, file).values())
             for row in rows:
                 refuse_unwritable(row, self.client.rights.writes)
-        self.client.ledger.commit(puts, removes, is_noted=is_noted)
+        self.client.ledger.commit(puts, removes, types, is_noted=is_noted, is_moved=is_moved)
 
 
 def refuse_unwritable(row: Mapping[str, Any], writes: Collection[str]) -> None:

@@ -19,10 +19,10 @@ import orjson
 
 from graphmem.catalog import changes
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.database import REPAIR, CatalogError, table_of
+from graphmem.catalog.database import CatalogError, table_of
 from graphmem.catalog.files import Stamp
 from graphmem.catalog.keys import text_hash
-from graphmem.constants import FILE_BYTES
+from graphmem.constants import FILE_BYTES, REPAIR_COMMAND
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable
 from graphmem.git import commands
@@ -39,10 +39,10 @@ from graphmem.ledger.data_file import (
     with_changes,
 )
 from graphmem.ledger.journal import recover, replace_files, sweep
-from graphmem.ledger.layout import Look, holds, is_plain, usual_file
+from graphmem.ledger.layout import TYPE_FILE, Look, holds, is_plain, usual_file
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import plain_edge
-from graphmem.ledger.types import read_vocabulary, vocabulary_json
+from graphmem.ledger.types import NO_TYPES, Types, drifted, drifted_types, read_types, read_vocabulary, vocabulary_json
 from graphmem.machine import requests, traces
 from graphmem.machine.traces import traces_of
 from graphmem.model import MODELS
@@ -130,7 +130,9 @@ class SyncedLedger:
             vocabulary = Vocabulary.model_validate_json(kept) if kept else self.catalog.vocabulary
             found = [Finding.model_validate(finding) for finding in orjson.loads(findings or "[]")]
         except (ValueError, TypeError) as error:
-            raise DamagedCatalog("the vocabulary in the catalog is not as it was written", hint=REPAIR) from error
+            raise DamagedCatalog(
+                "the vocabulary in the catalog is not as it was written", hint=REPAIR_COMMAND
+            ) from error
         self.loaded, self.catalog.vocabulary, self.vocabulary_findings = (kept, findings), vocabulary, found
 
     def forget_vocabulary(self) -> None:
@@ -202,7 +204,7 @@ class SyncedLedger:
         with self.catalog.transaction(), collector_paused():
             if sync.is_first:
                 self.catalog.next_epoch()
-            if any(file.startswith("types/") for file in changed) or sync.is_first:
+            if sync.is_first or self.are_types_changed(changed):
                 changed = self.read_types(changed)
             purges = [file for file in changed if is_of_purges(file)]
             before = self.catalog.purges()
@@ -249,6 +251,15 @@ class SyncedLedger:
                 for batch in self.read(file, is_every_line=is_every_line):
                     intake.take(batch)
         return intake.rows
+
+    def are_types_changed(self, changed: Iterable[str]) -> bool:
+        """Return whether the vocabulary follows from files that changed: of types, or the first of a type without."""
+        if any(file.startswith("types/") for file in changed):
+            return True
+        if not any(file.startswith(("data/entities/", "data/relations/")) for file in changed):
+            return False
+        vocabulary = self.catalog.vocabulary
+        return {made.type for made in drifted_types(self.layout, vocabulary).values()} != vocabulary.drifted
 
     def read_types(self, changed: list[str]) -> list[str]:
         """Read the vocabulary again; return the files to read: all, unless types were only added."""
@@ -418,23 +429,43 @@ class SyncedLedger:
         return undo.Overlay(self.catalog.lines_of, self.symmetric).take_back(write, is_sure=False) is not None
 
     def commit(
-        self, puts: Sequence[Entry], removes: Mapping[str, Sequence[int]] | None = None, *, is_noted: bool = True
+        self,
+        puts: Sequence[Entry],
+        removes: Mapping[str, Sequence[int]] | None = None,
+        types: Types = NO_TYPES,
+        *,
+        is_noted: bool = True,
+        is_moved: bool = False,
     ) -> None:
         """Write rows into their files and take them in; called by ``runtime.Writing.commit``, which says how."""
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
-        by_file: dict[str, list[Entry]] = {}
-        for entry in map(self.created_after_purge, puts):
-            by_file.setdefault(usual_file(entry.kind, entry.row.get("type")), []).append(entry)
-        for usual, entries in by_file.items():
+        for file, entries in self.by_file([*map(self.created_after_purge, puts)]).items():
+            batches.setdefault(file, Batch(file)).entries = entries
+        self.refuse_drifted(file for file, batch in batches.items() if batch.entries)
+        if not is_moved:
+            self.refuse_secrets(batches)
+        self.write(batches, types, is_noted=is_noted)
+
+    def by_file(self, puts: Sequence[Entry]) -> dict[str, list[Entry]]:
+        """Return rows by the files that they go into: where a row of their number is, or the usual one."""
+        usually: dict[str, list[Entry]] = {}
+        for entry in puts:
+            usually.setdefault(usual_file(entry.kind, entry.row.get("type")), []).append(entry)
+        found: dict[str, list[Entry]] = {}
+        for usual, entries in usually.items():
             homes = self.catalog.files_of([entry.id for entry in entries], table_of(usual))
             if not homes:
-                batches.setdefault(usual, Batch(usual)).entries = entries
+                found.setdefault(usual, []).extend(entries)
                 continue
             for entry in entries:
-                file = homes.get(entry.id, usual)
-                batches.setdefault(file, Batch(file, entries=[])).entries.append(entry)
-        self.refuse_secrets(batches)
-        self.write(batches, is_noted=is_noted)
+                found.setdefault(homes.get(entry.id, usual), []).append(entry)
+        return found
+
+    def refuse_drifted(self, files: Iterable[str]) -> None:
+        """Raise ``Refused`` for rows of a type that no file declares: they may belong to another type by now."""
+        for name in (holds(file)[1] for file in files):
+            if name in self.catalog.vocabulary.drifted:
+                raise drifted(name or "", self.catalog.vocabulary)
 
     def refuse_secrets(self, batches: Mapping[str, Batch]) -> None:
         """
@@ -466,14 +497,19 @@ class SyncedLedger:
         fields = {name: time for name in ("created_at", "at") if hasattr(entry.record, name)}
         return entry_of(entry.record.model_copy(update=fields), self.symmetric)
 
-    def write(self, batches: Mapping[str, Batch], *, is_noted: bool = True) -> None:
-        """Change files by their paths, all or none, and take the changes in; noted, so that they can be taken back."""
-        if not batches:
+    def write(self, batches: Mapping[str, Batch], types: Types = NO_TYPES, *, is_noted: bool = True) -> None:
+        """
+        Change files by their paths, all or none, and take the changes in; noted, so that they can be taken back.
+
+        Args:
+            types: new texts of files of types, by path; None for one that goes. All rows are read again then.
+        """
+        if not batches and not types:
             return
         request = requests.current()
         for file in batches:
             self.refuse_unwell(file)
-        note = undo.note(self.layout, self.catalog.lines_of, self.command, batches) if is_noted else None
+        note = undo.note(self.layout, self.catalog.lines_of, self.command, batches, types) if is_noted else None
         if note is not None and request is not None:
             request.note(self.layout.requests, undo.name_of(note))
         written = {file: self.contents(batch) for file, batch in batches.items()}
@@ -481,12 +517,14 @@ class SyncedLedger:
             for found in oversize(file, len(data)):
                 raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
         self.notices += [removal(file, number) for file, number in self.purged_rows().items() if file in batches]
-        contents = {self.layout.store / file: data for file, data in written.items()}
+        contents = {self.layout.store / file: data for file, data in (*written.items(), *types.items())}
+        must_read = bool(types) or self.have_drifted(batches)  # more than rows follows from these files
+        read = self.as_read([*written, *filter(TYPE_FILE.fullmatch, types)])
         try:
             replace_files(
-                contents | self.stale_vocabulary_file(),
+                contents | self.stale_vocabulary_file(types),
                 self.layout,
-                lambda fresh: self.take_in_own(batches, written, fresh),
+                lambda fresh: self.refuse_changed(read) if must_read else self.take_in_own(batches, written, fresh),
             )
         except (GraphmemError, CatalogError):  # refused before anything was replaced; any other end may be a death
             if note is not None:
@@ -499,8 +537,14 @@ class SyncedLedger:
             undo.confirm(note)
         if request is not None:
             request.has_written(self.layout.requests, is_noted=note is not None)
-        if any(is_of_purges(file) for file in batches):
+        if must_read or any(is_of_purges(file) for file in batches):
             self.sync_written()
+
+    def have_drifted(self, files: Iterable[str]) -> bool:
+        """Return whether one of some data files is of a type that no file declares: with it, the vocabulary changes."""
+        vocabulary = self.catalog.vocabulary
+        known = {None, *vocabulary.entities, *vocabulary.linkable} - vocabulary.drifted
+        return any(holds(file)[1] not in known for file in files)
 
     def take_in_own(
         self, batches: Mapping[str, Batch], written: Mapping[str, bytes], fresh: Mapping[Path, Path]
@@ -587,9 +631,9 @@ class SyncedLedger:
             return spliced(data, changes, self.symmetric)
         return with_changes(data, changes, self.catalog.lines(batch.file) if data else {}, self.symmetric)
 
-    def stale_vocabulary_file(self) -> dict[Path, bytes]:
-        """Return what ``schema.json`` has to hold, by its path, where it is not what types/ say."""
-        fresh = vocabulary_json(self.catalog.vocabulary)
+    def stale_vocabulary_file(self, types: Types = NO_TYPES) -> dict[Path, bytes]:
+        """Return what ``schema.json`` has to hold with these files of types, by its path, where it is another text."""
+        fresh = vocabulary_json(self.catalog.vocabulary.with_types(read_types(types)))
         path = self.layout.vocabulary
         return {} if bytes_of(path) == fresh else {path: fresh}
 

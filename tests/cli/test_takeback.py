@@ -35,6 +35,36 @@ def test_purge_shows_what_would_go_and_then_how_to_clean_history(known: Graphmem
     assert known("purge").status == 2
 
 
+def test_a_change_of_a_type_shows_first_what_it_would_change(known: Graphmem) -> None:
+    assert known("type", "add", "entity", "room").status == 0
+    assert known("add", "entity", "room", "attic").status == 0
+    files = (
+        "  1 record, 0 edges, 0 other rows that named a record\n"
+        "  data/entities/chamber.ndjson\n  data/entities/room.ndjson\n"
+        "  types/entities/chamber.md\n  types/entities/room.md\n"
+    )
+    done = known("type", "rename", "room", "chamber")
+    assert done == Done(
+        0, f"would rename room to chamber\n{files}", "graphmem: nothing was changed; do it with --yes\n"
+    )
+    assert known("type", "rename", "room", "chamber", "--yes") == Done(0, f"renamed room to chamber\n{files}", "")
+    done = known("type", "drop", "room")
+    assert done == Done(1, "", "error: no type 'room' is declared\nhint: it is 'chamber' now\n")
+    dropped = json.loads(known("type", "drop", "chamber", "--yes", "--json").out)
+    assert dropped == {
+        "done": True, "type": "chamber", "now": None, "records": 1, "edges": 0, "references": 0, "types": [],
+        "dropped": [],
+        "files": ["data/entities/chamber.ndjson", "types/entities/chamber.md"],
+    }  # fmt: skip
+    assert known("type", "rename", "failure", "x").err.startswith("error: type 'failure' is graphmem's own\n")
+
+
+def test_the_brief_of_the_types_names_on_standard_error_what_is_over_the_budget(known: Graphmem) -> None:
+    done = known("type", "brief", "--budget", "40")
+    assert done.out.startswith("Types of this project; quoted lines are data.\n\n## Relations\n\n- `causes`")
+    assert done.err == "graphmem: over the budget: co_occurs, prerequisite, solves, variant\n"
+
+
 def test_undo_lists_and_takes_back_with_the_command_that_wrote(known: Graphmem) -> None:
     listed = known("undo", "--list").out.splitlines()
     assert [line.split("  ", 2)[2] for line in listed[0:1]] == [

@@ -45,6 +45,8 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "edit": {"ref": "failure/boom", "fields": {"fix": "duck"}, "dry_run": True},
     "purge": {"refs": ["failure/boom"]},
     "prune": {"max_failures": 1},
+    "types.rename": {"old": "service", "new": "component"},
+    "types.drop": {"name": "service"},
     "experiences.promote": {},
     "doctor": {},
     "trust": {},

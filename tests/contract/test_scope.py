@@ -35,6 +35,7 @@ ASKED: dict[str, list[dict[str, Any]]] = {
     "experiences.recall": [{}, {"task_type": "bug"}, {"tags": ["quiet"]}],
     "lessons.inject": [{}, {"domain": "shop"}],
     "match": [{}],
+    "types.brief": [{}, {"budget": 60}],
     "similar": [{"text": "a quiet campaign"}],
     "types.list": [{}],
     "types.show": [{"name": name} for name in ("service", "serves", "room", "hides", "rom")],

@@ -14,6 +14,7 @@ import pytest
 
 from graphmem import BadInput, Conflict, Locked
 from graphmem.ledger.row import entry
+from graphmem.ledger.types import NO_TYPES, Types
 from graphmem.model import Failure, Record
 from graphmem.model.entry import Batch
 from graphmem.system import safe_files
@@ -235,10 +236,10 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
         original = memory.client.ledger.stale_vocabulary_file
         theirs = [path.read_bytes().replace(b"of two", b"of git")]
 
-        def while_git_writes() -> dict[Path, bytes]:
+        def while_git_writes(types: Types = NO_TYPES) -> dict[Path, bytes]:
             if theirs:
                 path.write_bytes(theirs.pop())
-            return original()
+            return original(types)
 
         memory.client.ledger.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
         memory.export()

@@ -28,6 +28,7 @@ COMMANDS: dict[str, Command] = {
     "session decide": lambda memory: memory.sessions.decide("use sqlite", reasoning="r" * 2_000),
     "session task": lambda memory: memory.sessions.work_on("add a page"),
     "type add": lambda memory: memory.types.add_entity("thing"),
+    "type rename": lambda memory: memory.types.rename("part", "piece", yes=True),
     "export": lambda memory: memory.export(),
     "feedback": lambda memory: memory.feedback("f3", helped=True),
 }
@@ -59,6 +60,8 @@ def test_what_failed_on_a_full_disk_did_not_happen_and_what_did_not_fail_did(sma
         folder = small / f"{name.replace(' ', '-')}-{room}"
         folder.mkdir()
         with open_memory(folder) as memory:
+            memory.types.add_entity("part")
+            memory.entities.add("part", "wheel")
             memory.add_rows([failure(f"f{n}") for n in range(100)])
             memory.failures.add("a last error", name="last")
             before = data_of(folder)

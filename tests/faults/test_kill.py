@@ -55,10 +55,13 @@ WRITES: dict[str, Command] = {
     ),
     "campaign complete": lambda memory: memory.campaigns.complete("page", outcome="it is there", status="partial"),
     "type add": lambda memory: memory.types.add_entity("place"),
+    "type rename --yes": lambda memory: memory.types.rename("part", "piece", yes=True),
+    "type drop --yes": lambda memory: memory.types.drop("part", yes=True),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),
     "init": lambda memory: Memory.init(memory.client.layout.root),
     "doctor --fix": lambda memory: memory.doctor(fix=True),
+    "doctor --fix of a type": lambda memory: memory.doctor(fix=True),
     "rebuild": lambda memory: memory.rebuild(embed=False),
 }
 READS: dict[str, Callable[[Path], object]] = {  # of a store without local/
@@ -98,6 +101,8 @@ def prepare(name: str, folder: Path) -> None:
     elif name in ("init", "doctor --fix"):
         (store / ".gitignore").unlink()
         (store / "schema.json").write_text("{}\n")
+    elif name == "doctor --fix of a type":
+        (store / "types/entities/part.md").unlink()
 
 
 def work(name: str, folder: Path, said: Connection) -> None:
@@ -142,12 +147,13 @@ REPEATED = (
     "resolve",
     "init",
     "doctor --fix",
+    "doctor --fix of a type",
 )  # several steps, each of them whole: a second run finishes them
 OF_THE_GRAPH = ("rebuild", "first cypher")  # the next command at the graph removes a draft of it
 
 TYPICAL = {  # of each sort some; a run of all tests has the other ones
-    "add", "add --ndjson", "edit", "rename", "purge --yes", "undo", "link", "learn", "session decide", "resolve",
-    "doctor --fix", "rebuild", "first list", "first cypher", "first list --at",
+    "add", "add --ndjson", "edit", "rename", "type rename --yes", "purge --yes", "undo", "link", "learn",
+    "session decide", "resolve", "doctor --fix", "rebuild", "first list", "first cypher", "first list --at",
 }  # fmt: skip
 
 

@@ -45,6 +45,10 @@ def fill(folder: Path, embedder: Embedder | None = None) -> None:
         memory.sessions.work_on("add a page")
         memory.sessions.decide("use sqlite", reasoning="it is there")
         memory.types.add_entity("part")
+        memory.types.add_relation("fits", sources=["part"], targets=["part", "failure"])
+        memory.entities.add("part", "wheel")
+        memory.relations.link("part/wheel", "fits", "failure/f0")
+        memory.relations.link("failure/f1", "causes", "part/wheel")
         memory.failures.add("a last error of the disk", name="last")
 
 

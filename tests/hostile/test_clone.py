@@ -174,7 +174,9 @@ def of_rows(file: str, **rows: object) -> bytes:
     of_rows("types/entities/x.md"), of_rows("data/failure.ndjson", removed=['{\n"kind":"failure"\n}']),
     of_rows("data/failure.ndjson", removed=["1"]), of_rows("data/failure.ndjson", removed=[1]),
     of_rows("data/failure.ndjson", added="AAAA"), of_rows("data/failure.ndjson", sums="!"), note(types={"x": 1}),
-    note(types={"types/entities/x.md": "9" * 5_000}), note(titles=7), note(at=None), b"\xff\xfe",
+    note(types={"types/entities/x.md": "9" * 5_000}), note(texts={"../x.md": "x"}), note(texts={"config.toml": "x"}),
+    note(texts={"types/entities/x.md": "no front matter"}), note(texts={"types/entities/x.md": "---\ntype: [\n---\n"}),
+    note(titles=7), note(at=None), b"\xff\xfe",
 ])  # fmt: skip
 def test_an_undo_note_that_is_none_is_refused_in_words(tmp_path: Path, text: bytes) -> None:
     with open_memory(tmp_path) as memory:

@@ -45,6 +45,7 @@ COMMANDS = [
     "run show", "statusline",
     "task show c/001", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
+    "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",
     "rename renamed mine", "link mine causes other", "unlink mine causes other", "feedback mine --helped",
@@ -53,7 +54,8 @@ COMMANDS = [
     "phase to explore", "inbox add x", "event add review.verdict", "observe c",
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
     "run begin plan.json", "run resume", "explore start",
-    "type add entity fresh", "export", "resolve", "init", "undo", "trust --yes 0", "purge other --yes",
+    "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes", "export", "resolve", "init",
+    "undo", "trust --yes 0", "purge other --yes",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier
     "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50",
     "validate", "prime", "prime --json", "status",

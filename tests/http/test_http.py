@@ -210,6 +210,7 @@ def again(served: Served, name: str, tag: str, /, **parameters: object) -> Answe
 
 FROM_FILES_CALLS: dict[str, dict[str, Any]] = {
     "path": {"source": "failure/boom", "target": "pattern/pin"}, "types.list": {}, "types.show": {"name": "solves"},
+    "types.brief": {},
     "names": {"prefix": "failure/b"}, "experiences.recall": {"tags": ["x"]}, "campaigns.ready": {"ref": "campaign/c"},
 }  # fmt: skip
 

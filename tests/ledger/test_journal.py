@@ -147,6 +147,11 @@ def test_a_journal_that_came_with_a_branch_moves_nothing_elsewhere(folder: Path,
                 ["data/.victim.md.1.tmp", "../../victim.md"],
                 ["data/.failure.ndjson.1.tmp", "data/pattern.ndjson"],
                 [str(store / "data/.victim.md.1.tmp"), str(victim)],
+                ["../../victim.md"],
+                [str(victim)],
+                ["types/entities/../../../victim.md"],
+                ["config.toml"],
+                ["data/pattern.ndjson"],
             ]
         )
     )
@@ -154,7 +159,8 @@ def test_a_journal_that_came_with_a_branch_moves_nothing_elsewhere(folder: Path,
     with open_memory(folder) as memory:
         assert memory.validate().ok
     assert victim.read_text() == "mine"
-    assert committed(folder)["data/pattern.ndjson"] == before["data/pattern.ndjson"]
+    for file in ("data/pattern.ndjson", "config.toml"):
+        assert committed(folder)[file] == before[file]
 
 
 def test_a_disk_that_fills_up_leaves_every_file_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

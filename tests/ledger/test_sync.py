@@ -206,11 +206,15 @@ def test_a_command_that_finds_bad_lines_says_the_first_ten_and_a_count(
     assert "120 more" in said[-1]
 
 
-def test_the_rows_of_an_undeclared_type_wait_until_it_is_declared(store: Memory, tmp_path: Path) -> None:
+def test_the_rows_of_an_undeclared_type_are_read_and_not_written_until_it_is_declared(
+    store: Memory, tmp_path: Path
+) -> None:
     write(data(tmp_path, "entities/part"), line(kind="entity", type="part", name="x"))
     write(data(tmp_path, "relations/uses"), edge("part/x", "uses", "failure/a"))
-    assert refs(store, None) == ["failure/a", "failure/b", "pattern/p"]
-    assert [finding.code for finding in store.validate().findings] == ["unknown_type", "unknown_type"]
+    assert refs(store, None) == ["failure/a", "failure/b", "part/x", "pattern/p"]
+    assert [finding.code for finding in store.validate().findings] == ["drift", "drift"]
+    with pytest.raises(Refused, match="type 'part' has no file"):
+        store.edit("part/x", {"value": "new"})
     store.types.add_entity("part")
     store.types.add_relation("uses", sources=["part"], targets=["failure"])
     assert refs(store, "part") == ["part/x"]

@@ -168,6 +168,7 @@ def purge_rows(snapshot: Snapshot, rows: Collection[Row]) -> list[Purge]:
     symmetric = snapshot.symmetric
     at = max([format_time(snapshot.now), *map(created_at, rows)])  # also where the clock went back since
     keys = {row_key(row, symmetric) for row in rows}
+    keys |= {former for row in rows if row["kind"] == "entity" for former in snapshot.vocabulary.refs(row_key(row, ()))}
     return [
         Purge.model_validate({"kind": "purge", "salt": salt, "hash": purge_hash(salt, key), "at": at})
         for key in sorted(keys)

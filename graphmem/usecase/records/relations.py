@@ -1,13 +1,16 @@
 """Relations: add, change and remove typed, weighted edges."""
 
+from graphmem.constants import REPAIR_COMMAND
 from graphmem.contract.relations import Edge, Linked, LinkRequest, UnlinkRequest
 from graphmem.errors import NotFound, Refused
 from graphmem.ledger.row import entry
+from graphmem.ledger.types import drifted
 from graphmem.model import Relation
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.system.shell import command
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import build, changed, refuse_archived
 
@@ -29,6 +32,8 @@ def known_relation(vocabulary: Vocabulary, kind: str) -> RelationType:
     """Return a relation type that can be linked by hand, or raise an error that names which was meant."""
     if kind in OWNED_RELATIONS and kind not in vocabulary.project_relations:
         raise Refused(f"{kind!r} edges are not linked by hand: fields of records make them", hint=MADE_BY[kind])
+    if kind in {*vocabulary.drifted, *vocabulary.renamed}:
+        raise drifted(kind, vocabulary)
     if kind not in vocabulary.linkable:
         hint = did_you_mean(kind, vocabulary.linkable) or f"known: {', '.join(sorted(vocabulary.linkable))}"
         raise Refused(f"relation type {kind!r} is not declared", hint=hint, details={"type": kind})
@@ -63,6 +68,11 @@ def link(snapshot: Writing, request: LinkRequest) -> Linked:
     a, b, source, target = ends(snapshot, request.source, request.target)
     for number in (a, b):
         refuse_archived(snapshot.catalog, number)
+    if snapshot.catalog.refused_rows(kind, a, b):
+        raise Refused(
+            f"the edge is there, and {kind!r} no longer allows it",
+            hint=f"{REPAIR_COMMAND}, or {command('graphmem', 'unlink', request.source, kind, request.target)}",
+        )
     refuse_ends(made, source, target)
     if made.symmetric and target < source:
         a, b, source, target = b, a, target, source

@@ -11,10 +11,11 @@ from graphmem.contract.records import Changed, SupersedeRequest, UndoRequest, Wr
 from graphmem.errors import NotFound, Refused
 from graphmem.ledger import undo as notes
 from graphmem.ledger.data_file import check_place
-from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import holds
 from graphmem.ledger.row import read_entry
+from graphmem.ledger.types import Types, read_types
 from graphmem.model.entry import Batch, Entry
+from graphmem.model.vocabulary import RelationType
 from graphmem.ndjson import BadLine
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
@@ -61,19 +62,20 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     """
     number = request.number
     current = notes.Overlay(snapshot.catalog.lines_of, snapshot.symmetric)
+    types: dict[str, bytes | None] = {}  # the files of types as they will be; None for one that goes
     taken: list[notes.NotedWrite] = []
     passed: list[Path] = []
     for path in notes.noted(snapshot.layout):
         if len(taken) == number:
             break
         write = notes.read_write(path)
-        since = changes_since(snapshot, current, write, is_sure=notes.is_sure(path))
+        since = changes_since(snapshot, current, types, write, is_sure=notes.is_sure(path))
         passed.append(path)
         if since is None:
             continue
         if since:
             raise changed_since(write, since)
-        refuse_types_in_use(snapshot, current, write, [file for found in taken for file in found.types])
+        refuse_types_in_use(snapshot, current, types)
         taken.append(write)
     if len(taken) < number:
         raise NotFound(
@@ -82,60 +84,58 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
         )
     answer = Writes(writes=[described(snapshot.catalog, write) for write in taken])
     passed = [notes.doubt(path) for path in passed]
-    snapshot.ledger.write(dict(batches(snapshot, current)), is_noted=False)
-    remove_types(snapshot, [file for write in taken for file in write.types])
+    snapshot.ledger.write(dict(batches(snapshot, current)), types, is_noted=False)
     for path in passed:
         safe_files.remove(path)
     return answer
 
 
 def changes_since(
-    snapshot: Snapshot, current: notes.Overlay, write: notes.NotedWrite, *, is_sure: bool
+    snapshot: Snapshot,
+    current: notes.Overlay,
+    types: dict[str, bytes | None],
+    write: notes.NotedWrite,
+    *,
+    is_sure: bool,
 ) -> list[str] | None:
     """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
-    gone = [file for file, total in write.types.items() if checksum(snapshot, file) != total]
-    if gone:
-        return [f"{file}, which is gone or has another text" for file in gone] if is_sure else None
+    files = {*write.types, *write.texts}
+    other = [file for file in files if checksum(snapshot, types, file) != write.types.get(file)]
+    if other:
+        return [f"{file}, which is gone or has another text" for file in sorted(other)] if is_sure else None
+    before = {file: write.texts[file].encode() if file in write.texts else None for file in files}
+    current.symmetric |= {
+        made.type for made in read_types(before).values() if isinstance(made, RelationType) and made.symmetric
+    }
     since = current.take_back(write, is_sure=is_sure)
+    if not since:
+        types |= before
     return None if since is None else [row_named(file, line) for file, line in since]
 
 
-def checksum(snapshot: Snapshot, file: str) -> int | None:
-    """Return the CRC-32 of a file of the store; None where it is gone."""
+def checksum(snapshot: Snapshot, types: Types, file: str) -> int | None:
+    """Return the CRC-32 of a file as it will be with other files of types; None where it is gone."""
+    if file in types:
+        text = types[file]
+        return None if text is None else crc32(text)
     path = snapshot.layout.store / file
     return crc32(safe_files.read(path)) if safe_files.is_file(path) else None
 
 
-def refuse_types_in_use(
-    snapshot: Snapshot, current: notes.Overlay, write: notes.NotedWrite, going: Sequence[str]
-) -> None:
-    """Raise ``Refused`` for a type that has rows, or that another type names which is not itself ``going``."""
-    for file in write.types:
+def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types) -> None:
+    """Raise ``Refused`` for a type that is to go and has rows, or that another type names which stays."""
+    left = snapshot.vocabulary.with_types(read_types(types))
+    for file in (file for file, text in types.items() if text is None):
         group, name = PurePath(file).parent.name, PurePath(file).stem
         held = f"data/{group}/{name}.ndjson"
         after = current.after.get(held, {})
         rows = [number for number in snapshot.catalog.lines(held).values() if after.get(number, b"") is not None]
-        users = [
-            made.type
-            for made in snapshot.catalog.vocabulary.project_relations.values()
-            if group == "entities"
-            and name in (*made.sources, *made.targets)
-            and f"types/relations/{made.type}.md" not in going
-        ]
+        users = [made.type for made in left.project_relations.values() if name in (*made.sources, *made.targets)]
         if rows or users:
             what = f"{len(rows):,} rows are of it" if rows else f"relation type {users[0]!r} names it"
             raise Refused(
                 f"type {name!r} cannot be taken back: {what}", hint="nothing was changed; take these back first"
             )
-
-
-def remove_types(snapshot: Writing, files: Sequence[str]) -> None:
-    """Remove files of types, and read the vocabulary again."""
-    for file in files:
-        safe_files.remove(snapshot.layout.store / file)
-    if files:
-        snapshot.ledger.sync_written()
-        replace_files(snapshot.ledger.stale_vocabulary_file(), snapshot.layout)
 
 
 def undoable(snapshot: Snapshot) -> Writes:
@@ -150,7 +150,7 @@ def batches(snapshot: Writing, current: notes.Overlay) -> Iterator[tuple[str, Ba
         now = snapshot.catalog.lines_of(list(after), file)
         gone = [number for number, line in after.items() if line is None and number in now]
         entries = [
-            read_back(snapshot, file, line)
+            read_back(current, file, line)
             for number, line in after.items()
             if line is not None and now.get(number) != line
         ]
@@ -160,10 +160,10 @@ def batches(snapshot: Writing, current: notes.Overlay) -> Iterator[tuple[str, Ba
             yield file, Batch(file, gone=gone, entries=entries)
 
 
-def read_back(snapshot: Snapshot, file: str, line: bytes) -> Entry:
+def read_back(current: notes.Overlay, file: str, line: bytes) -> Entry:
     """Return the row on an old line, checked like one of a file."""
     try:
-        found = read_entry(line.rstrip(b"\r"), snapshot.symmetric)
+        found = read_entry(line.rstrip(b"\r"), current.symmetric)
         check_place(file, holds(file), found)
     except BadLine as bad:
         raise Refused(f"a note of what was written holds no row of {file}: {bad.message}") from None
@@ -176,9 +176,9 @@ def described(catalog: Catalog, write: notes.NotedWrite) -> Write:
     return Write(
         at=write.at,
         command=write.command,
-        added=sum(len(rows.added) for rows in files) + len(write.types),
-        changed=sum(len(rows.changed) for rows in files),
-        removed=sum(len(rows.removed) for rows in files),
+        added=sum(len(rows.added) for rows in files) + len(write.types.keys() - write.texts.keys()),
+        changed=sum(len(rows.changed) for rows in files) + len(write.types.keys() & write.texts.keys()),
+        removed=sum(len(rows.removed) for rows in files) + len(write.texts.keys() - write.types.keys()),
         rows=[with_names(catalog, title) for title in write.titles or titles_of(catalog, write)],
     )
 

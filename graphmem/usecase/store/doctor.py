@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from graphmem.catalog.vectors import forget_damaged
-from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
+from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND, REPAIR_COMMAND
 from graphmem.contract.findings import Checked, Code, Doctored, Finding
 from graphmem.contract.store import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.errors import Refused
@@ -13,9 +13,10 @@ from graphmem.model.entry import Batch
 from graphmem.store.clone import TRACKED_FIX
 from graphmem.store.git_setup import drivers, unregistered
 from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Writing
 from graphmem.system import safe_files
 from graphmem.usecase.store import init, rebuild, validate
-from graphmem.usecase.store.validate import DOCTOR
+from graphmem.usecase.writing.retyping import mend_drift, widen
 
 INIT = "graphmem init"  # mends a clone where it never ran
 
@@ -47,7 +48,7 @@ def told(found: Finding) -> Finding:
     """Return a finding that says what the repair would do, where a program can repair it."""
     if found.code not in FIXES or found.fix == INIT:
         return found
-    return found.model_copy(update={"fix": f"{DOCTOR}, which would {FIXES[found.code][0]}"})
+    return found.model_copy(update={"fix": f"{REPAIR_COMMAND}, which would {FIXES[found.code][0]}"})
 
 
 def surroundings(client: Client) -> Iterator[Finding]:
@@ -57,7 +58,7 @@ def surroundings(client: Client) -> Iterator[Finding]:
         yield Finding.of(FOLDER, Code.TRACKED, client.clone.refusal.message, "neither in git", TRACKED_FIX)
     yield from unfinished(layout)
     for name in layout.look().leftovers if layout.private is None else ():
-        yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", DOCTOR)
+        yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", REPAIR_COMMAND)
     for text in client.settings.ignored:
         yield Finding.of("config.toml", Code.UNTRUSTED, f"ignored: {text}", "a setting that you allow", None)
     if client.settings.embedding.model != "none" and client.embedder is None:
@@ -76,12 +77,12 @@ def unfinished(layout: Layout) -> Iterator[Finding]:
     for folder in init.folders(layout):
         if folder.is_relative_to(layout.store) and not safe_files.is_folder(folder):
             name = folder.relative_to(layout.store).as_posix()
-            yield Finding.of(name, Code.MISSING_FOLDER, "the folder is missing", "a folder", DOCTOR)
+            yield Finding.of(name, Code.MISSING_FOLDER, "the folder is missing", "a folder", REPAIR_COMMAND)
     for path, missing in init.missing_entries(layout).items():
         what = f"{', '.join(map(repr, missing))} missing"
-        yield Finding.of(path.name, Code.MISSING_ENTRY, what, "what graphmem init writes", DOCTOR)
+        yield Finding.of(path.name, Code.MISSING_ENTRY, what, "what graphmem init writes", REPAIR_COMMAND)
     for name, what in settings.items():
-        yield Finding.of(".git/config", Code.UNREGISTERED, f"{name} {what}", "what graphmem init sets", DOCTOR)
+        yield Finding.of(".git/config", Code.UNREGISTERED, f"{name} {what}", "what graphmem init sets", REPAIR_COMMAND)
 
 
 # --- repairs ---------------------------------------------------------------------------------------------------------
@@ -116,6 +117,16 @@ def remove_dangling(client: Client) -> None:
         snapshot.commit([], validate.dangling_rows(client))
 
 
+def repaired_by(repair: Callable[[Writing], None]) -> Callable[[Client], None]:
+    """Return a repair that holds the store alone."""
+
+    def alone(client: Client) -> None:
+        with client.writing() as writing:
+            repair(writing)
+
+    return alone
+
+
 def remove_purged(client: Client) -> None:
     """Take rows that were purged, and that a merge brought back, out of their files."""
     with client.writing():
@@ -142,6 +153,8 @@ FIXES: Mapping[Code, tuple[str, Callable[[Client], None]]] = {
     Code.UNREGISTERED: ("set it in this clone's git configuration", complete),
     Code.LEFTOVER: ("remove the file", remove_leftovers),
     Code.STALE_SCHEMA: ("write schema.json as the types say", renew_schema),
+    Code.DRIFT: ("move rows to the new name of their type, or make a file for it", repaired_by(mend_drift)),
+    Code.NARROWED: ("let the type connect the two", repaired_by(widen)),
     Code.PURGED_ROW: ("take the rows out of the file", remove_purged),
     Code.DANGLING: ("take the row out of its file", remove_dangling),
     Code.VECTORS_DAMAGED: ("forget them; the next search makes them again", remake_vectors),

@@ -145,7 +145,8 @@ def log(client: Client, request: LogRequest) -> History:
             if split_ref(ref)[0] not in snapshot.catalog.vocabulary.record_types:
                 raise
             key, shown, gone = ref, ref, error  # it may have been there once, under this key
-    results = list(islice(revisions(client.layout, key), None if limit is None else limit + 1))
+        keys = snapshot.vocabulary.refs(key)
+    results = list(islice(revisions(client.layout, keys), None if limit is None else limit + 1))
     changes = by_names(client, [found.change for found in results])
     results = [found.model_copy(update={"change": change}) for found, change in zip(results, changes, strict=True)]
     if gone is not None and not results:
@@ -154,12 +155,15 @@ def log(client: Client, request: LogRequest) -> History:
     return History(ref=shown, results=results[:limit], truncated=is_cut, shallow=commands.is_shallow(folder))
 
 
-def revisions(layout: Layout, key: str) -> Iterator[Revision]:
-    """Yield what became of a record, by its reference by key, from now back to its first commit."""
+def revisions(layout: Layout, keys: Sequence[str]) -> Iterator[Revision]:
+    """
+    Yield what became of a record, from now back to its first commit.
+
+    Args:
+        keys: its reference by key, under each name that its type has or had.
+    """
     folder = layout.root
-    record_type = split_ref(key)[0]
-    home = usual_file(record_type, None) if record_type in KINDS else usual_file("entity", record_type)
-    homes = (home, home.removesuffix(".ndjson") + "/")
+    homes = tuple(home for record_type, _ in map(split_ref, keys) for home in homes_of(record_type))
     head = commands.commit_of(folder, "HEAD")
     with commands.objects(folder) as objects:
         seen: dict[str, Row | None] = {}
@@ -167,10 +171,10 @@ def revisions(layout: Layout, key: str) -> Iterator[Revision]:
         def row_in(names: Sequence[str]) -> Row | None:
             for name in names:
                 if name not in seen:
-                    seen[name] = row_of(objects.read(name), key)
+                    seen[name] = row_of(objects.read(name), keys)
             return next((row for name in names if (row := seen[name]) is not None), None)
 
-        now = (row_of(content, key) for file, content in on_disk(layout).items() if file.startswith(homes))
+        now = (row_of(content, keys) for file, content in on_disk(layout).items() if file.startswith(homes))
         files = committed(folder, head)[1] if head is not None else {}
         last = [name for path, name in files.items() if path.startswith(homes)]
         change = compare.change(row_in(last), next((row for row in now if row is not None), None))
@@ -189,14 +193,21 @@ def revisions(layout: Layout, key: str) -> Iterator[Revision]:
                 )
 
 
-def row_of(data: bytes, key: str) -> Row | None:
-    """Return the row of a record, by its reference by key, in the content of a data file."""
-    record_type, name = split_ref(key)
-    wanted = f"{record_type if record_type in KINDS else 'entity'}\n{name if record_type in FACTS else key}"
+def homes_of(record_type: str) -> tuple[str, str]:
+    """Return how the paths of the data files begin that may hold a record of a record type."""
+    home = usual_file(record_type, None) if record_type in KINDS else usual_file("entity", record_type)
+    return home, home.removesuffix(".ndjson") + "/"
+
+
+def row_of(data: bytes, keys: Sequence[str]) -> Row | None:
+    """Return the row of a record, by any of its references by key, in the content of a data file."""
+    record_type, name = split_ref(keys[0])
+    kind = record_type if record_type in KINDS else "entity"
+    wanted = {f"{kind}\n{name if record_type in FACTS else key}" for key in keys}
     text = orjson.dumps(name)
     for line in data.removeprefix(BOM).split(b"\n"):
         if text in line or b"\\u" in line or b"\\/" in line:  # only these can hold it: the rest is not parsed
             found = compare.read_row(line.rstrip(b"\r"), ())
-            if found is not None and found[0] == wanted:
+            if found is not None and found[0] in wanted:
                 return found[1]
     return None

@@ -13,7 +13,7 @@ import orjson
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
 from graphmem.catalog.words import LexicalIndex
-from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES
+from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES, REPAIR_COMMAND
 from graphmem.contract.findings import Checked, Code, Finding
 from graphmem.errors import BadInput, Locked, Unavailable
 from graphmem.ledger.layout import holds, usual_file
@@ -41,7 +41,6 @@ FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
 NO_SECRET = "no secret in a file of git"
 SECRET_FIX = "revoke it; take it out with graphmem edit, or graphmem purge, which also says how git forgets it"
-DOCTOR = "graphmem doctor --fix --yes"  # the command that repairs what a program can repair
 
 
 class FindingDraft(NamedTuple):
@@ -135,7 +134,7 @@ def purged(client: Client) -> list[Finding]:
             Code.PURGED_ROW,
             f"rows that had been purged came back: {number:,}; they are not read",
             "the file without them",
-            DOCTOR,
+            REPAIR_COMMAND,
         )
         for file, number in client.ledger.purged_rows().items()
     ]
@@ -200,12 +199,13 @@ def dangling(client: Client) -> Iterator[FindingDraft]:
         what = f"{' and '.join(missing)} missing" if missing else "both ends are one record"
         code: Code
         fix: str | None
-        code, fix, expected = Code.DANGLING, DOCTOR, "two live records"
+        code, fix, expected = Code.DANGLING, REPAIR_COMMAND, "two live records"
         if has_wrong_ends(src, dst):
             made = catalog.vocabulary.relations[kind]
             what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
-            expected = "ends that the type allows"
-            code, fix = Code.NOT_ALLOWED, command("graphmem", "unlink", source, kind, target)
+            expected, unlink = "ends that the type allows", command("graphmem", "unlink", source, kind, target)
+            is_own = kind in catalog.vocabulary.declared
+            code, fix = (Code.NARROWED, f"{unlink}, or {REPAIR_COMMAND}") if is_own else (Code.NOT_ALLOWED, unlink)
         elif unread.intersection(split_ref(ref)[0] for ref in missing):
             code, fix = Code.UNREADABLE_END, None
             what = f"{' and '.join(missing)} cannot be read, or {'is' if len(missing) == 1 else 'are'} missing"
@@ -231,7 +231,7 @@ def dangling(client: Client) -> Iterator[FindingDraft]:
             )
         else:
             what = f"a report on {ref}: missing"
-            yield FindingDraft(file, line, Code.DANGLING, what, "a record that is there", DOCTOR)
+            yield FindingDraft(file, line, Code.DANGLING, what, "a record that is there", REPAIR_COMMAND)
 
 
 def unreadable(client: Client) -> set[str]:
@@ -242,7 +242,7 @@ def unreadable(client: Client) -> set[str]:
     lies behind a link.
     """
     layout = client.layout
-    files = {finding.file for finding in client.ledger.findings()}
+    files = {finding.file for finding in client.ledger.findings() if finding.code != Code.DRIFT}
     files |= {file for file in layout.data_files() if holds(file)[0] not in MODELS}
     files |= set(layout.look_at_rows().misnamed)
     linked = {path.relative_to(layout.store).as_posix() for path in safe_files.links(layout.store)}

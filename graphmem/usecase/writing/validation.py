@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
-from graphmem.ledger.types import declaration
+from graphmem.ledger.types import declaration, drifted
 from graphmem.model import MODELS, Entity, Frozen, MemoryRecord, Record, Task
 from graphmem.model.field import as_set, parse_time
 from graphmem.model.record import row_fields
@@ -216,6 +216,8 @@ def undeclared(type_name: str) -> str | None:
 def known_type(catalog: Catalog, type_name: str) -> None:
     """Raise ``BadInput`` for an entity type that nothing declares."""
     known = catalog.vocabulary.entities
+    if type_name in {*catalog.vocabulary.drifted, *catalog.vocabulary.renamed}:
+        raise drifted(type_name, catalog.vocabulary)
     if type_name not in known:
         hint = did_you_mean(type_name, known) or undeclared(type_name)
         raise BadInput(f"entity type {type_name!r} is not declared", hint=hint, details={"type": type_name})

@@ -8,10 +8,8 @@ from pydantic import ValidationError
 from graphmem.contract.request import Request
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
 from graphmem.errors import BadInput, NotFound, Refused
-from graphmem.ledger import undo
 from graphmem.ledger.codec import complaint
-from graphmem.ledger.journal import replace_files
-from graphmem.ledger.types import claim, has_file, taken_labels, type_file, vocabulary_json
+from graphmem.ledger.types import claim, group_of, has_file, labels_of, noun_of, path_of, type_text
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
@@ -21,18 +19,16 @@ from graphmem.usecase.writing.validation import undeclared
 
 def type_list(snapshot: Snapshot) -> TypeList:
     """Return the project's types, and graphmem's own relations."""
-    vocabulary = snapshot.catalog.vocabulary
+    vocabulary = snapshot.catalog.vocabulary.with_types({})
     relations = sorted(vocabulary.relations.values(), key=lambda made: made.type)
     return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
 
 
 def type_show(snapshot: Snapshot, request: ShowTypeRequest) -> EntityType | RelationType:
-    """Return one type."""
-    name = request.name
-    known: Mapping[str, EntityType | RelationType] = {
-        **snapshot.catalog.vocabulary.relations,
-        **snapshot.catalog.vocabulary.entities,
-    }
+    """Return one type, also by a name that it had before."""
+    vocabulary = snapshot.catalog.vocabulary.with_types({})
+    name = vocabulary.renamed.get(request.name, request.name)
+    known: Mapping[str, EntityType | RelationType] = {**vocabulary.relations, **vocabulary.entities}
     if name not in known:
         raise NotFound(f"no type {name!r}", hint=did_you_mean(name, known) or "see: graphmem type list")
     return known[name]
@@ -71,48 +67,37 @@ def new_type(model: type[Made], request: Request) -> Made:
 def type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType | RelationType:
     """Declare a type of the project: its Markdown file, and the vocabulary that follows from it."""
     vocabulary = snapshot.catalog.vocabulary
-    existing = {**vocabulary.entities, **vocabulary.project_relations}.get(made.type)
+    existing = vocabulary.declared.get(made.type)
     if existing is not None:
-        if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
+        kept = {"prose": made.prose or existing.prose, "aliases": existing.aliases}
+        if made.model_copy(update=kept) == existing:
             return existing
         raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
-    group = "entities" if isinstance(made, EntityType) else "relations"
+    group = group_of(noun_of(made))
     if has_file(snapshot.layout, group, made.type):
         raise Refused(
             f"types/{group}/{made.type}.md is there already and cannot be read",
             hint="correct it, see: graphmem validate; or remove it first",
         )
-    labels = taken_labels()
-    for known in (*vocabulary.entities.values(), *vocabulary.project_relations.values()):
-        if known.type not in vocabulary.shadowing:
-            claim(labels, known)
-    try:
-        claim(labels, made)
-    except ValueError as error:
-        raise Refused(str(error), hint="take another name") from None
+    refuse_name(vocabulary, made)
     if isinstance(made, RelationType):
         for end in (*made.sources, *made.targets):
             if end != ANY and end not in vocabulary.record_types:
                 known_end(vocabulary.record_types, end)
-    entities, relations = dict(vocabulary.entities), dict(vocabulary.project_relations)
-    if isinstance(made, EntityType):
-        entities[made.type] = made
-    else:
-        relations[made.type] = made
-    after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
-    schema = {snapshot.layout.vocabulary: after}
-    ((path, text),) = type_file(snapshot.layout, made).items()
-    below = path.relative_to(snapshot.layout.store).as_posix()
-    note = undo.note_type(snapshot.layout, snapshot.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
-    replace_files({path: text} | schema, snapshot.layout)
-    undo.confirm(note)
-    snapshot.ledger.sync_written()
+    snapshot.commit([], types={path_of(made): type_text(made)})
     return made
 
 
-def noun_of(made: EntityType | RelationType) -> str:
-    """Return what a type is a type of."""
-    return "entity" if isinstance(made, EntityType) else "relation"
+def refuse_name(vocabulary: Vocabulary, made: EntityType | RelationType) -> None:
+    """Raise ``Refused`` for a new type whose name or label is taken, or was that of a type that has another one now."""
+    now = vocabulary.renamed.get(made.type)
+    if now is not None and now not in made.aliases:
+        hint = f"take another name, or take {made.type!r} out of the aliases in the file of {now!r}"
+        raise Refused(f"type {made.type!r} is a name that {now!r} had before", hint=hint)
+    try:
+        claim(labels_of(vocabulary), made)
+    except ValueError as error:
+        raise Refused(str(error), hint="take another name") from None
 
 
 def known_end(record_types: tuple[str, ...], end: str) -> None:

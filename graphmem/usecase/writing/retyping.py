@@ -1,0 +1,253 @@
+"""
+What a type that is renamed or dropped changes: its rows, what refers to them, and the files that name the type.
+
+The references of a record are those that its model declares (``Refers``). Source: docs/guides/change-a-type.md.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
+
+from graphmem.catalog import usage
+from graphmem.catalog.database import CatalogError, table_of
+from graphmem.catalog.records import references_in, with_references
+from graphmem.git.merge_driver import merge_rows
+from graphmem.ledger.layout import TYPE_FILE
+from graphmem.ledger.row import entry, plain_edge, read_entry
+from graphmem.ledger.types import changed_text, path_of, type_text
+from graphmem.model import Entity, Event, Feedback, Frozen, Record
+from graphmem.model.entry import Entry
+from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary, fits
+from graphmem.names import split_ref
+from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.system import safe_files
+
+
+@dataclass
+class Retyping:
+    """
+    Types that get another name, or go, and what follows.
+
+    Args:
+        names: the new name of each type by its name; None for one that goes.
+    """
+
+    snapshot: Snapshot
+    names: Mapping[str, str | None]
+    puts: dict[int, Entry] = field(default_factory=dict)
+    removes: dict[str, list[int]] = field(default_factory=dict)
+    types: dict[str, bytes | None] = field(default_factory=dict)
+    records: int = 0
+    edges: int = 0
+    references: int = 0  # other rows that name a record of theirs
+
+    @cached_property
+    def symmetric(self) -> frozenset[str]:
+        """The symmetric relation types, by their old and new names."""
+        known = self.snapshot.symmetric
+        return known | {new for old, new in self.names.items() if new is not None and old in known}
+
+    @property
+    def files(self) -> list[str]:
+        """The files that change, as paths below the store."""
+        homes = self.snapshot.ledger.by_file([*self.puts.values()])
+        return sorted({*self.removes, *homes, *self.types})
+
+    @property
+    def other_types(self) -> tuple[list[str], list[str]]:
+        """The other types whose files change, and those that go too."""
+        named = {*self.names.values(), next(iter(self.names))}
+        others = {PurePath(file).stem: text for file, text in self.types.items() if TYPE_FILE.fullmatch(file)}
+        left = {name: text is None for name, text in others.items() if name not in named}
+        return sorted(name for name in left if not left[name]), sorted(name for name in left if left[name])
+
+    @cached_property
+    def may_meet(self) -> bool:
+        """Whether a row may get the key that another one has: there are rows of a new name already."""
+        known = {*self.snapshot.vocabulary.entities, *self.snapshot.vocabulary.project_relations}
+        return not known.isdisjoint(new for new in self.names.values() if new is not None)
+
+    def new_ref(self, ref: str) -> str | None:
+        """Return what a reference becomes; None where what it means goes."""
+        record_type, name = split_ref(ref)
+        if record_type not in self.names:
+            return ref
+        new = self.names[record_type]
+        return None if new is None else f"{new}/{name}"
+
+    def take(self, number: int, file: str, line: bytes) -> None:
+        """Change a row, or take it out; one that is neither of these types nor names them stays as it is."""
+        old = read_entry(line.rstrip(b"\r"), self.snapshot.symmetric)
+        new = self.changed(old)
+        if new is old:
+            return
+        if old.kind == "entity" and old.row["type"] in self.names:
+            self.records += 1
+        elif old.kind == "relation":
+            self.edges += 1
+        else:
+            self.references += 1
+        if new is None or new.id != number:
+            self.removes.setdefault(file, []).append(number)
+        if new is not None:
+            self.puts[new.id] = self.united(new, file) if new.id != number else new
+
+    def united(self, new: Entry, file: str) -> Entry:
+        """Return a row that gets another key; where another row has it, what the two come to: no text is lost."""
+        catalog, other = self.snapshot.catalog, self.puts[new.id].line if new.id in self.puts else None
+        if other is None and self.may_meet:
+            homes = catalog.files_of([new.id], table_of(file))
+            other = catalog.lines_of([new.id], homes[new.id])[new.id] if homes else None
+        if other is None:
+            return new
+        line = merge_rows(b"", other + b"\n", new.line + b"\n", self.symmetric)
+        return read_entry(line.rstrip(b"\n"), self.symmetric)
+
+    def changed(self, old: Entry) -> Entry | None:
+        """Return the row in the place of another: itself where nothing of it changes, None where it goes."""
+        if old.kind == "relation":
+            return self.changed_edge(old)
+        assert old.record is not None
+        record = self.changed_record(old.record)
+        return old if record is old.record else None if record is None else entry(record, self.symmetric)
+
+    def changed_edge(self, old: Entry) -> Entry | None:
+        """Return an edge with its type and ends by their new names; None where one of these goes."""
+        kind = self.names.get(old.row["type"], old.row["type"])
+        source, target = self.new_ref(old.row["from"]), self.new_ref(old.row["to"])
+        if kind is None or source is None or target is None:
+            return None
+        if (kind, source, target) == (old.row["type"], old.row["from"], old.row["to"]):
+            return old
+        if kind in self.symmetric and target < source:
+            source, target = target, source
+        if old.record is None:
+            return plain_edge({**old.row, "from": source, "type": kind, "to": target}, self.symmetric)
+        made = old.record.model_copy(update={"source": source, "type": kind, "target": target})
+        return entry(made, self.symmetric)
+
+    def changed_record(self, record: Frozen) -> Frozen | None:
+        """Return a record, a report or an event with what it names by new names; None where it goes."""
+        if isinstance(record, Entity) and record.type in self.names:
+            new = self.names[record.type]
+            if new is None:
+                return None
+            record = record.model_copy(update={"type": new})
+        if isinstance(record, Feedback):
+            ref = self.new_ref(record.ref)
+            return None if ref is None else record.model_copy(update={"ref": ref}) if ref != record.ref else record
+        if isinstance(record, Event):  # it stays true when what it is about goes
+            subject = record.subject and (self.new_ref(record.subject) or record.subject)
+            return record if subject == record.subject else record.model_copy(update={"subject": subject})
+        if not isinstance(record, Record):
+            return record
+        changes = {ref: new for ref in references_in(record) if (new := self.new_ref(ref)) != ref}
+        return with_references(record, changes) if changes else record
+
+
+def names_of(vocabulary: Vocabulary, old: str, new: str | None) -> dict[str, str | None]:
+    """
+    Return the names that change with one type: its own, those that it had before, and where it goes, of other types.
+
+    A relation type goes with the last entity type that it leads from, or to.
+    """
+    former = [alias for alias, now in vocabulary.renamed.items() if now == old and alias != new]
+    names: dict[str, str | None] = dict.fromkeys([old, *former], new)
+    for made in vocabulary.project_relations.values() if new is None else ():
+        left = made.with_ends(names)
+        if not (left.sources and left.targets):
+            names |= names_of(vocabulary, made.type, None)
+    return names
+
+
+def retyping(snapshot: Snapshot, names: Mapping[str, str | None]) -> Retyping:
+    """Return all that follows in rows and files where types get another name, or go; nothing is written."""
+    made = Retyping(snapshot, names)
+    seen: set[int] = set()
+    for name in names:
+        for number, file, line in snapshot.catalog.rows_naming(name):
+            if number not in seen:
+                seen.add(number)
+                made.take(number, file, line)
+    for mentions in MENTIONS:
+        made.types.update(mentions(snapshot, names))
+    return made
+
+
+def commit(writing: Writing, made: Retyping) -> None:
+    """Write what follows, all or none; the counts of this machine go with their records."""
+    writing.commit([*made.puts.values()], made.removes, made.types, is_moved=True)
+    for old, new in made.names.items():
+        with contextlib.suppress(OSError, CatalogError):
+            usage.retype(writing.layout.usage, old, new)
+
+
+def mend_drift(writing: Writing) -> None:
+    """
+    Give every type that rows are of a file again, all or none.
+
+    Where the type has another name by now, its rows become rows of that, and its name in other files that name. Else a
+    file is made that says nothing yet: nothing is lost, and a person decides whether the type is to stay.
+    """
+    vocabulary = writing.vocabulary
+    ends = {end for made in vocabulary.project_relations.values() for end in (*made.sources, *made.targets)}
+    renamed = {old: now for old, now in vocabulary.renamed.items() if old in {*vocabulary.drifted, *ends}}
+    made = retyping(writing, renamed)
+    types: dict[str, EntityType | RelationType] = {**vocabulary.entities, **vocabulary.project_relations}
+    lost = [types[name] for name in sorted(vocabulary.drifted - renamed.keys())]
+    made.types |= {path_of(one): type_text(one) for one in lost}
+    commit(writing, made)
+
+
+def widen(writing: Writing) -> None:
+    """Let the relation types of the project connect again what rows of edges connect that they no longer allow."""
+    declared = writing.vocabulary.declared
+    wider: dict[str, RelationType] = {}
+    for kind, *ends in writing.catalog.refused_ends():
+        made = wider.get(kind) or declared.get(kind)
+        if isinstance(made, RelationType) and not made.allows(*ends):
+            sides = zip(("sources", "targets"), ends, strict=True)
+            more = {side: (*getattr(made, side), end) for side, end in sides if not fits(end, getattr(made, side))}
+            wider[kind] = made.model_copy(update=more)
+    types = {path_of(made): changed_text(text_of(writing, made), made) for made in wider.values()}
+    writing.commit([], types=types)
+
+
+# --- files beside the rows that name types --------------------------------------------------------------------------
+
+
+def own_files(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the files of the types themselves: each goes, and is there under its new name, with the old as an alias."""
+    vocabulary = snapshot.vocabulary
+    for old, new in names.items():
+        made = vocabulary.declared.get(old)
+        if made is None:
+            continue
+        yield path_of(made), None
+        if new is not None:
+            aliases = tuple(sorted({*made.aliases, old} - {new}))
+            renamed = made.model_copy(update={"type": new, "aliases": aliases})
+            yield path_of(renamed), changed_text(text_of(snapshot, made), renamed)
+
+
+def relation_types(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the files of the relation types whose ends change."""
+    for made in snapshot.vocabulary.declared.values():
+        if isinstance(made, RelationType) and made.type not in names:
+            changed = made.with_ends(names)
+            if changed is not made:
+                yield path_of(made), changed_text(text_of(snapshot, made), changed)
+
+
+def text_of(snapshot: Snapshot, made: EntityType | RelationType) -> bytes:
+    """Return the text of a type's file."""
+    return safe_files.read(snapshot.layout.store / path_of(made))
+
+
+# What yields the new texts of files that name types, None for one that goes. Another sort of file has a line here.
+MENTIONS: tuple[Callable[[Snapshot, Mapping[str, str | None]], Iterator[tuple[str, bytes | None]]], ...] = (
+    own_files,
+    relation_types,
+)
