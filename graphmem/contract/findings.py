@@ -44,6 +44,7 @@ class Code(StrEnum):
         "The project's relation type has the name of a built-in one; it is used.",
     )
     STALE_SCHEMA = "stale_schema", "warning", "`schema.json` differs from the types; for `export --check` an error."
+    BAD_EXTRACTOR = "bad_extractor", "error", "The file of an extractor cannot be read, or names an undeclared type."
     # The files as a whole.
     LINK = "link", "error", "The store has a symbolic link, which is not followed."
     BAD_NAME = "bad_name", "error", "The name of a file cannot be that of a file of the store; it is not read."

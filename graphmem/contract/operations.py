@@ -39,6 +39,7 @@ from graphmem.contract.explorations import (
     ReportExplorationRequest,
     WaitExplorationRequest,
 )
+from graphmem.contract.extractors import Extracted, ExtractorList, RunExtractorsRequest
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.contract.findings import Checked, Doctored
@@ -229,6 +230,7 @@ NOUNS = {
     "inbox": "What is to be looked at later; it is committed, and several writers lose nothing.",
     "events": "What happened: moves of tasks and phases, verdicts, and whatever a caller records.",
     "types": "The vocabulary of the project.",
+    "extractors": "Programs that print entities and edges of the project, which are written as theirs.",
 }
 
 STREAMS = {
@@ -374,6 +376,16 @@ ROWS = (
         "Declare an entity type."),
     Operation("types.add_relation", AddRelationTypeRequest, RelationType, WRITE, "vocabulary.add_relation_type",
         "Declare a relation type, and the kinds that it may connect.", positional=1),
+    Operation("extractors.list", NoParameters, ExtractorList, READ, "extractors.listed",
+        "Return the extractors of the project, and whether each may run in this clone."),
+    Operation("extractors.run", RunExtractorsRequest, Extracted, WRITE, "extractors.run",
+        "Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.",
+        positional=1, previews="dry_run", at_home=True, not_over_http="starts programs on this machine",
+        raises={
+            "Refused": "this clone does not trust the extractor",
+            "Unavailable": "it failed, or took too long; nothing of it was written",
+            "BadInput": "it printed what cannot be written; nothing of it was written",
+        }),
     Operation("add_rows", AddRowsRequest, BulkAdded, WRITE, "records.bulk_add.bulk_add",
         "Add NDJSON rows of any kind, in any order, all or none.", is_held=True, stream="lines",
         raises={"BadInput": "rows that do not check out; ``details[\"findings\"]`` names each, nothing was changed"}),

@@ -15,6 +15,8 @@ from graphmem.system.user import is_of_another
 FOLDER = safe_files.STORE
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
 TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
+EXTRACTOR_FILE = re.compile(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
+WRITTEN = ("data", "types", "extractors", "state")  # the folders whose files are replaced
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
@@ -36,9 +38,16 @@ class Look:
         return [file for file in self.below("types/", ".md") if TYPE_FILE.fullmatch(file)]
 
     @property
+    def extractor_files(self) -> list[str]:
+        """The files of extractors, in name order."""
+        return [file for file in self.below("extractors/", ".md") if is_plain(file)]
+
+    @property
     def misnamed(self) -> list[str]:
-        """The data and type files that are not read for their names."""
-        groups = (("data/", ".ndjson"), ("types/entities/", ".md"), ("types/relations/", ".md"))
+        """The files of data, types and extractors that are not read for their names."""
+        groups = (
+            ("data/", ".ndjson"), ("types/entities/", ".md"), ("types/relations/", ".md"), ("extractors/", ".md"),
+        )  # fmt: skip
         return [file for top, end in groups for file in self.below(top, end) if not is_plain(file)]
 
     @property
@@ -48,7 +57,7 @@ class Look:
         return [
             file
             for file, (folder, _, name) in named
-            if FRESH.fullmatch(name) and (not folder or folder.partition("/")[0] in ("data", "types", "state"))
+            if FRESH.fullmatch(name) and (not folder or folder.partition("/")[0] in WRITTEN)
         ]
 
     def below(self, top: str, end: str) -> list[str]:
@@ -80,6 +89,10 @@ class Layout:
     @cached_property
     def types(self) -> Path:
         return self.store / "types"
+
+    @cached_property
+    def extractors(self) -> Path:
+        return self.store / "extractors"
 
     @cached_property
     def vocabulary(self) -> Path:
@@ -169,7 +182,8 @@ class Layout:
 
     def folders(self) -> set[Path]:
         """Return the folders whose files are committed, and the one of work under way."""
-        return {self.store, *(folder for top in (self.data, self.types, self.state) for folder in safe_files.walk(top))}
+        tops = (self.data, self.types, self.extractors, self.state)
+        return {self.store, *(folder for top in tops for folder in safe_files.walk(top))}
 
     def look(self, *tops: Path) -> Look:
         """Walk the store, or these folders of it; past states are not looked through, they are made here."""

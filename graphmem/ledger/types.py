@@ -3,10 +3,10 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from graphmem.contract.findings import Code, Finding
 from graphmem.ledger.codec import complaint
@@ -27,6 +27,7 @@ from graphmem.system.shell import command
 
 FRONT_MATTER = "front matter as graphmem type add writes it"
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
+Described = TypeVar("Described", bound=BaseModel)
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 
 
@@ -85,9 +86,12 @@ def claim(labels: dict[str, str], made: EntityType | RelationType | TypeName) ->
     labels[name.casefold()] = made.type
 
 
-def parse(text: str, model: type[TypeName]) -> TypeName:
+def parse(text: str, model: type[Described], form: str = FRONT_MATTER) -> Described:
     """
-    Return the type that a Markdown file describes.
+    Return what a Markdown file with front matter describes.
+
+    Args:
+        form: where its form is shown, for messages.
 
     Raises:
         ValueError: no front matter, or the model refuses it.
@@ -104,14 +108,14 @@ def parse(text: str, model: type[TypeName]) -> TypeName:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line, column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
-        raise BadType(str(getattr(error, "problem", None) or error), FRONT_MATTER, line, column) from None
+        raise BadType(str(getattr(error, "problem", None) or error), form, line, column) from None
     if not isinstance(front, dict):
         raise ValueError("the front matter is not a list of `name: value` lines")
     try:
         return model.model_validate({**front, "prose": "\n".join(lines[end + 1 :]).strip()})
     except ValidationError as error:
         message, expected = complaint(error)
-        raise BadType(message, expected or FRONT_MATTER) from None
+        raise BadType(message, expected or form) from None
 
 
 class BadType(ValueError):
@@ -169,11 +173,16 @@ def type_file(layout: Layout, made: EntityType | RelationType) -> dict[Path, byt
     else:
         fields |= {} if made.search else {"search": False}
         folder = layout.types / "entities"
+    prose = made.prose or made.description or "Say here what belongs in it."
+    return {folder / f"{made.type}.md": with_front_matter(fields, prose)}
+
+
+def with_front_matter(fields: Mapping[str, Any], prose: str) -> bytes:
+    """Return a Markdown file: the fields as front matter, then the prose."""
     import yaml  # noqa: PLC0415 - as above
 
-    front = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False)
-    prose = made.prose or made.description or "Say here what belongs in it."
-    return {folder / f"{made.type}.md": f"---\n{front}---\n\n{prose}\n".encode()}
+    front = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return f"---\n{front}---\n\n{prose}\n".encode()
 
 
 def vocabulary_json(vocabulary: Vocabulary) -> bytes:

@@ -49,6 +49,7 @@ REAL: dict[str, dict[str, Any]] = {
     "types.add_relation": {"name": "calls", "sources": ["service"], "targets": ["service"]},
     "types.list": {},
     "types.show": {"name": "service"},
+    "extractors.list": {},
     "entities.add": {"type_name": "service", "name": "shop", "value": "sells"},
     "lessons.add": {"description": "never skip a test", "type": "preference", "name": "never-skip"},
     "lessons.learn": {"events": json.dumps(VERDICT), "run": "run-1"},

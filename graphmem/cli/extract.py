@@ -1,0 +1,41 @@
+"""``extract …``: programs that find entities and edges in the project."""
+
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Taken, noun, passes
+from graphmem.contract.extractors import Extracted, Extraction, ExtractorList, RunExtractorsRequest
+from graphmem.system.shell import command
+
+app = noun("Run programs that find entities and edges in the project.")
+
+
+@app.command("list", epilog="Example: graphmem extract list")
+@passes("extractors.list")
+def list_extractors(invocation: Invocation, answer: ExtractorList) -> None:
+    """List the extractors of the project, and whether each may run in this clone."""
+    lines = [
+        f"{one.name}  {'trusted' if one.trusted else 'not trusted'}  writes {', '.join(one.writes)}"
+        f"  runs: {command(*one.command)}"
+        for one in answer.extractors
+    ]
+    invocation.answer(answer, "\n".join([*lines, *(f"error: {found}" for found in answer.findings)]))
+
+
+@app.command(epilog="Example: graphmem extract run python")
+@passes("extractors.run", RunExtractorsRequest, arguments=1, names=Taken("NAME…"))
+def run(invocation: Invocation, answer: Extracted) -> None:
+    """
+    Run extractors one after the other, and write what each finds.
+
+    What an extractor wrote before and no longer finds is removed; rows of others stay as they are.
+    """
+    for one in answer.extractions:
+        for line in one.said:
+            invocation.say(f"{one.name}: {line}")
+    invocation.answer(answer, "\n".join(map(described, answer.extractions)))
+
+
+def described(one: Extraction) -> str:
+    """Return what became of the rows of an extractor, in one line."""
+    counts = {name: getattr(one, name) for name in ("created", "updated", "unchanged", "removed", "left", "kept")}
+    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    return f"{one.name}: {told or 'nothing found'}"
