@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphmem.contract.events import EventList, Happened
     from graphmem.contract.experiences import Promoted, Recalled
     from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
-    from graphmem.contract.extractors import Extracted, ExtractorList
+    from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
     from graphmem.contract.history import Difference, History
@@ -1282,6 +1282,16 @@ class Extractors(Operations):
     def list(self) -> ExtractorList:
         """Return the extractors of the project, and whether each may run in this clone."""
         answer: ExtractorList = self.call("extractors.list")
+        return answer
+
+    def add(self, name: str) -> ExtractorAdded:
+        """
+        Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
+
+        Args:
+            name: An extractor that comes with graphmem: python.
+        """
+        answer: ExtractorAdded = self.call("extractors.add", name=name)
         return answer
 
     def run(self, names: Collection[str], *, dry_run: bool = False) -> Extracted:

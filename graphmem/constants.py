@@ -213,6 +213,7 @@ EXTRACT_BYTES = 128 * 2**20  # of what one prints: ten times what the Python one
 EXTRACT_LINES = 500_000  # that one prints: ten times as well; so many rows take some seconds to check and write
 EXTRACT_SAID_LINES = 20  # of the end of its standard error that are shown
 EXTRACT_SAID_BYTES = 16 * 1024  # of that end, for lines of any length
+EXTRACT_FILE_BYTES = 2**20  # of a source file that the Python one reads; what is larger was made by a program
 EXTRACT_NAMED = 3  # records that a notice names; the rest is a count
 
 # --- explorations and the run state (docs/concepts/campaigns.md) --------------------------------------------------

@@ -31,7 +31,7 @@ from graphmem.contract.effectiveness import Loop
 from graphmem.contract.events import EventList, Happened
 from graphmem.contract.experiences import Promoted, Recalled
 from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
-from graphmem.contract.extractors import Extracted, ExtractorList
+from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
 from graphmem.contract.feedback import BulkReported, Reported
 from graphmem.contract.findings import Checked, Code, Doctored
 from graphmem.contract.history import Difference, History
@@ -459,6 +459,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`type list`": TypeList,
     "`type add entity`, `type show`": vocabulary.EntityType,
     "`type add relation`, `type show`": vocabulary.RelationType,
+    "`extract add`": ExtractorAdded,
     "`extract list`": ExtractorList,
     "`extract run`": Extracted,
     "`cypher`": CypherRows,

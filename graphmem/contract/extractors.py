@@ -40,6 +40,13 @@ class ExtractorList(Answer):
     findings: list[Finding] = []
 
 
+class ExtractorAdded(Answer):
+    """An extractor that was set up, and the types that were declared for it."""
+
+    extractor: ExtractorShown
+    types: list[str]
+
+
 class Extraction(Part):
     """
     What became of the rows that one extractor printed, and of those that it wrote before.

@@ -39,7 +39,13 @@ from graphmem.contract.explorations import (
     ReportExplorationRequest,
     WaitExplorationRequest,
 )
-from graphmem.contract.extractors import Extracted, ExtractorList, RunExtractorsRequest
+from graphmem.contract.extractors import (
+    AddExtractorRequest,
+    Extracted,
+    ExtractorAdded,
+    ExtractorList,
+    RunExtractorsRequest,
+)
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.contract.findings import Checked, Doctored
@@ -378,6 +384,9 @@ ROWS = (
         "Declare a relation type, and the kinds that it may connect.", positional=1),
     Operation("extractors.list", NoParameters, ExtractorList, READ, "extractors.listed",
         "Return the extractors of the project, and whether each may run in this clone."),
+    Operation("extractors.add", AddExtractorRequest, ExtractorAdded, WRITE, "extractors.add",
+        "Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.",
+        at_home=True, not_over_http="trusts a program on this machine"),
     Operation("extractors.run", RunExtractorsRequest, Extracted, WRITE, "extractors.run",
         "Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.",
         positional=1, previews="dry_run", at_home=True, not_over_http="starts programs on this machine",

@@ -31,7 +31,7 @@ LinesOf = Callable[[Collection[int], str], Mapping[int, bytes]]  # those of some
 MOST_WRITES = 50  # writes that can be taken back
 SHOWN = 5  # rows of a write that are named
 SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
-TYPE_FILE = re.compile(r"types/(entities|relations)/[a-z][a-z0-9_]*\.md")
+TYPE_FILE = re.compile(r"types/(entities|relations)/[a-z][a-z0-9_]*\.md|extractors/[a-z0-9][a-z0-9_-]*\.md")
 NAME = re.compile(r"0[0-9]{9}(\.new)?\.json")  # below 10^9: the next number has as many digits
 NOTE_BYTES = 2**28  # of a note that is read: the old lines of a write of very many rows
 
@@ -87,9 +87,10 @@ def note(layout: Layout, lines_of: LinesOf, command: str, batches: Mapping[str, 
     return keep(layout, {"command": command, "files": files, "titles": titles[:SHOWN]})
 
 
-def note_type(layout: Layout, command: str, path: str, text: bytes, name: str) -> Path:
-    """Note that the file of a type, by its path below the store, is about to be made; return the note."""
-    return keep(layout, {"command": command, "files": {}, "types": {path: crc32(text)}, "titles": [name]})
+def note_types(layout: Layout, command: str, made: Mapping[Path, bytes], name: str) -> Path:
+    """Note that files of types and extractors are about to be made; return the note."""
+    types = {path.relative_to(layout.store).as_posix(): crc32(text) for path, text in made.items()}
+    return keep(layout, {"command": command, "files": {}, "types": types, "titles": [name]})
 
 
 def keep(layout: Layout, found: Mapping[str, object]) -> Path:

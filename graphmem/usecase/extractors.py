@@ -5,54 +5,163 @@ Source: docs/guides/extractors.md. A program runs before the store is locked, an
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from graphmem.constants import EXTRACT_BYTES, EXTRACT_LINES, EXTRACT_SAID_BYTES, EXTRACT_SAID_LINES
-from graphmem.contract.extractors import Extracted, Extraction, ExtractorList, ExtractorShown, RunExtractorsRequest
+from graphmem.constants import (
+    EXTRACT_BYTES,
+    EXTRACT_FILE_BYTES,
+    EXTRACT_LINES,
+    EXTRACT_SAID_BYTES,
+    EXTRACT_SAID_LINES,
+)
+from graphmem.contract.extractors import (
+    AddExtractorRequest,
+    Extracted,
+    Extraction,
+    ExtractorAdded,
+    ExtractorList,
+    ExtractorShown,
+    RunExtractorsRequest,
+)
 from graphmem.contract.findings import Finding
 from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
 from graphmem.ledger.codec import finding
-from graphmem.ledger.extractors import read_extractors, text_to_trust, undeclared_in
+from graphmem.ledger.extractors import extractor_file, read_extractors, text_to_trust, undeclared_in
 from graphmem.ledger.layout import Layout
 from graphmem.model.extractor import Extractor
+from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.names import one_line
 from graphmem.ndjson import BadLine
+from graphmem.rules.python_code import PythonCode, parsed
 from graphmem.rules.suggest import did_you_mean
-from graphmem.settings.trust import are_trusted
+from graphmem.settings.trust import ToTrust, are_trusted, trust, trust_lock
 from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot
+from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.capture import Capture, capture
+from graphmem.system.lock import locked
 from graphmem.system.programs import NAME, own_program, program
 from graphmem.system.shell import command
+from graphmem.system.source_files import source_files
 from graphmem.system.surroundings import variables
+from graphmem.system.user import for_a_child
 from graphmem.usecase.records.bulk_replace import replace, row_of
+from graphmem.usecase.vocabulary import declare
 from graphmem.usecase.writing.screening import unexposed
 
 GUIDE = "docs/guides/extractors.md"
+# What comes with graphmem. Code is kept out of `query`: its thousands of names would push memories down.
+PYTHON_TYPES: tuple[EntityType | RelationType, ...] = (
+    EntityType(type="module", description="A module of Python code.", search=False),
+    EntityType(type="class", description="A class of Python code.", search=False),
+    EntityType(type="function", description="A function or a method of Python code.", search=False),
+    RelationType(
+        type="defines", sources=("module", "class"), targets=("class", "function"),
+        description="The module or class contains the definition.",
+    ),
+    RelationType(
+        type="imports", sources=("module",), targets=("module",), description="The module imports the other one."
+    ),
+    RelationType(
+        type="calls", sources=("function",), targets=("function", "class"),
+        description="The function calls the other one, or makes an object of the class.",
+    ),
+)  # fmt: skip
+SHIPPED: Mapping[str, tuple[Extractor, Sequence[EntityType | RelationType]]] = {
+    "python": (
+        Extractor(
+            command=(NAME, "extract", "python", "."),
+            writes=tuple(one.type for one in PYTHON_TYPES),
+            timeout=600.0,
+            description="Modules, classes and functions of Python code.",
+            prose="Reads the text of the code, and imports or runs nothing of it.",
+        ),
+        PYTHON_TYPES,
+    )
+}
+
+
+def python_lines(folder: Path) -> Iterator[dict[str, str] | str]:
+    """Yield what the Python code below a folder defines, imports and calls; in between, as a text, what is left out."""
+    trees = {}
+    for path, data in source_files(folder, ".py", EXTRACT_FILE_BYTES):
+        try:
+            trees[path] = parsed(unless_text(data))
+        except ValueError as error:
+            yield f"{path}: {error}"
+    yield from PythonCode(trees).lines()
+
+
+def unless_text(data: bytes | str) -> bytes:
+    """Return the content of a file, or raise ``ValueError`` with why it is left out."""
+    if isinstance(data, str):
+        raise ValueError(data)
+    return data
 
 
 def listed(snapshot: Snapshot) -> ExtractorList:
     """Return the extractors of the project, and whether each may run in this clone."""
     found, findings = read_extractors(snapshot.layout)
-    shown = [
-        ExtractorShown(
-            name=name,
-            description=one.description,
-            command=list(one.command),
-            cwd=one.cwd,
-            writes=list(one.writes),
-            timeout_s=one.timeout,
-            trusted=is_trusted(snapshot.layout, name, one),
-        )
-        for name, one in found.items()
-    ]
-    return ExtractorList(extractors=shown, findings=findings)
+    return ExtractorList(
+        extractors=[shown(snapshot.layout, name, one) for name, one in found.items()], findings=findings
+    )
+
+
+def shown(layout: Layout, name: str, one: Extractor) -> ExtractorShown:
+    """Return an extractor as answers show it."""
+    return ExtractorShown(
+        name=name,
+        description=one.description,
+        command=list(one.command),
+        cwd=one.cwd,
+        writes=list(one.writes),
+        timeout_s=one.timeout,
+        trusted=is_trusted(layout, name, one),
+    )
 
 
 def is_trusted(layout: Layout, name: str, extractor: Extractor) -> bool:
     """Return whether an extractor may run in this clone."""
     return are_trusted(layout.config, [text_to_trust(layout, name, extractor)], "extractors")
+
+
+def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
+    """
+    Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
+
+    A type of the project that has one of these names is used as it is.
+    """
+    name, layout = request.name, snapshot.layout
+    if name not in SHIPPED:
+        raise NotFound(f"no extractor {name!r} comes with graphmem", hint=f"these do: {', '.join(SHIPPED)}")
+    made, types = SHIPPED[name]
+    found, findings = read_extractors(layout)
+    is_there = name in found or any(one.file == f"extractors/{name}.md" for one in findings)
+    if is_there and found.get(name) != made:
+        raise Refused(f"extractor {name!r} is there already", hint=f"edit .graphmem/extractors/{name}.md")
+    vocabulary = snapshot.catalog.vocabulary
+    known: Mapping[str, EntityType | RelationType] = {**vocabulary.entities, **vocabulary.project_relations}
+    for one in types:
+        refuse_narrower(known.get(one.type), one)
+    fresh = [one for one in types if one.type not in known]
+    if fresh or not is_there:
+        declare(snapshot, fresh, f"extractor {name}", {} if is_there else extractor_file(layout, name, made))
+    with locked(trust_lock(), timeout_s=snapshot.client.lock_timeout_s):
+        trust(layout.config, ToTrust({}, (), [text_to_trust(layout, name, made)]))
+    return ExtractorAdded(extractor=shown(layout, name, made), types=[one.type for one in fresh])
+
+
+def refuse_narrower(own: EntityType | RelationType | None, made: EntityType | RelationType) -> None:
+    """Raise ``Refused`` for a relation type of the project that does not connect what an extractor connects."""
+    if not isinstance(own, RelationType) or not isinstance(made, RelationType):
+        return
+    if all(own.allows(source, target) for source in made.sources for target in made.targets):
+        return
+    raise Refused(
+        f"relation type {own.type!r} of the project does not go from {' or '.join(made.sources)}"
+        f" to {' or '.join(made.targets)}",
+        hint=f"edit .graphmem/types/relations/{own.type}.md",
+    )
 
 
 def run(client: Client, request: RunExtractorsRequest) -> Extracted:
@@ -107,7 +216,7 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     client.show_once(f"{label} runs: {command(*extractor.command)}")
     folder = folder_of(client.layout.root, extractor.cwd)
     end = capture(
-        started(folder, extractor.command), folder, variables(),
+        started(folder, extractor.command), folder, for_a_child(variables()),
         seconds=extractor.timeout, most_bytes=EXTRACT_BYTES, kept_bytes=EXTRACT_SAID_BYTES,
     )  # fmt: skip
     said = [one_line(line) for line in said_by(client, label, end)]

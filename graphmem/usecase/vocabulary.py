@@ -1,6 +1,7 @@
 """The types of a project: list, show and declare them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -17,6 +18,8 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import undeclared
+
+NOTHING: Mapping[Path, bytes] = {}
 
 
 def type_list(snapshot: Snapshot) -> TypeList:
@@ -76,6 +79,37 @@ def type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType |
         if made.model_copy(update={"prose": made.prose or existing.prose}) == existing:
             return existing
         raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
+    declare(snapshot, [made], f"{noun_of(made)} type {made.type}")
+    return made
+
+
+def declare(
+    snapshot: Writing, types: Sequence[EntityType | RelationType], title: str, also: Mapping[Path, bytes] = NOTHING
+) -> None:
+    """
+    Write the files of new types, and what follows from them, all or none; it can be taken back.
+
+    Args:
+        title: of the write, for people. also: files of extractors that are written with them, by their paths.
+    """
+    vocabulary, files = snapshot.catalog.vocabulary, dict(also)
+    for made in types:
+        refuse_type(snapshot, vocabulary, made)
+        entities = {made.type: made} if isinstance(made, EntityType) else {}
+        relations = {made.type: made} if isinstance(made, RelationType) else {}
+        vocabulary = Vocabulary(
+            entities=vocabulary.entities | entities, project_relations=vocabulary.project_relations | relations
+        )
+        files |= type_file(snapshot.layout, made)
+    note = undo.note_types(snapshot.layout, snapshot.ledger.command, files, title)
+    schema = {snapshot.layout.vocabulary: vocabulary_json(vocabulary)}
+    replace_files(files | schema, snapshot.layout)
+    undo.confirm(note)
+    snapshot.ledger.sync_written()
+
+
+def refuse_type(snapshot: Writing, vocabulary: Vocabulary, made: EntityType | RelationType) -> None:
+    """Raise ``Refused`` for a type that cannot be added to a vocabulary."""
     group = "entities" if isinstance(made, EntityType) else "relations"
     if has_file(snapshot.layout, group, made.type):
         raise Refused(
@@ -94,20 +128,6 @@ def type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType |
         for end in (*made.sources, *made.targets):
             if end != ANY and end not in vocabulary.record_types:
                 known_end(vocabulary.record_types, end)
-    entities, relations = dict(vocabulary.entities), dict(vocabulary.project_relations)
-    if isinstance(made, EntityType):
-        entities[made.type] = made
-    else:
-        relations[made.type] = made
-    after = vocabulary_json(Vocabulary(entities=entities, project_relations=relations))
-    schema = {snapshot.layout.vocabulary: after}
-    ((path, text),) = type_file(snapshot.layout, made).items()
-    below = path.relative_to(snapshot.layout.store).as_posix()
-    note = undo.note_type(snapshot.layout, snapshot.ledger.command, below, text, f"{noun_of(made)} type {made.type}")
-    replace_files({path: text} | schema, snapshot.layout)
-    undo.confirm(note)
-    snapshot.ledger.sync_written()
-    return made
 
 
 def noun_of(made: EntityType | RelationType) -> str:

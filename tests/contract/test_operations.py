@@ -58,7 +58,8 @@ OPENING = frozenset({
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
     "log", "diff", "cypher", "cypher_named", "rebuild", "validate", "doctor", "trust", "events.add",
     "explorations.start", "explorations.report", "explorations.wait", "extractors.run",
-    "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint", "runs.end", "runs.resume",
+    "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
+    "runs.end", "runs.resume",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "export", "resolve")

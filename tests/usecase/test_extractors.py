@@ -3,12 +3,13 @@
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import graphmem
 from graphmem import Memory, NotFound, Refused, Unavailable, constants
 from graphmem.contract.extractors import Extraction
 from tests.sample import contents, open_memory, trust_all
@@ -333,3 +334,116 @@ def test_the_program_gets_nothing_to_read_and_runs_in_its_folder(project: Memory
 def test_ourselves_is_this_installation(project: Memory) -> None:
     message = refused(project, "", command=["graphmem", "--version"])
     assert message.startswith("extractor make:1:1: "), message  # what it prints is no JSON
+
+
+# --- the one for Python code ------------------------------------------------------------------------------------------
+
+SHOP = {
+    "shop/__init__.py": "from shop.cart import Cart",
+    "shop/cart.py": '"""Carts."""\nfrom shop import money\nclass Cart:\n def pay(self): money.total()\n',
+    "shop/money.py": "def total(): ...",
+}
+
+
+def write(memory: Memory, files: Mapping[str, str | bytes]) -> None:
+    """Write files of a project."""
+    for path, text in files.items():
+        place = folder_of(memory) / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+@pytest.fixture(autouse=True)
+def _the_checkout_is_what_graphmem_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", f":{Path(graphmem.__file__).parents[1]}")  # an empty part is the folder itself
+
+
+def test_one_command_sets_up_the_extractor_for_python_and_one_runs_it(memory: Memory) -> None:
+    write(memory, SHOP)
+    assert memory.extractors.add("python").types == ["module", "class", "function", "defines", "imports", "calls"]
+    assert memory.extractors.list().extractors[0].trusted
+    (done,) = memory.extractors.run(["python"]).extractions
+    assert (done.created, done.said) == (12, [])
+    assert [one.ref for one in memory.related("function/shop.money.total", max_hops=1).results] == [
+        "function/shop.cart.Cart.pay",
+        "module/shop.money",
+    ]
+    assert memory.validate().findings == []
+    write(memory, {"shop/money.py": "def sum(): ..."})
+    (done,) = memory.extractors.run(["python"]).extractions
+    assert (done.created, done.removed) == (2, 3)
+
+
+def test_the_python_code_is_not_run_and_what_cannot_be_read_is_left_out_with_a_line_each(memory: Memory) -> None:
+    write(memory, SHOP | {
+        "evil.py": "open('ran', 'w')\nimport os\nos.system('touch ran')\ndef f(): ...",
+        "broken.py": "def f(:", "big.py": "#" * (constants.EXTRACT_FILE_BYTES + 1), "zero.py": b"a\0",
+        "raw.py": b"'\xff'",
+        "deep.py": "-" * 200_000 + "1", "sitecustomize.py": "open('ran', 'w')", "ast.py": "open('ran', 'w')",
+        "graphmem/__init__.py": "open('ran', 'w')",
+        ".hidden/x.py": "", "node_modules/x.py": "", "venv/pyvenv.cfg": "", "venv/x.py": "",
+    })  # fmt: skip
+    (folder_of(memory) / "link.py").symlink_to("shop/cart.py")
+    (folder_of(memory) / "outside").symlink_to("/usr/lib")
+    os.mkfifo(folder_of(memory) / "pipe.py")
+    memory.extractors.add("python")
+    (done,) = memory.extractors.run(["python"]).extractions
+    left_out = {line.partition(": ")[0]: line.partition(": ")[2] for line in done.said}
+    assert left_out.keys() >= {"broken.py", "big.py", "zero.py", "raw.py", "link.py", "pipe.py"}
+    assert left_out["broken.py"] == "line 1: invalid syntax"
+    assert left_out["link.py"] == "a symbolic link is not followed"
+    assert left_out["big.py"] == "it has more than 1,048,576 bytes"
+    assert not (folder_of(memory) / "ran").exists()
+    modules = {one.ref.partition("/")[2] for one in memory.list("module").results}
+    assert modules - {"deep"} == {"shop", "shop.cart", "shop.money", "evil", "sitecustomize", "ast", "graphmem"}
+
+
+def test_to_set_it_up_is_one_write_that_can_be_taken_back(memory: Memory) -> None:
+    before = contents(folder_of(memory))
+    memory.extractors.add("python")
+    after = contents(folder_of(memory))
+    assert memory.extractors.add("python").types == []
+    assert contents(folder_of(memory)) == after
+    assert after.keys() - before.keys() == {
+        "extractors/python.md", "types/entities/module.md", "types/entities/class.md", "types/entities/function.md",
+        "types/relations/defines.md", "types/relations/imports.md", "types/relations/calls.md",
+    }  # fmt: skip
+    memory.undo()
+    assert contents(folder_of(memory)) == before
+    assert memory.types.list().entities == []
+
+
+def test_types_of_the_project_with_its_names_are_used_as_they_are(memory: Memory) -> None:
+    memory.types.add_entity("function", description="Ours.")
+    memory.types.add_relation("calls", sources=["any"], targets=["any"], weight=0.5)
+    assert memory.extractors.add("python").types == ["module", "class", "defines", "imports"]
+    assert getattr(memory.types.show("function"), "description", None) == "Ours."
+
+
+def test_a_relation_type_that_does_not_fit_and_another_extractor_of_its_name_are_refused(memory: Memory) -> None:
+    memory.types.add_entity("service")
+    memory.types.add_relation("calls", sources=["service"], targets=["service"])
+    before = contents(folder_of(memory))
+    with pytest.raises(Refused, match="'calls' of the project does not go from function to function or class"):
+        memory.extractors.add("python")
+    write(memory, {".graphmem/types/relations/calls.md": "---\ntype: calls\nsources: [any]\ntargets: [any]\n---\n"})
+    write(memory, {".graphmem/extractors/python.md": "---\ncommand: [python3, x.py]\nwrites: [calls]\n---\n"})
+    with pytest.raises(Refused, match="extractor 'python' is there already"):
+        memory.extractors.add("python")
+    with pytest.raises(NotFound, match="no extractor 'rust' comes with graphmem"):
+        memory.extractors.add("rust")
+    assert contents(folder_of(memory)).keys() - before.keys() == {"extractors/python.md"}
+
+
+def test_validate_names_an_extractor_that_cannot_run(project: Memory) -> None:
+    declare(project, "", writes=["nothing"])
+    write(project, {".graphmem/extractors/other.md": "no front matter", ".graphmem/extractors/UPPER.md": ""})
+    found = {(one.file, one.message) for one in project.validate().findings}
+    assert found == {
+        ("extractors/make.md", "it writes 'nothing', which is not a declared type"),
+        ("extractors/other.md", "no front matter between two lines of ---"),
+        ("extractors/UPPER.md", "the name of an extractor is a-z 0-9 - _, up to 64 characters"),
+    }
+    assert [one.name for one in project.extractors.list().extractors] == ["make"]
+    with pytest.raises(Refused, match="no front matter"):
+        project.extractors.run(["other"])

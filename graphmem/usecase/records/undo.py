@@ -73,7 +73,7 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
             continue
         if since:
             raise changed_since(write, since)
-        refuse_types_in_use(snapshot, current, write, [file for found in taken for file in found.types])
+        refuse_types_in_use(snapshot, current, write, [file for one in (*taken, write) for file in one.types])
         taken.append(write)
     if len(taken) < number:
         raise NotFound(
