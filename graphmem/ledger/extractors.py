@@ -62,19 +62,24 @@ def text_to_trust(layout: Layout, name: str, extractor: Extractor) -> str:
 
 
 def files_named(root: Path, extractor: Extractor) -> Iterator[tuple[str, Path]]:
-    """Yield what may be a file of the project in a command: each word, and what is behind its first ``=``."""
-    top = os.path.normpath(root)
+    """
+    Yield what may be a file of the project in a command: each word, and what is behind its first ``=``.
+
+    A path counts where it is in the project as it is written, or as the system follows its links: a branch can bring
+    links that lead in and out.
+    """
     for word in extractor.command:
         for part in dict.fromkeys((word, word.partition("=")[2])):
-            path = Path(os.path.normpath(os.path.join(top, extractor.cwd, part)))
-            if part and path.is_relative_to(top):
-                yield part, path
+            path = os.path.join(root, extractor.cwd, part)
+            written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
+            if part and (written.is_relative_to(os.path.normpath(root)) or real.is_relative_to(os.path.realpath(root))):
+                yield part, real
 
 
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file; None where it is not there."""
     try:
-        with safe_files.opened(path.resolve()) as file:
+        with safe_files.opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, RuntimeError):  # a loop of links
+    except OSError:
         return None

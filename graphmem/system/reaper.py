@@ -2,7 +2,8 @@
 A program between graphmem and a command: at its end it ends all that the command started, however it was started.
 
 On Linux every process below it becomes its child when its own parent ends (PR_SET_CHILD_SUBREAPER), also one in a
-session of its own; elsewhere it reaches the process group of the command only. It imports nothing of graphmem.
+session of its own, and it ends all when graphmem itself ends first, as at Ctrl-C (PR_SET_PDEATHSIG); elsewhere it
+reaches the process group of the command only. It imports nothing of graphmem.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import signal
 import sys
 from collections.abc import Iterator
 
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
 
 
@@ -27,10 +28,11 @@ def main(words: str, *given: str) -> int:
     """
     command, names = given[: int(words)], given[int(words) :]
     environment = {name: value for name, value in os.environ.items() if name in names}
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what is to be ended
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
     try:
         child = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigmask=[], setsigdef=[signal.SIGPIPE])
     except OSError as error:

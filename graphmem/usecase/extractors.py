@@ -45,6 +45,7 @@ from graphmem.system.shell import command
 from graphmem.system.source_files import source_files
 from graphmem.system.surroundings import variables
 from graphmem.system.user import for_a_child
+from graphmem.usecase.records.bulk_add import MANY_RECORDS
 from graphmem.usecase.records.bulk_replace import replace, row_of
 from graphmem.usecase.vocabulary import declare
 from graphmem.usecase.writing.screening import unexposed
@@ -232,8 +233,15 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
             raise refused_line(finding(bad, label, place), said) from None
     with client.deciding(is_real=not is_dry) as snapshot:
         intake, done = replace(snapshot, label, source, rows)
+        is_searched = any(
+            snapshot.vocabulary.entities[name].search
+            for name in extractor.writes
+            if name in snapshot.vocabulary.entities
+        )
     if intake.findings:
         raise refused_line(intake.findings[0], said)
+    if done.created > MANY_RECORDS and is_searched and not is_dry:
+        client.embed_later()
     return done.model_copy(update={"name": name, "said": said})
 
 

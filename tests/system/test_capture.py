@@ -1,6 +1,8 @@
 """What a program prints is bounded, and nothing that it started goes on."""
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -58,4 +60,20 @@ def test_a_grandchild_in_a_session_of_its_own_ends_with_the_program(tmp_path: Pa
     script = "setsid sh -c 'echo $$ > child; exec sleep 600' & while ! [ -s child ]; do sleep 0.05; done; echo done"
     end = printed(tmp_path, script)
     assert (end.status, end.output) == (0, b"done\n")
+    assert is_gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of the end of its parent")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_what_graphmem_runs_ends_with_graphmem(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C ends the process at once: nothing that it started would look at its time any more."""
+    call = (
+        f"capture(['{SH}', '-c', 'echo $$ > child; sleep 600'], Path(), {{}}, seconds=600, most_bytes=1, kept_bytes=1)"
+    )
+    code = f"from pathlib import Path; from graphmem.system.capture import capture; {call}"
+    started = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
+        time.sleep(0.02)
+    started.send_signal(number)
+    started.wait(20)
     assert is_gone(int((tmp_path / "child").read_text()))

@@ -248,6 +248,30 @@ def test_an_extractor_runs_only_where_its_very_text_is_trusted(project: Memory) 
     assert ran.exists()
 
 
+@pytest.mark.parametrize("words", [["sh", "../find.sh"], ["sh", "tools/../../find.sh"], ["env", "X=../find.sh", "sh"]])
+def test_a_script_behind_links_is_trusted_by_what_it_really_holds(project: Memory, words: list[str]) -> None:
+    """A branch can bring links: the path as it is written may name another file than the one that runs."""
+    folder = folder_of(project)
+    (folder / "a/b/tools").mkdir(parents=True)
+    (folder / "link").symlink_to("a/b")
+    for place in ("find.sh", "a/find.sh"):
+        (folder / place).write_text("true")
+    declare(project, "", command=words, cwd="link")
+    assert project.extractors.list().extractors[0].trusted
+    (folder / "a/find.sh").write_text("touch ran")
+    assert not project.extractors.list().extractors[0].trusted
+
+
+def test_a_link_in_the_project_that_leads_out_of_it_is_trusted_by_what_it_holds(project: Memory) -> None:
+    tool = folder_of(project) / "tool"
+    tool.symlink_to("/bin/true")
+    declare(project, "", command=["./tool"])
+    assert project.extractors.list().extractors[0].trusted
+    tool.unlink()
+    tool.symlink_to("/bin/sh")
+    assert not project.extractors.list().extractors[0].trusted
+
+
 def test_a_trusted_verify_command_lets_no_extractor_run(project: Memory) -> None:
     """They are kept apart: the text of a task could be made to look like an extractor."""
     declare(project, "touch ran", trusted=False)
