@@ -32,7 +32,7 @@ from graphmem.ledger.layout import Layout
 from graphmem.model.extractor import Extractor
 from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.names import one_line
-from graphmem.ndjson import BadLine
+from graphmem.ndjson import BadLine, decode, encode
 from graphmem.rules.python_code import PythonCode, parsed
 from graphmem.rules.suggest import did_you_mean
 from graphmem.settings.trust import ToTrust, are_trusted, trust, trust_lock
@@ -48,6 +48,7 @@ from graphmem.system.user import for_a_child
 from graphmem.usecase.records.bulk_add import MANY_RECORDS
 from graphmem.usecase.records.bulk_replace import replace, row_of
 from graphmem.usecase.vocabulary import declare
+from graphmem.usecase.writing.kingfisher import finder, is_suspect
 from graphmem.usecase.writing.screening import unexposed
 
 GUIDE = "docs/guides/extractors.md"
@@ -216,10 +217,13 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     label, source = f"extractor {name}", f"extractor/{name}"
     client.show_once(f"{label} runs: {command(*extractor.command)}")
     folder = folder_of(client.layout.root, extractor.cwd)
-    end = capture(
-        started(folder, extractor.command), folder, for_a_child(variables()),
-        seconds=extractor.timeout, most_bytes=EXTRACT_BYTES, kept_bytes=EXTRACT_SAID_BYTES,
-    )  # fmt: skip
+    try:
+        end = capture(
+            started(folder, extractor.command), folder, for_a_child(variables()),
+            seconds=extractor.timeout, most_bytes=EXTRACT_BYTES, kept_bytes=EXTRACT_SAID_BYTES,
+        )  # fmt: skip
+    except OSError as error:
+        raise Unavailable(f"{label} cannot be started in {str(folder)!r}: {error.strerror}") from None
     said = [one_line(line) for line in said_by(client, label, end)]
     refuse_failure(label, extractor, end, said)
     lines = end.output.split(b"\n")
@@ -228,21 +232,23 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     rows = []
     for place, line in enumerate(lines, 1):
         try:
-            rows.append(row_of(line, source, extractor.writes) if line.strip() else b"")
+            rows.append(redacted(client, label, row_of(line, source, extractor.writes)) if line.strip() else b"")
         except BadLine as bad:
             raise refused_line(finding(bad, label, place), said) from None
     with client.deciding(is_real=not is_dry) as snapshot:
         intake, done = replace(snapshot, label, source, rows)
-        is_searched = any(
-            snapshot.vocabulary.entities[name].search
-            for name in extractor.writes
-            if name in snapshot.vocabulary.entities
-        )
+        types = snapshot.vocabulary.entities
+        is_searched = any(name in types and types[name].search for name in extractor.writes)
     if intake.findings:
         raise refused_line(intake.findings[0], said)
     if done.created > MANY_RECORDS and is_searched and not is_dry:
         client.embed_later()
     return done.model_copy(update={"name": name, "said": said})
+
+
+def redacted(client: Client, label: str, row: bytes) -> bytes:
+    """Return a row without secrets: the program found them in a text that was not written to be saved here."""
+    return encode(unexposed(client, label, decode(row), finder())) if is_suspect(row) else row
 
 
 def folder_of(root: Path, cwd: str) -> Path:

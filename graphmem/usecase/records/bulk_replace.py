@@ -7,6 +7,7 @@ for records that others refer to.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from graphmem.constants import EXTRACT_NAMED
 from graphmem.contract.extractors import Extraction
@@ -36,6 +37,7 @@ class Replacement:
 
     intake: BulkAdd
     before: Mapping[int, tuple[str, Row]]  # its rows: file and row, by number
+    now: datetime
     given: set[int] = field(default_factory=set)  # numbers of the rows that it gives
     left: list[str] = field(default_factory=list)  # rows that others have, by their titles
     updated: int = 0
@@ -80,7 +82,7 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
     catalog = snapshot.catalog
     with collector_paused():
         intake = BulkAdd(snapshot.client, name, snapshot.symmetric, record_types=frozenset(catalog.record_types()))
-        work = Replacement(intake, catalog.rows_of_source(source))
+        work = Replacement(intake, catalog.rows_of_source(source), snapshot.now)
         rows = read_lines(intake, lines, Project(snapshot.layout.root))
         entities = [given for given in rows if isinstance(given.record, Entity)]
         numbers = [row_id(given.record.key_ref) for given in entities if isinstance(given.record, Entity)]
@@ -140,7 +142,7 @@ def place_entity(work: Replacement, given: Given) -> None:
     elif own[1].get("value", "") == record.value:
         work.unchanged += 1
     else:
-        intake.put(changed(Entity.model_validate(own[1]), {"value": record.value}, intake.client.now()))
+        intake.put(changed(Entity.model_validate(own[1]), {"value": record.value}, work.now))
         work.updated += 1
     work.given.add(holder)
     row = own[1] if own else intake.client.catalog.stored(holder).to_row()
@@ -168,7 +170,7 @@ def place_edges(work: Replacement, rows: Sequence[Given]) -> None:
         elif all(own[1].get(name) == value for name, value in values.items()):
             work.unchanged += 1
         else:
-            intake.put(changed(Relation.model_validate(own[1]), values, intake.client.now()))
+            intake.put(changed(Relation.model_validate(own[1]), values, work.now))
             work.updated += 1
 
 

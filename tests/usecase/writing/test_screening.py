@@ -80,7 +80,7 @@ OTHERS = frozenset({
     "explorations.wait", "runs.chunk", "runs.resume",
     "types.show", "get", "list", "restore", "purge", "undo", "prune", "related",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
-    "observe",
+    "observe", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
