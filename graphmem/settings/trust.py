@@ -69,7 +69,8 @@ class ToTrust:
         self.asked, self.commands, self.extractors = dict(asked), sorted(commands), sorted(extractors)
         self.seen: model_files.Seen = {}
         self.files = {name: files_of(name, value, self.seen)[0] for name, value in asked.items()}
-        whole = json.dumps([self.asked, self.files, self.commands, self.extractors], sort_keys=True)
+        parts = [self.asked, self.files, self.commands, *([self.extractors] if extractors else ())]
+        whole = json.dumps(parts, sort_keys=True)
         is_any = asked or commands or extractors
         self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if is_any else None
 
