@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from graphmem.contract.events import EventList, Happened
     from graphmem.contract.experiences import Promoted, Recalled
     from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
+    from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
     from graphmem.contract.history import Difference, History
@@ -1344,6 +1345,41 @@ class Scopes(Operations):
         return answer
 
 
+class Extractors(Operations):
+    """Programs that print entities and edges of the project, which are written as theirs."""
+
+    def list(self) -> ExtractorList:
+        """Return the extractors of the project, and whether each may run in this clone."""
+        answer: ExtractorList = self.call("extractors.list")
+        return answer
+
+    def add(self, name: str) -> ExtractorAdded:
+        """
+        Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
+
+        Args:
+            name: An extractor that comes with graphmem: python.
+        """
+        answer: ExtractorAdded = self.call("extractors.add", name=name)
+        return answer
+
+    def run(self, names: Collection[str], *, dry_run: bool = False) -> Extracted:
+        """
+        Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.
+
+        Args:
+            names: Names of extractors.
+            dry_run: Return what would change, and change nothing.
+
+        Raises:
+            Refused: this clone does not trust the extractor.
+            Unavailable: it failed, or took too long; nothing of it was written.
+            BadInput: it printed what cannot be written; nothing of it was written.
+        """
+        answer: Extracted = self.call("extractors.run", names=names, dry_run=dry_run)
+        return answer
+
+
 class Memory(Handle):
     """
     The memory of one project; any number of threads may use it.
@@ -1463,6 +1499,11 @@ class Memory(Handle):
     def scopes(self) -> Scopes:
         """What a caller may read and write that does not get all."""
         return Scopes(self.runtime, self.caller)
+
+    @cached_property
+    def extractors(self) -> Extractors:
+        """Programs that print entities and edges of the project, which are written as theirs."""
+        return Extractors(self.runtime, self.caller)
 
     @staticmethod
     def init(folder: Path | str, *, nested: bool = False) -> Initialised:

@@ -207,6 +207,16 @@ CHECKS_AT_ONCE = 4  # verify commands that run at the same time
 CHECK_S = 30.0  # seconds that each may take
 CHECK_BYTES = 4 * 1024  # of the end of its output that are kept
 
+# --- extractors (docs/guides/extractors.md) -----------------------------------------------------------------------
+EXTRACT_S = 60.0  # seconds that an extractor may take where its file says no other; that of Python takes 6 for Django
+EXTRACT_MOST_S = 3_600.0  # seconds that its file may give it
+EXTRACT_BYTES = 128 * 2**20  # of what one prints: ten times what the Python one prints for Django
+EXTRACT_LINES = 500_000  # that one prints: ten times as well; so many rows take some seconds to check and write
+EXTRACT_SAID_LINES = 20  # of the end of its standard error that are shown
+EXTRACT_SAID_BYTES = 16 * 1024  # of that end, for lines of any length
+EXTRACT_FILE_BYTES = 2**20  # of a source file that the Python one reads; what is larger was made by a program
+EXTRACT_NAMED = 3  # records that a notice names; the rest is a count
+
 # --- explorations and the run state (docs/concepts/campaigns.md) --------------------------------------------------
 EXPLORE_QUORUM = 3  # reports of four that are enough
 EXPLORE_S = 300.0  # seconds to wait for them

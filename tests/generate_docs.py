@@ -31,6 +31,7 @@ from graphmem.contract.effectiveness import Loop
 from graphmem.contract.events import EventList, Happened
 from graphmem.contract.experiences import Promoted, Recalled
 from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
+from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
 from graphmem.contract.feedback import BulkReported, Reported
 from graphmem.contract.findings import Checked, Code, Doctored
 from graphmem.contract.history import Difference, History
@@ -464,6 +465,9 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`type rename`, `type drop`": TypeChanged,
     "`type add entity`, `type show`": vocabulary.EntityType,
     "`type add relation`, `type show`": vocabulary.RelationType,
+    "`extract add`": ExtractorAdded,
+    "`extract list`": ExtractorList,
+    "`extract run`": Extracted,
     "`cypher`": CypherRows,
     "`cypher --list`": QueryList,
     "`log`": History,

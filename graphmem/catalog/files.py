@@ -11,6 +11,7 @@ import orjson
 
 from graphmem.catalog.database import Reads, chunks, marks, table_of
 from graphmem.contract.findings import Finding
+from graphmem.model.record import Row
 
 
 class Stamp(NamedTuple):
@@ -169,3 +170,33 @@ class FileReads(Reads):
         for part in chunks(ids):
             for select in selects:
                 yield from self.connection.execute(f"{select} IN ({marks(part)})", part)
+
+    # --- rows by who wrote them ---------------------------------------------------------------------------------
+
+    def rows_of_source(self, source: str) -> dict[int, tuple[str, Row]]:
+        """Return the records and relations that one source alone wrote: file and row, by number."""
+        text = orjson.dumps(source)
+        found: dict[int, tuple[str, Row]] = {}
+        for table in ("record", "relation"):
+            sql = f"SELECT id, file, line FROM {table} WHERE file IS NOT NULL AND instr(line, ?)"
+            for number, file, line in self.connection.execute(sql, (text,)):
+                row = orjson.loads(line)
+                if row.get("sources") == [source]:  # it may stand in a text as well
+                    found[number] = file, row
+        return found
+
+    def referred(self, ids: Collection[int], going: Collection[int]) -> set[int]:
+        """Return which records something refers to that is not going itself: an edge, a field of a record, a report."""
+        found: set[int] = set()
+        for end in ("src", "dst"):
+            sql = f"SELECT {end}, id FROM relation WHERE is_live AND {end}"
+            for part in chunks(ids):
+                rows = self.connection.execute(f"{sql} IN ({marks(part)})", part)
+                found.update(record for record, number in rows if number not in going)
+            idle = self.connection.execute(f"SELECT {end}, id FROM relation WHERE NOT is_live AND {end} IS NOT NULL")
+            found.update(record for record, number in idle if record in ids and number not in going)
+        for part in chunks(ids):
+            sql = f"SELECT record FROM fact WHERE ref IS NOT NULL AND record IN ({marks(part)})"
+            reports = self.connection.execute(sql, part)
+            found.update(record for (record,) in reports)
+        return found

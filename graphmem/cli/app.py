@@ -73,6 +73,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "events": ("event", "events", "Show what happened, or follow it."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
     "scope": ("scope", "app", "Declare and show what callers may read and write."),
+    "extract": ("extract", "app", "Run programs that find entities and edges in the project."),
     "cypher": ("cypher", "cypher", "Ask the graph in Cypher, read-only."),
     "log": ("history", "log", "Show the commits that changed a record."),
     "diff": ("history", "diff", "Show in words what changed in the memory."),

@@ -162,20 +162,20 @@ def doctor(
 @passes("trust", TrustRequest, yes=Taken("DIGEST"))
 def trust(invocation: Invocation, answer: Trust) -> None:
     """
-    Show which settings load other weights, and which verify commands run; let them count in this clone.
+    Show which settings load other weights, which verify commands and extractors run; let them count in this clone.
 
-    They come with the branch, so they count only when you have looked at them, and as long as they and the files of
-    their models are the same.
+    They come with the branch, so they count only when you have looked at them, and as long as they, the files of
+    their models and the scripts that extractors name are the same.
 
     The digest covers all that is shown; with any other digest nothing is trusted.
 
     Example: graphmem trust
     """
     state = "trusted" if answer.trusted else "not trusted"
-    asked = lines_of(answer.settings, answer.commands)
+    asked = lines_of(answer.settings, answer.commands, answer.extractors)
     invocation.answer(answer, "\n".join(f"{state}: {one}" for one in asked))
     if not asked:
-        invocation.say("nothing in config.toml needs trust, and no blocked task has a verify command")
+        invocation.say("nothing needs trust: no setting, no verify command, no extractor")
     elif not answer.trusted:
         invocation.say(f"it does not count; allow it with: {allowing(answer.digest)}")
 

@@ -39,6 +39,13 @@ from graphmem.contract.explorations import (
     ReportExplorationRequest,
     WaitExplorationRequest,
 )
+from graphmem.contract.extractors import (
+    AddExtractorRequest,
+    Extracted,
+    ExtractorAdded,
+    ExtractorList,
+    RunExtractorsRequest,
+)
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.contract.findings import Checked, Doctored
@@ -242,6 +249,7 @@ NOUNS = {
     "events": "What happened: moves of tasks and phases, verdicts, and whatever a caller records.",
     "types": "The vocabulary of the project.",
     "scopes": "What a caller may read and write that does not get all.",
+    "extractors": "Programs that print entities and edges of the project, which are written as theirs.",
 }
 
 STREAMS = {
@@ -401,6 +409,19 @@ ROWS = (
         "Return one scope."),
     Operation("scopes.add", AddScopeRequest, Scope, WRITE, "vocabulary.scopes.scope_add",
         "Declare a scope, or change what it allows.", positional=1),
+    Operation("extractors.list", NoParameters, ExtractorList, READ, "extractors.listed",
+        "Return the extractors of the project, and whether each may run in this clone."),
+    Operation("extractors.add", AddExtractorRequest, ExtractorAdded, WRITE, "extractors.add",
+        "Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.",
+        at_home=True, not_over_http="trusts a program on this machine"),
+    Operation("extractors.run", RunExtractorsRequest, Extracted, WRITE, "extractors.run",
+        "Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.",
+        positional=1, previews="dry_run", at_home=True, not_over_http="starts programs on this machine",
+        raises={
+            "Refused": "this clone does not trust the extractor",
+            "Unavailable": "it failed, or took too long; nothing of it was written",
+            "BadInput": "it printed what cannot be written; nothing of it was written",
+        }),
     Operation("add_rows", AddRowsRequest, BulkAdded, WRITE, "records.bulk_add.bulk_add",
         "Add NDJSON rows of any kind, in any order, all or none.", is_held=True, stream="lines",
         raises={"BadInput": "rows that do not check out; ``details[\"findings\"]`` names each, nothing was changed"},

@@ -15,7 +15,11 @@ from graphmem.system.user import is_of_another
 FOLDER = safe_files.STORE
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
 TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
-VOCABULARY_FILE = TYPE_FILE  # what a write replaces or removes beside rows, and ``undo`` brings back
+EXTRACTOR_FILE = re.compile(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
+SCOPE_FILE = re.compile(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
+# What a write replaces or removes beside rows, and ``undo`` brings back.
+VOCABULARY_FILE = re.compile("|".join(file.pattern for file in (TYPE_FILE, EXTRACTOR_FILE, SCOPE_FILE)))
+WRITTEN = ("data", "types", "extractors", "scopes", "state")  # the folders whose files are replaced
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
@@ -37,9 +41,16 @@ class Look:
         return [file for file in self.below("types/", ".md") if TYPE_FILE.fullmatch(file)]
 
     @property
+    def extractor_files(self) -> list[str]:
+        """The files of extractors, in name order."""
+        return [file for file in self.below("extractors/", ".md") if is_plain(file)]
+
+    @property
     def misnamed(self) -> list[str]:
-        """The data and type files that are not read for their names."""
-        groups = (("data/", ".ndjson"), ("types/entities/", ".md"), ("types/relations/", ".md"))
+        """The files of data, types and extractors that are not read for their names."""
+        groups = (
+            ("data/", ".ndjson"), ("types/entities/", ".md"), ("types/relations/", ".md"), ("extractors/", ".md"),
+        )  # fmt: skip
         return [file for top, end in groups for file in self.below(top, end) if not is_plain(file)]
 
     @property
@@ -49,8 +60,7 @@ class Look:
         return [
             file
             for file, (folder, _, name) in named
-            if FRESH.fullmatch(name)
-            and (not folder or folder.partition("/")[0] in ("data", "types", "scopes", "state"))
+            if FRESH.fullmatch(name) and (not folder or folder.partition("/")[0] in WRITTEN)
         ]
 
     def below(self, top: str, end: str) -> list[str]:
@@ -87,6 +97,10 @@ class Layout:
     def scopes(self) -> Path:
         """Holds what callers that are bound to a scope may read and write."""
         return self.store / "scopes"
+
+    @cached_property
+    def extractors(self) -> Path:
+        return self.store / "extractors"
 
     @cached_property
     def vocabulary(self) -> Path:
@@ -176,10 +190,8 @@ class Layout:
 
     def folders(self) -> set[Path]:
         """Return the folders whose files are committed, and the one of work under way."""
-        return {
-            self.store,
-            *(folder for top in (self.data, self.types, self.scopes, self.state) for folder in safe_files.walk(top)),
-        }
+        tops = (self.data, self.types, self.extractors, self.scopes, self.state)
+        return {self.store, *(folder for top in tops for folder in safe_files.walk(top))}
 
     def look(self, *tops: Path) -> Look:
         """Walk the store, or these folders of it; past states are not looked through, they are made here."""

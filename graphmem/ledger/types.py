@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from graphmem.constants import REPAIR_COMMAND
 from graphmem.contract.findings import Code, Finding
@@ -32,6 +32,7 @@ from graphmem.system.shell import command
 FRONT_MATTER = "front matter as graphmem type add writes it"
 NO_PROSE = "Say here what belongs in it."  # what the file of a new type says below its front matter
 TYPE_BYTES = 64 * 1024  # bytes of the file of a type
+Described = TypeVar("Described", bound=BaseModel)
 MODELS: Mapping[str, type[TypeName]] = {"entities": EntityType, "relations": RelationType}
 Made = TypeVar("Made", bound=TypeName)
 Types = Mapping[str, bytes | None]  # new texts of type files, by path below the store; None for one that goes
@@ -160,9 +161,12 @@ def claim(labels: dict[str, str], made: EntityType | RelationType | TypeName) ->
     labels[name.casefold()] = made.type
 
 
-def parse(text: str, model: type[Made]) -> Made:
+def parse(text: str, model: type[Described], form: str = FRONT_MATTER) -> Described:
     """
-    Return the type that a Markdown file describes.
+    Return what a Markdown file with front matter describes.
+
+    Args:
+        form: where its form is shown, for messages.
 
     Raises:
         ValueError: no front matter, or the model refuses it.
@@ -179,14 +183,14 @@ def parse(text: str, model: type[Made]) -> Made:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line, column = (mark.line + 2, mark.column + 1) if mark else (1, 1)
-        raise BadType(str(getattr(error, "problem", None) or error), FRONT_MATTER, line, column) from None
+        raise BadType(str(getattr(error, "problem", None) or error), form, line, column) from None
     if not isinstance(front, dict):
         raise ValueError("the front matter is not a list of `name: value` lines")
     try:
         return model.model_validate({**front, "prose": "\n".join(lines[end + 1 :]).strip()})
     except ValidationError as error:
         message, expected = complaint(error)
-        raise BadType(message, expected or FRONT_MATTER) from None
+        raise BadType(message, expected or form) from None
 
 
 class BadType(ValueError):
@@ -256,14 +260,19 @@ def fields_of(made: EntityType | RelationType) -> dict[str, Any]:
 def type_text(made: EntityType | RelationType) -> bytes:
     """Return the Markdown file of a type."""
     prose = made.prose or made.description or NO_PROSE
-    return f"---\n{front_matter(fields_of(made))}---\n\n{prose}\n".encode()
+    return with_front_matter(fields_of(made), prose)
+
+
+def with_front_matter(fields: Mapping[str, Any], prose: str) -> bytes:
+    """Return a Markdown file: the fields as front matter, then the prose."""
+    return f"---\n{front_matter(fields)}---\n\n{prose}\n".encode()
 
 
 def front_matter(fields: Mapping[str, Any]) -> str:
     """Return fields as lines of YAML."""
     import yaml  # noqa: PLC0415 - as above
 
-    text: str = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    text: str = yaml.safe_dump(dict(fields), sort_keys=False, allow_unicode=True, default_flow_style=False)
     return text
 
 

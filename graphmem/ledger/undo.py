@@ -31,6 +31,7 @@ from graphmem.system import safe_files
 LinesOf = Callable[[Collection[int], str], Mapping[int, bytes]]  # those of some rows that a file holds, by number
 MOST_WRITES = 50  # writes that can be taken back
 SHOWN = 5  # rows of a write that are named
+WORDS = {"entities": "entity type", "relations": "relation type", "scopes": "scope", "extractors": "extractor"}
 SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
 NAME = re.compile(r"0[0-9]{9}(\.new)?\.json")  # below 10^9: the next number has as many digits
 NOTE_BYTES = 2**28  # of a note that is read: the old lines of a write of very many rows
@@ -98,9 +99,10 @@ def note(
 
 
 def title_of_type(file: str) -> str:
-    """Return what a type is called, by its file."""
+    """Return what a type, a scope or an extractor is called, by its file."""
     path = PurePath(file)
-    return f"{'entity' if path.parent.name == 'entities' else 'relation'} type {path.stem}"
+    group = path.parent.name
+    return f"{WORDS.get(group, group)} {path.stem}"
 
 
 def keep(layout: Layout, found: Mapping[str, object]) -> Path:

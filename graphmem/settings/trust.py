@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from graphmem import constants, model_files
 from graphmem.settings.folders import user_config
@@ -57,26 +57,31 @@ def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
 
 class ToTrust:
     """
-    What a clone asks this user to trust at one moment: settings, the files that they load, and commands.
+    What a clone asks this user to trust at one moment: settings, the files that they load, commands and extractors.
 
     Attributes:
         digest: of all of it, long enough that nobody finds another content with the same one; None for nothing.
     """
 
-    def __init__(self, asked: Mapping[str, Asked], commands: Collection[str]) -> None:
-        self.asked, self.commands = dict(asked), sorted(commands)
+    def __init__(
+        self, asked: Mapping[str, Asked], commands: Collection[str] = (), extractors: Collection[str] = ()
+    ) -> None:
+        self.asked, self.commands, self.extractors = dict(asked), sorted(commands), sorted(extractors)
         self.seen: model_files.Seen = {}
         self.files = {name: files_of(name, value, self.seen)[0] for name, value in asked.items()}
-        whole = json.dumps([self.asked, self.files, self.commands], sort_keys=True)
-        self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if asked or commands else None
+        parts = [self.asked, self.files, self.commands, *([self.extractors] if extractors else ())]
+        whole = json.dumps(parts, sort_keys=True)
+        is_any = asked or commands or extractors
+        self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if is_any else None
 
 
 def trust(project: Path, wanted: ToTrust) -> None:
-    """Let these settings count in this clone, as long as they and their files are the same, and its commands run."""
+    """Let these settings count in this clone, as long as they and their files are the same, and its programs run."""
     found = entry_of(project)
     if wanted.asked:
         found |= {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen}
-    keep(project, {**found, "commands": sorted({*found.get("commands", ()), *wanted.commands})})
+    programs = {"commands": wanted.commands, "extractors": wanted.extractors}
+    keep(project, found | {sort: sorted({*found.get(sort, ()), *texts}) for sort, texts in programs.items()})
 
 
 def entry_of(project: Path) -> dict[str, Any]:
@@ -85,9 +90,9 @@ def entry_of(project: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def are_trusted(project: Path, commands: Collection[str]) -> bool:
-    """Return whether each of these commands may be run in a clone: the very text was trusted there."""
-    return set(commands) <= set(entry_of(project).get("commands", ()))
+def are_trusted(project: Path, texts: Collection[str], sort: Literal["commands", "extractors"] = "commands") -> bool:
+    """Return whether each of these commands or extractors may run in a clone: the very text was trusted there."""
+    return set(texts) <= set(entry_of(project).get(sort, ()))
 
 
 def files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[str, str], bool]:

@@ -17,8 +17,9 @@ from time import monotonic, sleep
 
 from graphmem.constants import LINGER_S, PIPE_BYTES
 from graphmem.system import reaper
+from graphmem.system.reaper import NOT_EXECUTABLE, NOT_FOUND
 
-NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
+SHELL = "/bin/sh"
 END_S = 10.0  # seconds in which all that a command started is ended
 LOOK_S = 0.05  # seconds between two looks whether a command has ended
 
@@ -68,15 +69,7 @@ def run(command: str, folder: Path, environment: Mapping[str, str], seconds: flo
     """Run one shell command to its end."""
     begin = monotonic()
     try:
-        child = subprocess.Popen(
-            [sys.executable, "-I", "-S", reaper.__file__, command, *environment],
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        child = start([SHELL, "-c", command], folder, environment, errors=subprocess.STDOUT)
     except (OSError, ValueError) as error:
         return CheckEnd(None, False, monotonic() - begin, str(error))
     try:
@@ -88,6 +81,26 @@ def run(command: str, folder: Path, environment: Mapping[str, str], seconds: flo
     text = tail.decode("utf-8", "replace")
     code = 128 - status if status < 0 else status
     return CheckEnd(None if is_timed_out else code, is_timed_out, monotonic() - begin, text)
+
+
+def start(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], *, errors: int
+) -> "subprocess.Popen[bytes]":
+    """
+    Start a program by its absolute path below a reaper, in a session of its own, with nothing to read.
+
+    Args:
+        errors: where its standard error goes, as ``subprocess`` has it.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", reaper.__file__, str(len(command)), *command, *environment],
+        cwd=folder,
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        start_new_session=True,
+    )
 
 
 def end(child: "subprocess.Popen[bytes]") -> int:

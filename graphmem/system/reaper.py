@@ -1,8 +1,9 @@
 """
-A program between graphmem and a shell command: at its end it ends all that the command started, however it was started.
+A program between graphmem and a command: at its end it ends all that the command started, however it was started.
 
 On Linux every process below it becomes its child when its own parent ends (PR_SET_CHILD_SUBREAPER), also one in a
-session of its own; elsewhere it reaches the process group of the command only. It imports nothing of graphmem.
+session of its own, and it ends all when graphmem itself ends first, as at Ctrl-C (PR_SET_PDEATHSIG); elsewhere it
+reaches the process group of the command only. It imports nothing of graphmem.
 """
 
 import contextlib
@@ -12,47 +13,53 @@ import signal
 import sys
 from collections.abc import Iterator
 
-PR_SET_CHILD_SUBREAPER = 36
-SHELL = "/bin/sh"
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
 
 
-def main(command: str, *names: str) -> int:
+def main(words: str, *given: str) -> int:
     """
-    Run a shell command, end what it leaves behind, and return its status as a shell has it.
+    Run a command, end what it leaves behind, and return its status as a shell has it.
 
     Args:
-        names: of the variables that the command gets; Python adds one of its own where the locale is C.
+        words: how many words the command has: the absolute path of a program, then its arguments.
+        given: these words, then the names of the variables that it gets; Python adds one of its own where the locale is
+            C.
     """
+    command, names = given[: int(words)], given[int(words) :]
     environment = {name: value for name, value in os.environ.items() if name in names}
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what is to be ended
-    shell = os.posix_spawn(
-        SHELL, [SHELL, "-c", command], environment, setpgroup=0, setsigmask=[], setsigdef=[signal.SIGPIPE]
-    )
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    try:
+        child = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigmask=[], setsigdef=[signal.SIGPIPE])
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+        return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
-        os.waitid(os.P_PID, shell, os.WEXITED | os.WNOWAIT)
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        status = end_all(shell)
+        status = end_all(child)
     code = os.waitstatus_to_exitcode(status)
     return 128 - code if code < 0 else code
 
 
-def end_all(shell: int) -> int:
-    """Kill the group of the shell and every child, those that come to be children meanwhile too; return its status."""
+def end_all(leader: int) -> int:
+    """Kill the group of a command and every child, those that come to be children meanwhile too; return its status."""
     found = 0
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(shell, signal.SIGKILL)  # it is not waited for yet: the number is still its own
+        os.killpg(leader, signal.SIGKILL)  # it is not waited for yet: the number is still its own
     with contextlib.suppress(ChildProcessError):
         while True:
             for pid in children():
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             pid, status = os.waitpid(-1, 0)
-            found = status if pid == shell else found
+            found = status if pid == leader else found
     return found
 
 

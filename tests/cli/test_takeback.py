@@ -123,7 +123,7 @@ def test_trust_shows_what_the_project_asks_for(
     known: Graphmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    nothing = "graphmem: nothing in config.toml needs trust, and no blocked task has a verify command\n"
+    nothing = "graphmem: nothing needs trust: no setting, no verify command, no extractor\n"
     assert known("trust") == Done(0, "", nothing)
     (tmp_path / ".graphmem/config.toml").write_text('format = 1\n[embedding]\nmodel = "evil\\u001b[31m"\n')
     done = known("trust")

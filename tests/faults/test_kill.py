@@ -12,11 +12,12 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import orjson
 import pytest
 
 from graphmem import GraphmemError, Memory
 from tests.faults import whole
-from tests.sample import edge, failure
+from tests.sample import edge, failure, trust_all
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
 KILLS, SEED = (int(part) for part in os.environ.get("GRAPHMEM_TEST_COMMAND_KILLS", "1 1").split())
@@ -57,6 +58,8 @@ WRITES: dict[str, Command] = {
     "type add": lambda memory: memory.types.add_entity("place"),
     "type rename --yes": lambda memory: memory.types.rename("part", "piece", yes=True),
     "type drop --yes": lambda memory: memory.types.drop("part", yes=True),
+    "extract add": lambda memory: memory.extractors.add("python"),
+    "extract run": lambda memory: (trust_all(memory), memory.extractors.run(["tags"])),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),
     "init": lambda memory: Memory.init(memory.client.layout.root),
@@ -90,6 +93,12 @@ def prepare(name: str, folder: Path) -> None:
     store = folder / ".graphmem"
     if name in READS:
         shutil.rmtree(store / "local")
+    elif name == "extract run":
+        (store / "extractors").mkdir()
+        (store / "extractors/tags.md").write_text("---\ncommand: [cat, found]\nwrites: [part, causes]\n---\n")
+        rows = [{"kind": "entity", "type": "part", "name": f"s{n}"} for n in range(100)]
+        edges = [{"kind": "edge", "from": f"part/s{n}", "type": "causes", "to": "failure/f0"} for n in range(100)]
+        (folder / "found").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in [*rows, *edges]))
     elif name == "export":
         path = store / "data/failure.ndjson"
         path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
@@ -149,11 +158,13 @@ REPEATED = (
     "doctor --fix",
     "doctor --fix of a type",
 )  # several steps, each of them whole: a second run finishes them
+PREPARED = ("extract run",)  # it finds another store than the others
 OF_THE_GRAPH = ("rebuild", "first cypher")  # the next command at the graph removes a draft of it
 
 TYPICAL = {  # of each sort some; a run of all tests has the other ones
     "add", "add --ndjson", "edit", "rename", "type rename --yes", "purge --yes", "undo", "link", "learn",
-    "session decide", "resolve", "doctor --fix", "rebuild", "first list", "first cypher", "first list --at",
+    "session decide", "resolve", "doctor --fix", "rebuild", "extract run", "first list", "first cypher",
+    "first list --at",
 }  # fmt: skip
 
 
@@ -219,7 +230,7 @@ def test_a_command_that_is_killed_has_written_all_or_nothing(
     done, chance = copied("done"), random.Random(f"{name} {SEED}")
     has_ended, seconds = run(name, done, None)
     assert has_ended
-    is_plain = name in WRITES and name not in (*REPEATED, *OF_THE_GRAPH)
+    is_plain = name in WRITES and name not in (*REPEATED, *PREPARED, *OF_THE_GRAPH)
     before, after = untouched if is_plain else outcome(name, copied("before")), outcome(name, done)
     for number in range(KILLS):
         after_s, has_ended, tries = chance.random() * seconds, True, 0

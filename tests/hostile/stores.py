@@ -427,6 +427,26 @@ def settings_that_are_no_text(folder: Path) -> None:
 
 
 @attack
+def extractors_that_want_to_run(folder: Path) -> None:
+    put(folder, "types/entities/thing.md", b"---\ntype: thing\n---\n")
+    put(folder, "extractors/mine.md", b"---\ncommand: [touch, ../PWNED]\nwrites: [thing]\n---\n")
+    put(folder, "extractors/up.md", b"---\ncommand: [touch, PWNED]\ncwd: a/../..\nwrites: [thing]\n---\n")
+    put(folder, "extractors/huge.md", b"---\ncommand: [sh]\nwrites: [thing]\n---\n" + b"x" * 5_000_000)
+    put(folder, "extractors/deep.md", b"---\ncommand: " + b"[" * 10_000 + b"\n---\n")
+    put(folder, "extractors/bomb.md", b"---\na: &a [x]\ncommand: [*a, *a]\nwrites: [thing]\n---\n")
+    put(folder, "extractors/hidden.md", b"---\ncommand: [" + HIDDEN.encode() + b"]\nwrites: [thing]\n---\n")
+    put(
+        folder,
+        "extractors/steer.md",
+        b"---\ncommand: [sh]\nwrites: [thing]\ndescription: " + HIDDEN.encode() + b"\n---\n",
+    )
+    put(folder, "extractors/python.md/x", b"")
+    put(folder, "../deep.py", b"x = " + b"(" * 90_000)
+    put(folder, "../ast.py", b"open('../PWNED', 'w')\n")
+    (folder / "..py").symlink_to("/etc/passwd")
+
+
+@attack
 def types_that_are_bombs(folder: Path) -> None:
     for number, text in enumerate(
         (

@@ -41,6 +41,7 @@ COMMANDS = [
     "ran -- /bin/false", "related mine", "solutions mine", "path mine other", "stale", "similar work", "inject",
     "experience", "session", "type list", "type show missing", "log mine", "diff", "diff HEAD", "export --check",
     "validate", "validate --json", "doctor", "doctor --json", "undo --list", "stats", "verify-loop", "trust",
+    "extract list", "extract run mine", "extract run mine --dry-run", "extract python .",
     "campaign ready c", "campaign status c", "campaign replan-input c", "phase status", "inbox list", "events",
     "run show", "statusline",
     "task show c/001", "list --at HEAD",
@@ -54,7 +55,9 @@ COMMANDS = [
     "phase to explore", "inbox add x", "event add review.verdict", "observe c",
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
     "run begin plan.json", "run resume", "explore start",
-    "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes", "export", "resolve", "init",
+    "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
+    "extract add python", "extract run python",
+    "export", "resolve", "init",
     "undo", "trust --yes 0", "purge other --yes",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier
     "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50",
@@ -76,7 +79,7 @@ TYPICAL = {  # of each sort of attack some, and those that end quickly; the othe
     "names_of_files_that_are_commands", "folders_in_the_place_of_files", "a_file_in_the_place_of_the_store",
     "a_store_that_is_a_link", "links_to_everywhere", "a_forged_catalog", "a_forged_state", "texts_that_steer_or_hide",
     "rows_that_are_bombs", "settings_that_are_bombs", "settings_nested_deep", "settings_that_are_no_text",
-    "types_that_are_bombs", "a_store_within_a_git_directory",
+    "types_that_are_bombs", "extractors_that_want_to_run", "a_store_within_a_git_directory",
 }  # fmt: skip
 
 MAY_CHANGE = (

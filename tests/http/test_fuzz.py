@@ -52,6 +52,7 @@ REAL: dict[str, dict[str, Any]] = {
     "types.brief": {"budget": 200},
     "types.rename": {"old": "service", "new": "component"},
     "types.drop": {"name": "calls"},
+    "extractors.list": {},
     "entities.add": {"type_name": "service", "name": "shop", "value": "sells"},
     "lessons.add": {"description": "never skip a test", "type": "preference", "name": "never-skip"},
     "lessons.learn": {"events": json.dumps(VERDICT), "run": "run-1"},

@@ -11,7 +11,7 @@ from graphmem.contract.records import Changed, SupersedeRequest, UndoRequest, Wr
 from graphmem.errors import NotFound, Refused
 from graphmem.ledger import undo as notes
 from graphmem.ledger.data_file import check_place
-from graphmem.ledger.layout import holds
+from graphmem.ledger.layout import TYPE_FILE, holds
 from graphmem.ledger.row import read_entry
 from graphmem.ledger.types import Types, read_types
 from graphmem.model.entry import Batch, Entry
@@ -125,7 +125,7 @@ def checksum(snapshot: Snapshot, types: Types, file: str) -> int | None:
 def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types) -> None:
     """Raise ``Refused`` for a type that is to go and has rows, or that another type names which stays."""
     left = snapshot.vocabulary.with_types(read_types(types))
-    for file in (file for file, text in types.items() if text is None):
+    for file in (file for file, text in types.items() if text is None and TYPE_FILE.fullmatch(file)):
         group, name = PurePath(file).parent.name, PurePath(file).stem
         held = f"data/{group}/{name}.ndjson"
         after = current.after.get(held, {})

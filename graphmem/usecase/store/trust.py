@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from graphmem.contract.store import Trust, TrustRequest
 from graphmem.errors import Refused
+from graphmem.ledger.extractors import read_extractors, text_to_trust
+from graphmem.ledger.layout import Layout
 from graphmem.model import Task
 from graphmem.names import inert
 from graphmem.settings.config import needs_trust
@@ -19,7 +21,7 @@ SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 
 def trust(client: Client, request: TrustRequest) -> Trust:
     """
-    Return the settings and the verify commands that need trust; trust them in this clone if ``yes`` is their digest.
+    Return the settings, verify commands and extractors that need trust; trust them here if ``yes`` is their digest.
 
     What is trusted is kept outside of the store, under a lock of its own.
 
@@ -27,17 +29,19 @@ def trust(client: Client, request: TrustRequest) -> Trust:
         Refused: ``yes`` is another digest: what needs trust now is not what was shown with it.
     """
     config = client.layout.config
-    wanted = ToTrust(needs_trust(config), verify_commands(client))
+    wanted = ToTrust(needs_trust(config), verify_commands(client), extractor_texts(client.layout))
     if request.yes is not None and request.yes != wanted.digest:
         raise refusal(request.yes, wanted)
     if wanted.digest and request.yes:
         keep(client, wanted)
     reason = untrusted(config, wanted.asked) if wanted.asked else None
-    if reason is None and not are_trusted(config, wanted.commands):
+    are_all = are_trusted(config, wanted.commands) and are_trusted(config, wanted.extractors, "extractors")
+    if reason is None and not are_all:
         reason = f"look at the commands, and allow them with: {allowing(wanted.digest)}"
     return Trust(
         settings=dict(wanted.asked),
         commands=wanted.commands,
+        extractors=wanted.extractors,
         digest=wanted.digest,
         trusted=reason is None,
         reason=reason,
@@ -50,28 +54,39 @@ def keep(client: Client, wanted: ToTrust) -> None:
         trust_all(client.layout.config, wanted)
 
 
-def lines_of(settings: Mapping[str, object], commands: Sequence[str]) -> list[str]:
+def lines_of(settings: Mapping[str, object], commands: Sequence[str], extractors: Sequence[str]) -> list[str]:
     """Return what needs trust, each thing on one line, its value as JSON with all that is invisible as escapes."""
     named = [(f"{name} =", value) for name, value in settings.items()]
     named += [("verify command:", one) for one in commands]
-    return [f"{name} {inert(json.dumps(value, ensure_ascii=False))}" for name, value in named]
+    shown = [f"{name} {inert(json.dumps(value, ensure_ascii=False))}" for name, value in named]
+    return shown + [f"extractor: {inert(one)}" for one in extractors]
 
 
 def refusal(given: str, wanted: ToTrust) -> Refused:
     """Return the error for a digest of something else; it says what needs trust now."""
-    now = lines_of(wanted.asked, wanted.commands)
+    now = lines_of(wanted.asked, wanted.commands, wanted.extractors)
     more = f" and {len(now) - SHOWN:,} more" if len(now) > SHOWN else ""
     found = ", ".join(one if len(one) <= LINE else f"{one[:LINE]}…" for one in now[:SHOWN]) or "nothing"
     return Refused(
         f"{given[:LINE]!r} is not the digest of what needs trust now, which is {found}{more}; nothing was trusted",
         hint="look at all of it, and at the digest for it, with: graphmem trust",
-        details={"digest": wanted.digest, "settings": dict(wanted.asked), "commands": wanted.commands},
+        details={
+            "digest": wanted.digest,
+            "settings": dict(wanted.asked),
+            "commands": wanted.commands,
+            "extractors": wanted.extractors,
+        },
     )
 
 
 def allowing(digest: str | None) -> str:
     """Return the command that trusts what has this digest."""
     return command("graphmem", "trust", "--yes", str(digest))
+
+
+def extractor_texts(layout: Layout) -> list[str]:
+    """Return what of the extractors of the project is to be trusted."""
+    return [text_to_trust(layout, name, one) for name, one in read_extractors(layout)[0].items()]
 
 
 def verify_commands(client: Client) -> list[str]:

@@ -16,6 +16,7 @@ from graphmem.catalog.words import LexicalIndex
 from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES, REPAIR_COMMAND
 from graphmem.contract.findings import Checked, Code, Finding
 from graphmem.errors import BadInput, Locked, Unavailable
+from graphmem.ledger.extractors import read_extractors, undeclared_in
 from graphmem.ledger.layout import holds, usual_file
 from graphmem.ledger.scopes import read_scopes
 from graphmem.ledger.types import read_bounded, type_files
@@ -85,8 +86,13 @@ def validate(client: Client) -> Checked:
                 *exposures(snapshot),
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + purged(client)
-            findings += exposing_types(snapshot) + client.ledger.findings() + placed(snapshot, rows)
-            findings += read_scopes(snapshot.layout, snapshot.vocabulary.record_types)[1]
+            findings += (
+                exposing_types(snapshot)
+                + unusable_extractors(snapshot)
+                + client.ledger.findings()
+                + placed(snapshot, rows)
+                + read_scopes(snapshot.layout, snapshot.vocabulary.record_types)[1]
+            )
             findings += (
                 shadowing(snapshot) + stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
             )
@@ -112,6 +118,23 @@ def misnamed(snapshot: Snapshot) -> list[Finding]:
     what, right = "a file of this name is not read", "a path of letters, digits and _ . - alone"
     return [
         Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.look_at_rows().misnamed
+    ]
+
+
+def unusable_extractors(snapshot: Snapshot) -> list[Finding]:
+    """Report which extractors cannot run: their files cannot be read, or they write what no type declares."""
+    extractors, findings = read_extractors(snapshot.layout)
+    lacking = {name: undeclared_in(one, snapshot.vocabulary) for name, one in extractors.items()}
+    return findings + [
+        Finding.of(
+            f"extractors/{name}.md",
+            Code.BAD_EXTRACTOR,
+            f"it writes {types[0]!r}, which is not a declared type",
+            "declared types",
+            line=1,
+        )
+        for name, types in lacking.items()
+        if types
     ]
 
 

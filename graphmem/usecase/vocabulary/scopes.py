@@ -5,12 +5,12 @@ from pydantic import ValidationError
 from graphmem.contract.scopes import AddScopeRequest, ScopeList, ShowScopeRequest
 from graphmem.errors import BadInput, Refused
 from graphmem.ledger.codec import complaint
-from graphmem.ledger.journal import replace_files
 from graphmem.ledger.scopes import file_of, read_scopes, scope_of, text_of
 from graphmem.model.scope import Scope
 from graphmem.model.vocabulary import ANY
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.system import safe_files
 from graphmem.usecase.writing.screening import screened
 
 
@@ -40,5 +40,8 @@ def scope_add(snapshot: Writing, request: AddScopeRequest) -> Scope:
     except ValidationError as error:
         message, expected = complaint(error)
         raise BadInput(f"scope {request.name!r}: {message}", hint=expected) from None
-    replace_files({file_of(snapshot.layout, made.name): text_of(made)}, snapshot.layout)
+    file = file_of(snapshot.layout, made.name)
+    text = text_of(made)
+    if not safe_files.is_file(file) or safe_files.read(file) != text:
+        snapshot.commit([], types={file.relative_to(snapshot.layout.store).as_posix(): text})
     return made

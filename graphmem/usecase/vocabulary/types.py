@@ -1,6 +1,6 @@
 """The types of a project: list, show and declare them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from pydantic import ValidationError
@@ -9,7 +9,7 @@ from graphmem.contract.request import Request
 from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRequest, ShowTypeRequest, TypeList
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.codec import complaint
-from graphmem.ledger.types import claim, group_of, has_file, labels_of, noun_of, path_of, type_text
+from graphmem.ledger.types import NO_TYPES, Types, claim, group_of, has_file, labels_of, noun_of, path_of, type_text
 from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
@@ -73,6 +73,26 @@ def type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType |
         if made.model_copy(update=kept) == existing:
             return existing
         raise Refused(f"type {made.type!r} is there already", hint=f"edit .graphmem/types/…/{made.type}.md")
+    declare(snapshot, [made])
+    return made
+
+
+def declare(snapshot: Writing, types: Sequence[EntityType | RelationType], also: Types = NO_TYPES) -> None:
+    """
+    Write the files of new types, and what follows from them, all or none; it can be taken back.
+
+    Args:
+        also: files of extractors that are written with them, by path below the store.
+    """
+    vocabulary = snapshot.catalog.vocabulary
+    for made in types:
+        refuse_type(snapshot, vocabulary, made)
+        vocabulary = vocabulary.with_types({made.type: made})
+    snapshot.commit([], types={**{path_of(made): type_text(made) for made in types}, **also})
+
+
+def refuse_type(snapshot: Writing, vocabulary: Vocabulary, made: EntityType | RelationType) -> None:
+    """Raise ``Refused`` for a type that cannot be added to a vocabulary."""
     group = group_of(noun_of(made))
     if has_file(snapshot.layout, group, made.type):
         raise Refused(
@@ -84,8 +104,6 @@ def type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType |
         for end in (*made.sources, *made.targets):
             if end != ANY and end not in vocabulary.record_types:
                 known_end(vocabulary.record_types, end)
-    snapshot.commit([], types={path_of(made): type_text(made)})
-    return made
 
 
 def refuse_name(vocabulary: Vocabulary, made: EntityType | RelationType) -> None:

@@ -14,8 +14,11 @@ from graphmem.catalog import usage
 from graphmem.catalog.database import CatalogError, table_of
 from graphmem.catalog.records import references_in, with_references
 from graphmem.git.merge_driver import merge_rows
+from graphmem.ledger.extractors import extractor_file, read_extractors
 from graphmem.ledger.layout import TYPE_FILE
 from graphmem.ledger.row import entry, plain_edge, read_entry
+from graphmem.ledger.scopes import file_of, read_scopes
+from graphmem.ledger.scopes import text_of as scope_text
 from graphmem.ledger.types import changed_text, path_of, type_text
 from graphmem.model import Entity, Event, Feedback, Frozen, Record
 from graphmem.model.entry import Entry
@@ -246,8 +249,32 @@ def text_of(snapshot: Snapshot, made: EntityType | RelationType) -> bytes:
     return safe_files.read(snapshot.layout.store / path_of(made))
 
 
+def scopes(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the scopes that name a type, with its new name, or without one that goes."""
+    for made in read_scopes(snapshot.layout, ())[0]:
+        changed = made.model_copy(update={name: renamed(getattr(made, name), names) for name in ("read", "write")})
+        if changed != made:
+            yield file_of(snapshot.layout, made.name).relative_to(snapshot.layout.store).as_posix(), scope_text(changed)
+
+
+def extractors(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the extractors that write a type, with its new name, or without one that goes."""
+    for name, made in read_extractors(snapshot.layout)[0].items():
+        changed = made.model_copy(update={"writes": renamed(made.writes, names)})
+        if changed != made:
+            yield from extractor_file(name, changed).items()
+
+
+def renamed(types: tuple[str, ...], names: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return some types with their new names, without those that go."""
+    found = (names.get(name, name) for name in types)
+    return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
 # What yields the new texts of files that name types, None for one that goes. Another sort of file has a line here.
 MENTIONS: tuple[Callable[[Snapshot, Mapping[str, str | None]], Iterator[tuple[str, bytes | None]]], ...] = (
     own_files,
     relation_types,
+    scopes,
+    extractors,
 )

@@ -82,7 +82,7 @@ OTHERS = frozenset({
     "types.show", "types.rename", "types.drop", "types.brief", "scopes.show",
     "get", "list", "restore", "purge", "undo", "prune", "related",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
-    "observe",
+    "observe", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
 # How a parameter that is no text is given a text.

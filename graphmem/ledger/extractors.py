@@ -1,0 +1,85 @@
+"""The extractors of a project: Markdown files with front matter, read, checked and written, and what of them is run."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from graphmem.contract.findings import Code, Finding
+from graphmem.ledger.layout import EXTRACTOR_FILE, Layout
+from graphmem.ledger.types import BadType, parse, read_bounded, with_front_matter
+from graphmem.model.extractor import Extractor
+from graphmem.model.vocabulary import Vocabulary
+from graphmem.system import safe_files
+
+FORM = "front matter as docs/guides/extractors.md shows it"
+
+
+def read_extractors(layout: Layout) -> tuple[dict[str, Extractor], list[Finding]]:
+    """Return the project's extractors by name, and what is wrong with the files that give none."""
+    found: dict[str, Extractor] = {}
+    findings: list[Finding] = []
+    for file in layout.look(layout.extractors).extractor_files:
+        try:
+            named = EXTRACTOR_FILE.fullmatch(file)
+            if named is None:
+                raise ValueError("the name of an extractor is a-z 0-9 - _, up to 64 characters")
+            found[named[1]] = parse(read_bounded(layout.store / file).decode("utf-8-sig"), Extractor, FORM)
+        except (ValueError, OSError) as error:
+            findings.append(fault(file, error))
+    return found, findings
+
+
+def fault(file: str, error: Exception) -> Finding:
+    """Report what is wrong with the file of an extractor, at the line that the parser names."""
+    bad = error if isinstance(error, BadType) else BadType(str(error), FORM)
+    return Finding.of(file, Code.BAD_EXTRACTOR, str(bad), bad.expected, line=bad.line)
+
+
+def undeclared_in(extractor: Extractor, vocabulary: Vocabulary) -> list[str]:
+    """Return what an extractor writes that neither an entity type nor a relation type declares."""
+    return [name for name in extractor.writes if name not in {**vocabulary.entities, **vocabulary.linkable}]
+
+
+def extractor_file(name: str, made: Extractor) -> dict[str, bytes]:
+    """Return the Markdown file of an extractor, by its path below the store."""
+    fields: Mapping[str, Any] = made.model_dump(mode="json", exclude_defaults=True, exclude={"prose"})
+    return {f"extractors/{name}.md": with_front_matter(fields, made.prose)}
+
+
+def text_to_trust(layout: Layout, name: str, extractor: Extractor) -> str:
+    """
+    Return what one trusts who lets an extractor run: its command, and the content of every file that this names.
+
+    It is JSON. What these files load themselves is not in it.
+    """
+    files = {word: digest for word, path in files_named(layout.root, extractor) if (digest := digest_of(path))}
+    found = {"name": name, "command": extractor.command, "cwd": extractor.cwd, "files": files}
+    return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def files_named(root: Path, extractor: Extractor) -> Iterator[tuple[str, Path]]:
+    """
+    Yield what may be a file of the project in a command: each word, and what is behind its first ``=``.
+
+    A path counts where it is in the project as it is written, or as the system follows its links: a branch can bring
+    links that lead in and out.
+    """
+    for word in extractor.command:
+        for part in dict.fromkeys((word, word.partition("=")[2])):
+            path = os.path.join(root, extractor.cwd, part)
+            written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
+            if part and (written.is_relative_to(os.path.normpath(root)) or real.is_relative_to(os.path.realpath(root))):
+                yield part, real
+
+
+def digest_of(path: Path) -> str | None:
+    """Return the SHA-256 of a file; None where it is not there."""
+    try:
+        with safe_files.opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
