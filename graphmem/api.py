@@ -1986,7 +1986,7 @@ class Memory(Handle):
         Run a Cypher query, read-only and bounded in time, memory and rows.
 
         Args:
-            query: One reading statement of Cypher.
+            query: One reading statement, or a stored query's name.
             parameters: Values of the query's parameters, by name.
             timeout_s: Seconds that the query may take; the setting (10) if not given.
             limit: Return at most this many rows; the setting (1,000) if not given.
@@ -2022,10 +2022,9 @@ class Memory(Handle):
         )
         return answer
 
-    @staticmethod
-    def queries() -> QueryList:
+    def queries(self) -> QueryList:
         """Return the stored queries that read, with their parameters and columns."""
-        answer: QueryList = call_without_store("queries")
+        answer: QueryList = self.call("queries")
         return answer
 
     def log(self, ref: str, *, limit: int | None = None) -> History:

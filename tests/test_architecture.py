@@ -176,8 +176,8 @@ def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:
 
 # Cypher; then validate, rebuild and purge, which maintain the graph; and what hands it to them.
 USES_THE_GRAPH = (
-    "usecase/retrieval/cypher.py", "usecase/store/validate.py", "usecase/store/rebuild.py", "store/purging.py",
-    "store/runtime.py",
+    "usecase/retrieval/cypher.py", "usecase/evidence/project_queries.py", "usecase/store/validate.py",
+    "usecase/store/rebuild.py", "store/purging.py", "store/runtime.py",
 )  # fmt: skip
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.

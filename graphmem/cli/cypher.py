@@ -8,9 +8,8 @@ from typing import Annotated
 import orjson
 import typer
 
-from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation
+from graphmem.cli.caller import Invocation, completions
 from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import parameter
 from graphmem.contract.cypher import CypherRequest, CypherRows
@@ -22,9 +21,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with, in one
 FORMATS = ("table", "json", "ndjson", "csv")
 
 
-def complete_query(incomplete: str) -> list[str]:
+def complete_query(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return names of stored queries for the shell to complete."""
-    return [query.name for query in Memory.queries().results if query.name.startswith(incomplete)]
+    return completions(ctx, incomplete, lambda memory: [query.name for query in memory.queries().results])
 
 
 @passes("cypher", CypherRequest, without=("parameters",), timeout_s=Taken("SECONDS", flag="--timeout"))
@@ -66,7 +65,7 @@ def cypher(
 
 def show_queries(invocation: Invocation) -> None:
     """Print the stored queries with what they take and give."""
-    queries = Memory.queries()
+    queries = invocation.memory.queries()
     lines = [
         f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results
     ]

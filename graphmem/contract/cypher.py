@@ -32,7 +32,7 @@ MostRows = Annotated[
 class CypherRequest(Request):
     """A Cypher query to run, read-only and bounded."""
 
-    query: str = Field(description="One reading statement of Cypher")
+    query: str = Field(description="One reading statement, or a stored query's name")
     parameters: Parameters = None
     timeout_s: Timeout = None
     limit: MostRows = None
@@ -62,12 +62,13 @@ class CypherRows(Answer):
 
 
 class StoredQuery(Part):
-    """A query of ``queries/`` that anyone may run by its name."""
+    """A query that anyone may run by its name: one of graphmem's ``queries/``, or of the project's."""
 
     name: str
     sentence: str
     parameters: dict[str, str]
     columns: list[str]
+    is_of_project: bool = False
 
 
 class QueryList(Answer):

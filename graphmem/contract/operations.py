@@ -497,7 +497,7 @@ ROWS = (
     Operation("cypher_named", CypherNamedRequest, CypherRows, READ, "retrieval.cypher.cypher_named",
         "Run a stored query by its name, such as ``failure/solutions``.", positional=2, past=True, scoped=True),
     Operation("queries", NoParameters, QueryList, READ, "retrieval.cypher.query_list",
-        "Return the stored queries that read, with their parameters and columns.", needs_store=False, scoped=True),
+        "Return the stored queries that read, with their parameters and columns.", scoped=True),
     Operation("log", LogRequest, History, READ, "store.history.log",
         "Return the commits that changed a record, newest first, under whatever name it had; git is asked.",
         scoped=True),

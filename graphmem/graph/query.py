@@ -93,13 +93,22 @@ def read(folder: Traversable, prefix: str) -> Iterator[Stored]:
 
 
 def parse(name: str, text: str) -> Stored:
-    """Return the query that a file holds."""
+    """
+    Return the query that a file holds.
+
+    Raises:
+        ValueError: it has no sentence, or a line of its header does not say what it declares.
+    """
     header = [line.removeprefix("//").strip() for line in text.split("\n") if line.startswith("//")]
     body = "\n".join(line for line in text.split("\n") if not line.startswith("//")).strip().removesuffix(";")
+    if not header or not header[0]:
+        raise ValueError("its first line does not say what it is for")
     declared: dict[str, dict[str, str]] = {"param": {}, "column": {}}
     for line in header[1:]:
         word, *rest = line.split()[:3] or [""]
         if word in declared:
+            if len(rest) < 2:
+                raise ValueError(f"the line {line!r} declares nothing: a name and a type are missing")
             declared[word][rest[0]] = rest[1]
     cost = next((line.removeprefix("cost").strip() for line in header[1:] if line.startswith("cost ")), None)
     return Stored(name, header[0], body, "write" in header, declared["param"], declared["column"], cost)

@@ -16,6 +16,7 @@ FOLDER = safe_files.STORE
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
 TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
 EXTRACTOR_FILE = re.compile(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
+QUERY_FILE = re.compile(r"queries/([a-z][a-z0-9_]*/[a-z][a-z0-9_]*)\.cypher")
 SCOPE_FILE = re.compile(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
 # What a write replaces or removes beside rows, and ``undo`` brings back.
 VOCABULARY_FILE = re.compile("|".join(file.pattern for file in (TYPE_FILE, EXTRACTOR_FILE, SCOPE_FILE)))
@@ -92,6 +93,11 @@ class Layout:
     @cached_property
     def types(self) -> Path:
         return self.store / "types"
+
+    @cached_property
+    def queries(self) -> Path:
+        """Holds the project's own stored queries."""
+        return self.store / "queries"
 
     @cached_property
     def scopes(self) -> Path:

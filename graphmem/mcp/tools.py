@@ -390,8 +390,8 @@ TOOLS = {
         ),
         Tool(
             "cypher",
-            "Ask the graph in Cypher. Labels are kinds and entity types "
-            "(Failure, WorkItem), relations in capitals (SOLVES), properties as get shows them.",
+            "Ask the graph in Cypher. Labels are kinds and types "
+            "(Failure, WorkItem), relations in capitals (SOLVES), properties as get shows.",
             Parameters(
                 {"": ToolOperation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},
                 words={"limit": f"Rows; {MOST_HITS} if not given"},

@@ -4,6 +4,7 @@ Ask: Cypher of users, read-only and bounded, and the stored queries by name.
 The graph is asked in another process, which may take long, while no moment of the store is open.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
@@ -11,7 +12,8 @@ from itertools import chain, islice
 from graphmem.constants import DOUBTS_OF_ROWS
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
 from graphmem.contract.doubts import Doubt
-from graphmem.errors import Refused, Usage
+from graphmem.contract.findings import Finding
+from graphmem.errors import NotFound, Refused, Usage
 from graphmem.graph.port import GraphAnswer
 from graphmem.graph.query import Stored, all_stored, refuse_parameters, stored
 from graphmem.model import MODELS, MemoryRecord
@@ -21,11 +23,17 @@ from graphmem.rules.suggest import did_you_mean
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
+from graphmem.usecase.evidence.project_queries import SAMPLE, project_queries
+
+NAME = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no statement is like that
 
 
 def cypher(client: Client, request: CypherRequest) -> CypherRows:
-    """Run a user's query, read-only, in a child process with bounds on time, memory and rows."""
+    """Run a user's query, read-only, in a child process with bounds on time, memory and rows; a stored one by name."""
     query, parameters = request.query, request.parameters or {}
+    if NAME.fullmatch(query):
+        named = {"name": query, **request.model_dump(exclude={"query"})}
+        return cypher_named(client, CypherNamedRequest(**named))
     checked = client.graph.check(query)
     refuse_parameters("the query", checked.parameters, parameters)
     refuse_unseen(client, checked.labels)
@@ -35,7 +43,7 @@ def cypher(client: Client, request: CypherRequest) -> CypherRows:
 def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
     name, parameters = request.name, request.parameters or {}
-    query = stored(name)
+    query = stored_here(client, name)
     if query.is_write:
         raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
     extra = names_asked(query)
@@ -43,7 +51,34 @@ def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     with client.reading() as snapshot:
         given, names = filled(snapshot, query, parameters, extra)
     refuse_unseen(client, client.graph.check(query.filled(names)).labels)
-    return run(client, partial(client.graph.named, name, given, names), request)
+    answer = run(client, partial(client.graph.cypher, query.filled(names), given), request)
+    if answer.columns != list(query.columns):  # graphmem's own are compared by its tests
+        raise Refused(
+            f"query {name!r} returns the columns {', '.join(answer.columns)}, and its header declares"
+            f" {', '.join(query.columns)}",
+            hint="correct the file, so that callers can rely on it",
+        )
+    return answer
+
+
+def stored_here(client: Client, name: str) -> Stored:
+    """
+    Return a stored query, graphmem's own or one of the project.
+
+    Raises:
+        NotFound: no stored query has that name.
+        Refused: the project has one, and its file is wrong.
+    """
+    if name in all_stored():
+        return stored(name)
+    queries, findings = seen_queries(client)
+    for finding in findings:
+        if finding.file == f"queries/{name}.cypher":
+            raise Refused(f"{finding.file}: {finding.message}", hint=finding.expected or None)
+    if name not in queries:
+        known = [*queries, *(query.name for query in all_stored().values() if not query.is_write)]
+        raise NotFound(f"no stored query {name!r}", hint=did_you_mean(name, known) or "see: graphmem cypher --list")
+    return queries[name]
 
 
 def refuse_unseen(client: Client, labels: Collection[str]) -> None:
@@ -53,6 +88,19 @@ def refuse_unseen(client: Client, labels: Collection[str]) -> None:
     A type of the project that it may not see is not in its graph: to this caller there is none of that name.
     """
     client.refuse_unseen(kind for kind in KINDS if label(kind) in labels)
+
+
+def seen_queries(client: Client) -> tuple[dict[str, Stored], list[Finding]]:
+    """Return the project's stored queries and what is wrong with them; none that names what the caller may not see."""
+    queries, findings = project_queries(client.layout, client.graph)
+    sees = client.rights.sees
+    if client.whole is None or sees is None:
+        return queries, findings
+    whole, seen = client.whole.catalog.vocabulary, client.catalog.vocabulary
+    hidden = {label(name) for name in whole.record_types if name not in sees}
+    hidden |= {relation_label(name) for name in whole.relations if name not in seen.relations}
+    labels = {name: client.graph.check(query.filled(SAMPLE)).labels for name, query in queries.items()}
+    return {name: query for name, query in queries.items() if hidden.isdisjoint(labels[name])}, []
 
 
 def filled(
@@ -139,8 +187,11 @@ def names_asked(query: Stored) -> set[str]:
     return asked | {"label"} if "label" in query.placeholders and "ref" not in query.parameters else asked
 
 
-def query_list() -> QueryList:
-    """Return the stored queries that read."""
+def query_list(snapshot: Snapshot) -> QueryList:
+    """Return the stored queries that read, graphmem's own and those of the project."""
+    own, findings = seen_queries(snapshot.client)
+    for finding in findings:
+        snapshot.notify_once(f"{finding.severity}: {finding}")
     return QueryList(
         results=[
             StoredQuery(
@@ -148,8 +199,9 @@ def query_list() -> QueryList:
                 sentence=query.sentence,
                 columns=list(query.columns),
                 parameters={**query.parameters, **dict.fromkeys(sorted(names_asked(query)), "NAME")},
+                is_of_project=query.name in own,
             )
-            for query in all_stored().values()
+            for query in (*all_stored().values(), *own.values())
             if not query.is_write
         ]
     )

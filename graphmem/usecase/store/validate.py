@@ -31,6 +31,7 @@ from graphmem.store.runtime import Client, is_visible
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
 from graphmem.system.shell import command
+from graphmem.usecase.evidence.project_queries import project_queries, unprepared
 from graphmem.usecase.evidence.versions import packages_in
 from graphmem.usecase.store.conflicts import left
 from graphmem.usecase.store.export import stale_vocabulary
@@ -96,8 +97,16 @@ def validate(client: Client) -> Checked:
             findings += (
                 shadowing(snapshot) + stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
             )
-            return checked(findings + (index or index_differences(snapshot)) + graph)
+            found = findings + (index or index_differences(snapshot)) + graph
+        return checked(found + wrong_queries(client))
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
+
+
+def wrong_queries(client: Client) -> list[Finding]:
+    """Return what is wrong with the project's own stored queries; the graph is asked where there is an engine."""
+    queries, findings = project_queries(client.layout, client.graph)
+    is_asked = queries and client.graph.is_installed
+    return findings + (list(unprepared(queries, client.graph)) if is_asked else [])
 
 
 def linked(snapshot: Snapshot) -> list[Finding]:
