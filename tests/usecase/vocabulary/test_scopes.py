@@ -201,3 +201,32 @@ def test_an_mcp_server_with_a_scope_serves_what_it_allows(owner: Memory, tmp_pat
     assert "attic" not in found.replace("the attic is locked", "")
     assert "may not write 'failure'" in refused
     assert "pattern/" in made and '"isError": true' not in made
+
+
+def test_scopes_and_extractors_follow_when_a_type_is_renamed_or_dropped(owner: Memory, tmp_path: Path) -> None:
+    store = tmp_path / ".graphmem"
+    (store / "extractors").mkdir()
+    (store / "extractors" / "notes.md").write_text(
+        "---\ncommand: [cat, notes]\nwrites: [note, serves]\n---\n\nReads.\n"
+    )
+    preview = owner.types.rename("note", "memo")
+    assert {"scopes/clerk.toml", "extractors/notes.md"} <= set(preview.files)
+    owner.types.rename("note", "memo", yes=True)
+    assert owner.scopes.show("clerk").write == ("pattern", "memo")
+    assert [one.writes for one in owner.extractors.list().extractors] == [["memo", "serves"]]
+    owner.types.drop("memo", yes=True)
+    assert owner.scopes.show("clerk").write == ("pattern",)
+    owner.undo()
+    owner.undo()
+    assert owner.scopes.show("clerk").write == ("pattern", "note")
+    assert "writes: [note, serves]" in (store / "extractors" / "notes.md").read_text()
+
+
+def test_a_scope_that_was_declared_is_taken_back_by_undo(owner: Memory, tmp_path: Path) -> None:
+    file = tmp_path / ".graphmem" / "scopes" / "clerk.toml"
+    before = file.read_bytes()
+    owner.scopes.add("clerk", read=["any"])
+    owner.undo()
+    assert file.read_bytes() == before
+    owner.undo()
+    assert not file.exists()
