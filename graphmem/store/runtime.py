@@ -149,8 +149,19 @@ class Runtime:
                 self.loaded[config] = stamp, load_settings(config, self.options, self.environment)
             return self.loaded[config][1]
 
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """Show nothing that is reported in this thread in the block: it may be of what the caller does not see."""
+        self.of_thread.is_silent = True
+        try:
+            yield
+        finally:
+            self.of_thread.is_silent = False
+
     def show_once(self, text: str) -> bool:
         """Report what goes on, once for all clients; return whether it was new."""
+        if getattr(self.of_thread, "is_silent", False):
+            return False
         with self.lock:
             is_new = text not in self.shown_messages
             self.shown_messages.add(text)
@@ -243,7 +254,7 @@ class Client:
         if self.has_looked and not is_thorough:
             return
         if self.whole is not None:
-            with self.whole.calling():  # what is reported to it may be of what this caller does not see
+            with self.runtime.silent(), self.whole.calling():
                 self.whole.refresh_settings()
                 self.whole.sync(is_thorough=is_thorough)
             self.after_sync(Sync())
@@ -469,7 +480,10 @@ class Client:
         if self.whole is not None:
             if not self.rights.is_writing:
                 raise Refused("a caller who sees some kinds only cannot write")
-            with self.whole.calling(), self.whole.writing():
+            with contextlib.ExitStack() as stack:
+                with self.runtime.silent():
+                    stack.enter_context(self.whole.calling())
+                    stack.enter_context(self.whole.writing())
                 self.after_sync(Sync())
                 yield Writing(self)
             return
@@ -672,7 +686,8 @@ def narrowed(whole: Client, rights: Rights) -> Client:
     It reads through a connection of its own that has no row of another type; what changed on disk is taken in, and what
     follows the catalog is brought in step, by the client that sees all.
     """
-    whole.sync()
+    with whole.runtime.silent():
+        whole.sync()
     catalog = Catalog(whole.local / CATALOG, visible=rights.visible)
     return Client(
         whole.runtime, whole.clone, whole.settings, whole.ledger, catalog, whole.local, whole.present, whole, rights

@@ -1,6 +1,7 @@
 """A caller that is bound to a scope reads and writes what the scope allows, from every front end."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,6 +176,9 @@ def test_the_command_line_takes_a_scope_by_option_and_environment(
     monkeypatch.setenv("GRAPHMEM_SERVICE", "off")
     assert run(["--scope", "clerk", "list"]) == 0
     assert capsys.readouterr().out == "pattern/calm  a noisy place\nservice/shop\n"
+    shutil.rmtree(tmp_path / ".graphmem" / "local")
+    assert run(["--scope", "clerk", "list", "pattern"]) == 0
+    assert capsys.readouterr().err == ""  # not how many records were read, of all kinds
     assert run(["get", "failure/attic", "--scope", "clerk"]) == 3
     assert capsys.readouterr().err == "error: this caller may not read 'failure'\nhint: it may read: pattern, service\n"
     assert run(["list", "--scope", "clark"]) == 1
