@@ -44,9 +44,9 @@ ASKED: dict[str, list[dict[str, Any]]] = {
         "MATCH (a)-[r]->(b) RETURN a.name, label(r), b.name ORDER BY 1, 2, 3",
         "MATCH (r:Room) RETURN r.name", "MATCH (r:Rome) RETURN r.name", "MATCH (f:Failure) RETURN f.name",
         "MATCH (a)-[:HIDES]->(b) RETURN a.name", "MATCH (p:Pattern) RETURN p.ref, p.insight ORDER BY 1")],
-    "cypher_named": [{"name": "failure/solutions", "parameters": {"ref": "failure/hush"}},
-                     {"name": "graph/counts"},
-                     {"name": "relation/neighbours", "parameters": {"ref": "pattern/both", "limit": 9}}],
+    "cypher_named": [{"name": "failure/solutions", "parameters": {"ref": "failure/hush"}}, {"name": "failure/unsolved"},
+                     {"name": "relation/neighbours", "parameters": {"ref": "pattern/both", "relation": "serves"}},
+                     {"name": "relation/neighbours", "parameters": {"ref": "pattern/both", "relation": "hides"}}],
     "queries": [{}],
     "stats": [{}],
     "validate": [{}],
@@ -146,6 +146,7 @@ def whole(request: pytest.FixtureRequest, tmp_path: Path, embedder: Embedder) ->
         yield memory
 
 
+@pytest.mark.usefixtures("graph_written_here")
 @pytest.mark.parametrize("sees", [SEEN, frozenset()])
 def test_a_caller_gets_the_answers_of_a_store_that_has_nothing_else(
     whole: Memory, tmp_path: Path, sees: frozenset[str]
