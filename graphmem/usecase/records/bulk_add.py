@@ -14,7 +14,7 @@ from graphmem.model import MODELS, Fact, Feedback, Insight, Purge, Record, Relat
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
-from graphmem.names import row_id
+from graphmem.names import row_id, split_ref
 from graphmem.ndjson import BadLine, decode, encode, read_input, refuse_long
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
@@ -84,9 +84,12 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
         keep_rejects(intake)
     if len(records) > MANY_RECORDS:
         client.embed_later()
-    return BulkAdded.model_validate(
-        {**intake.counts, "relations": intake.relations, "updates": intake.updates, "results": intake.results}
-    )
+    sees = client.rights.sees  # what may be written and not read is not shown
+    shown = {
+        name: [found for found in getattr(intake, name) if sees is None or split_ref(found.ref)[0] in sees]
+        for name in ("updates", "results")
+    }
+    return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, **shown})
 
 
 def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> list[Given]:
