@@ -391,7 +391,7 @@ TOOLS = {
         Tool(
             "cypher",
             "Ask the graph in Cypher. Labels are kinds and types "
-            "(Failure, WorkItem), relations in capitals (SOLVES), properties as get shows.",
+            "(Failure, WorkItem), relations in capitals (SOLVES), properties as in get.",
             Parameters(
                 {"": ToolOperation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},
                 words={"limit": f"Rows; {MOST_HITS} if not given"},

@@ -447,6 +447,29 @@ def extractors_that_want_to_run(folder: Path) -> None:
 
 
 @attack
+def scopes_and_queries_that_are_bombs(folder: Path) -> None:
+    put(folder, "scopes/mine.toml", b'read = ["failure"]\ndescription = "' + HIDDEN.encode() + b'"\n')
+    put(folder, "scopes/deep.toml", b"read = " + b"[" * 10_000)
+    put(folder, "scopes/dots.toml", b".".join([b"a"] * 10_000) + b" = 1\n")
+    put(folder, "scopes/huge.toml", b"# " + b"x" * 5_000_000)
+    put(folder, "scopes/bytes.toml", b"\xff\xfe\x00")
+    put(folder, "scopes/many.toml", b"read = [" + b'"x",' * 10_000 + b"]\n")
+    put(folder, "scopes/Odd Name.toml", b"read = []\n")
+    put(folder, "scopes/folder.toml/x", b"")
+    (folder / ".graphmem" / "scopes" / "passwd.toml").symlink_to("/etc/passwd")
+    head = b"// " + HIDDEN.encode() + b"\n// column a STRING\n"
+    put(folder, "queries/failure/steer.cypher", head + b"MATCH (f:Failure) RETURN f.name AS a")
+    put(folder, "queries/failure/writes.cypher", head + b"MATCH (f:Failure) DELETE f RETURN 1 AS a")
+    put(folder, "queries/failure/files.cypher", head + b"LOAD FROM '/etc/passwd' RETURN * LIMIT 1")
+    put(folder, "queries/failure/install.cypher", head + b"INSTALL httpfs")
+    put(folder, "queries/failure/deep.cypher", head + b"RETURN " + b"(" * 20_000 + b"1 AS a")
+    put(folder, "queries/failure/huge.cypher", head + b"RETURN '" + b"x" * 5_000_000 + b"' AS a")
+    put(folder, "queries/failure/bytes.cypher", b"\xff\xfe\x00")
+    put(folder, "queries/failure/params.cypher", head + b"// param\n// param a\nRETURN $a AS a")
+    (folder / ".graphmem" / "queries" / "failure" / "passwd.cypher").symlink_to("/etc/passwd")
+
+
+@attack
 def types_that_are_bombs(folder: Path) -> None:
     for number, text in enumerate(
         (

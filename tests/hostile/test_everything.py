@@ -46,6 +46,7 @@ COMMANDS = [
     "run show", "statusline",
     "task show c/001", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
+    "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
     "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",
@@ -57,10 +58,11 @@ COMMANDS = [
     "run begin plan.json", "run resume", "explore start",
     "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
     "extract add python", "extract run python",
-    "export", "resolve", "init",
+    "scope add fresh --read failure", "export", "resolve", "init",
     "undo", "trust --yes 0", "purge other --yes",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier
     "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50",
+    "cypher --named failure/steer", "cypher --scope mine MATCH+(n)+RETURN+n+LIMIT+9",
     "validate", "prime", "prime --json", "status",
     "install claude-code", "uninstall claude-code", "export --to ../out",
 ]  # fmt: skip
@@ -79,7 +81,8 @@ TYPICAL = {  # of each sort of attack some, and those that end quickly; the othe
     "names_of_files_that_are_commands", "folders_in_the_place_of_files", "a_file_in_the_place_of_the_store",
     "a_store_that_is_a_link", "links_to_everywhere", "a_forged_catalog", "a_forged_state", "texts_that_steer_or_hide",
     "rows_that_are_bombs", "settings_that_are_bombs", "settings_nested_deep", "settings_that_are_no_text",
-    "types_that_are_bombs", "extractors_that_want_to_run", "a_store_within_a_git_directory",
+    "types_that_are_bombs", "scopes_and_queries_that_are_bombs", "extractors_that_want_to_run",
+    "a_store_within_a_git_directory",
 }  # fmt: skip
 
 MAY_CHANGE = (
