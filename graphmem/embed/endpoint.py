@@ -146,7 +146,8 @@ def refused(endpoint: str, error: HTTPError, key: str) -> NoReturn:
     if 300 <= error.code < 400:
         failed(endpoint, f"answers {error.code}: it leads elsewhere, which is not followed")
     try:
-        answer = foreign.json(error.read(PART).decode())
+        body = error.fp.read1(PART) if isinstance(error.fp, HTTPResponse) else b""  # what has come: none is waited for
+        answer = foreign.json(body.decode())
         reason = answer["error"]["message"] if isinstance(answer["error"], dict) else answer["error"]
     except (ValueError, KeyError, TypeError, OSError, HTTPException):
         reason = error.reason

@@ -19,6 +19,7 @@ DIGEST_CHARS = 32
 NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "embedding.model": ("none", constants.DEFAULT_MODEL),
     "embedding.endpoint": ("",),
+    "embedding.dimensions": (0,),
     "embedding.background": (False,),
     "retrieval.reranker": ("",),
     "store.secrets": ("refuse", "redact"),

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem.catalog import vectors
-from graphmem.catalog.vectors import FEW_TEXTS, VectorStore
+from graphmem.catalog.vectors import AHEAD, FEW_TEXTS, VectorStore
 from graphmem.constants import ENDPOINT_WAIT_S, FORMAT
 from graphmem.contract.embedding import ChangeModelRequest, EmbeddingStatus, ModelChanged
-from graphmem.errors import Refused, Unavailable
+from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.ledger.journal import replace_files
 from graphmem.settings.config import CONFIG_BYTES, Embedding, read_toml, web_address
 from graphmem.settings.config_file import Value, replace_user_config, with_values
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.embed.model import Embedder
 
 SECTION = "embedding"
+NAMES = ("embedding.model", "embedding.endpoint", "embedding.dimensions")  # settings that a change writes
 SHOWN_S = 5.0  # seconds from which it is said how long it takes
 
 
@@ -102,6 +103,8 @@ def store_of(client: Client, embedder: "Embedder") -> VectorStore:
 def model_of(client: Client, request: ChangeModelRequest) -> "tuple[Embedding, Embedder | None]":
     """Return the settings of the model that is asked for, and the model; None for none."""
     name, endpoint = request.model, web_address(request.endpoint)
+    if name == "none" and endpoint:
+        raise Usage(f"none is without a model, and {endpoint!r} has one", hint="name the model of the endpoint")
     dimensions = 0
     if endpoint:
         from graphmem.embed.endpoint import dimensions_of  # noqa: PLC0415 - an HTTP client, which few need
@@ -120,14 +123,15 @@ def model_of(client: Client, request: ChangeModelRequest) -> "tuple[Embedding, E
 
 def make_all(client: Client, store: VectorStore) -> int:
     """Make the vectors that are missing; one that has too much to do is asked again, for as long as it gets on."""
-    start, first, made, waited_s = time.monotonic(), store.unmade(), 0, 0.0
+    start, first, made, waited_s = time.monotonic(), 0, 0, 0.0
 
     def progress(done: int, total: int) -> None:
-        nonlocal made, waited_s
+        nonlocal first, made, waited_s
+        first = max(first, total)
         if done:
             made, waited_s = first - total + done, 0.0
             left_s = (time.monotonic() - start) / made * (total - done)
-            if left_s > SHOWN_S:
+            if left_s > SHOWN_S and made <= AHEAD:
                 client.show_once(f"embedding {counted(first, 'text')}, about {left_s:,.0f} s")
         client.runtime.progress("embedding", done, total)
 
@@ -146,7 +150,6 @@ def make_all(client: Client, store: VectorStore) -> int:
 
 def refuse_overruled(client: Client, path: Path) -> None:
     """Raise ``Refused`` where something else names the model and would win over the file that is to be changed."""
-    names = ("model", "endpoint", "dimensions")
     winners: list[tuple[str, Mapping[str, object]]] = [
         ("the environment", client.runtime.environment.get(SECTION, {})),
         ("an option", client.runtime.options.get(SECTION, {})),
@@ -154,10 +157,10 @@ def refuse_overruled(client: Client, path: Path) -> None:
     if path != client.layout.config:
         winners.append((str(client.layout.config), content(client.layout.config).get(SECTION, {})))
     for where, found in winners:
-        for name in names:
-            if name in found:
+        for name in NAMES:
+            if name.removeprefix(f"{SECTION}.") in found:
                 raise Refused(
-                    f"{where} sets embedding.{name}, which wins over {path}",
+                    f"{where} sets {name}, which wins over {path}",
                     hint="nothing was changed; take it out there",
                 )
 
@@ -184,7 +187,7 @@ def new_content(client: Client, path: Path, values: Mapping[str, Value]) -> tupl
     """
     data = with_values(path, raw(path), SECTION, values)
     asked, old = asked_for(read_toml(path, data)), asked_for(content(path))
-    others = [name for name in asked if name not in ("embedding.model", "embedding.endpoint")]
+    others = [name for name in asked if name not in NAMES]
     if path == client.layout.config and others and untrusted(path, old):
         raise Refused(
             f"the project asks for {', '.join(others)} too, which is not trusted; nothing was changed",

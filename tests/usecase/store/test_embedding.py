@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import BadInput, Memory, Refused, Unavailable
+from graphmem import BadInput, Memory, Refused, Unavailable, Usage
 from graphmem.catalog import vectors
 from graphmem.constants import DEFAULT_MODEL
 from graphmem.embed import endpoint
@@ -155,8 +155,9 @@ def test_a_process_that_dies_while_it_switches_leaves_the_old_model_or_the_new_o
                 patch.setattr(safe_files, "replace", die)
             else:
                 patch.setattr(vectors.VectorStore, "check_file", die)
-            with pytest.raises(Death):
-                memory.embed.change("a-model", endpoint=server.url)
+            for _ in range(2):
+                with pytest.raises(Death):
+                    memory.embed.change("a-model", endpoint=server.url)
         server.asked.clear()
         with Memory(project) as other:
             after = cosines(other)
@@ -193,6 +194,15 @@ def test_no_query_measures_the_vectors_of_one_model_with_another(project: Path, 
         assert cosines(memory) == before  # which this one takes back, without another embedding
 
 
+def test_vectors_that_were_made_ahead_and_whose_file_is_gone_are_made_again(project: Path, server: Endpoint) -> None:
+    with Memory(project) as memory:
+        first = memory.embed.change("first", endpoint=server.url)
+        memory.embed.change("none")
+        (project / f".graphmem/local/vectors/{first.fingerprint}.f32").unlink()
+        assert memory.embed.change("first", endpoint=server.url).made == NUMBER
+        assert cosines(memory)
+
+
 def test_an_endpoint_with_too_much_to_do_is_asked_again_up_to_a_limit(
     project: Path, server: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,7 +232,7 @@ def test_a_long_change_says_how_long_it_takes(project: Path, server: Endpoint, m
     said: list[str] = []
     with Memory(project, on_message=said.append) as memory:
         memory.embed.change("a-model", endpoint=server.url)
-    assert [text for text in said if text.startswith("embedding 150 texts, about ")]
+    assert len([text for text in said if text.startswith("embedding 150 texts, about ")]) == 1
 
 
 def test_the_status_makes_a_few_vectors_to_see_how_long_it_takes(project: Path, server: Endpoint) -> None:
@@ -338,6 +348,22 @@ def test_an_address_that_is_none_is_refused_and_shows_no_password(project: Path,
     with pytest.raises(BadInput, match=message) as error:
         Memory(project)
     assert "pass-word" not in repr(error.value)
+
+
+def test_none_is_no_model_of_an_endpoint(project: Path, server: Endpoint) -> None:
+    with Memory(project) as memory, pytest.raises(Usage, match="none is without a model"):
+        memory.embed.change("none", endpoint=server.url)
+    assert server.asked == []
+
+
+def test_a_branch_does_not_put_the_users_endpoint_out_of_use(project: Path, server: Endpoint) -> None:
+    config_of(project).write_text("format = 1\n")
+    with Memory(project) as memory:
+        memory.embed.change("a-model", endpoint=server.url, user=True)
+        config_of(project).write_text('format = 1\n[embedding]\nmodel = "evil"\ndimensions = 5\n')
+        memory.query(QUESTION)
+        assert memory.embed.status().fingerprint is not None
+        assert (memory.embed.status().model, memory.embed.status().dimensions) == ("a-model", DIMENSIONS)
 
 
 def test_a_model_that_is_not_there_changes_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
