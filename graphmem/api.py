@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
     from graphmem.contract.effectiveness import Loop
+    from graphmem.contract.embedding import EmbeddingStatus, ModelChanged
     from graphmem.contract.events import EventList, Happened
     from graphmem.contract.experiences import Promoted, Recalled
     from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
@@ -1345,6 +1346,27 @@ class Scopes(Operations):
         return answer
 
 
+class Embed(Operations):
+    """The model that makes the vectors."""
+
+    def status(self) -> EmbeddingStatus:
+        """Return which model makes the vectors, and how many texts lack one of it."""
+        answer: EmbeddingStatus = self.call("embed.status")
+        return answer
+
+    def change(self, model: str, *, endpoint: str = "", user: bool = False) -> ModelChanged:
+        """
+        Let another model make the vectors: all are made first, then the settings name it.
+
+        Args:
+            model: A sentence-transformers name, a local folder, none, or what the endpoint calls it.
+            endpoint: Address of an OpenAI-compatible server that has the model.
+            user: Change your own settings, for all projects, not those of this project.
+        """
+        answer: ModelChanged = self.call("embed.change", model=model, endpoint=endpoint, user=user)
+        return answer
+
+
 class Extractors(Operations):
     """Programs that print entities and edges of the project, which are written as theirs."""
 
@@ -1499,6 +1521,11 @@ class Memory(Handle):
     def scopes(self) -> Scopes:
         """What a caller may read and write that does not get all."""
         return Scopes(self.runtime, self.caller)
+
+    @cached_property
+    def embed(self) -> Embed:
+        """The model that makes the vectors."""
+        return Embed(self.runtime, self.caller)
 
     @cached_property
     def extractors(self) -> Extractors:

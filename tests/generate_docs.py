@@ -28,6 +28,7 @@ from graphmem.contract.command_runs import Ran
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop
+from graphmem.contract.embedding import EmbeddingStatus, ModelChanged
 from graphmem.contract.events import EventList, Happened
 from graphmem.contract.experiences import Promoted, Recalled
 from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
@@ -473,6 +474,8 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`log`": History,
     "`diff`": Difference,
     "`export`": Exported,
+    "`embed status`": EmbeddingStatus,
+    "`embed change`": ModelChanged,
     "`rebuild`": Rebuilt,
     "`validate`, `export --check`": Checked,
     "`doctor`": Doctored,
@@ -579,7 +582,9 @@ def below(root: type[errors.GraphmemError]) -> Iterator[type[errors.GraphmemErro
 
 
 SETTINGS = {
-    "embedding.model": "A sentence-transformers name, a local path, or `none`.",
+    "embedding.model": "A sentence-transformers name, a local path, `none`, or what the endpoint calls it.",
+    "embedding.endpoint": "Address of an OpenAI-compatible server that has the model; empty: it runs here.",
+    "embedding.dimensions": "Dimensions of the vectors of the endpoint's model; `embed change` finds them out.",
     "embedding.background": "Whether a process of low priority makes the vectors of texts that no command waits for.",
     "embedding.wait": "Seconds that a command embeds texts that others brought, before it answers.",
     "retrieval.profile": "How relevance becomes a score: `learned` from reports, or by the `classic` formula.",
@@ -630,13 +635,17 @@ def config() -> str:
         "`.graphmem/config.toml`, "
         "the environment, the options of a command.\n"
         "An unknown key is an error that names the nearest one.\n"
-        "A project's file can name no model but the default or `none`, and no reranker, until somebody trusts it: "
+        "A project's file can name no model but the default or `none`, no endpoint and no reranker, until somebody "
+        "trusts it: "
         "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).\n"
         "`store.secrets = \"allow\"` of a project counts only then, too.\n"
         "It may lower `cypher.timeout`, `cypher.limit` and `embedding.wait`, and not raise them above what you or the "
-        "defaults allow.",
+        "defaults allow.\n"
+        "Where a file or the environment names a model, the endpoint is the one that it names beside it, or none; "
+        "see [the model](../guides/change-the-model.md).",
         table(["key", "default", "at most", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"
+        "`GRAPHMEM_EMBEDDING_KEY` is the key for the endpoint; it is no setting, and in no file.\n"
         "`graphmem mcp` also looks at `CLAUDE_PROJECT_DIR`, which Claude Code sets.\n"
         "`NO_COLOR` takes the colours from the progress display, the only thing that has any.",
         "A project's file begins with the format of its store:",

@@ -11,14 +11,15 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
+from graphmem.catalog import pca
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
 from graphmem.catalog.keys import hash_of
-from graphmem.catalog.pca import Mapping, Sketch, best, product
+from graphmem.catalog.pca import Sketch, best, product
 from graphmem.constants import SKETCH_ROWS
 from graphmem.model import Feedback
 from graphmem.system import safe_files
@@ -37,9 +38,15 @@ SPARE_FACTOR = (
 )
 UNSET = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
 TABLES = {"record": UNSET, "question": "vector IS NULL"}  # with texts that have a vector, and which lack one
+NOT_MADE = "NOT EXISTS (SELECT 1 FROM vector WHERE model = :model AND vector.text_hash = {}.text_hash)"
+UNMADE = {  # the same, of a model that is not that of the index
+    "record": f"is_live AND text_hash IS NOT NULL AND {NOT_MADE.format('record')}",
+    "question": NOT_MADE.format("question"),
+}
 ALL_TEXTS = "SELECT text_hash FROM record WHERE text_hash IS NOT NULL UNION SELECT text_hash FROM question"
 MOST_COSINE = 1.01  # of two unit vectors, with what rounding adds
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
+AHEAD = 64  # the same, where a model is about to be changed: some are slow, or cost money
 FEW_TEXTS = 8  # the same, where a command waits: 0.1 s
 
 
@@ -69,14 +76,14 @@ class VectorStore:
         self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
         self.row_bytes = 4 * encoder.dimensions
         self.sketch = Sketch(folder / f"{encoder.fingerprint}.sketch", encoder.dimensions)
-        self.mapping = Mapping()
+        self.mapping = pca.Mapping()
         self.lacking = 0  # texts that the last `catch_up` left without a vector
         self.measured: tuple[Vector, Vector] | None = None  # a query, and the cosines of all rows with it
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
 
     def close(self) -> None:
         """Let go of the files."""
-        self.mapping, self.sketch.mapping = Mapping(), Mapping()
+        self.mapping, self.sketch.mapping = pca.Mapping(), pca.Mapping()
 
     @property
     def generation(self) -> int:
@@ -127,6 +134,31 @@ class VectorStore:
         self.sketch_all()
         return done
 
+    def make_ahead(self, progress: Callable[[int, int], None] | None = None, *, most: int | None = None) -> int:
+        """
+        Make the vectors that texts lack, and leave the index to the model that it is of; return how many were made.
+
+        Args:
+            progress: called with how many texts are done and how many there are.
+            most: to stop after; None for all. ``lacking`` then tells how many texts have no vector yet.
+        """
+        if self.forget_short() and self.is_current:
+            self.forget_places()
+        missing = self.missing(where=UNMADE)
+        wanted = missing[:most]
+        for done in range(0, len(wanted), AHEAD):
+            if progress:
+                progress(done, len(wanted))
+            self.embed(wanted[done : done + AHEAD])
+        if wanted and progress:
+            progress(len(wanted), len(wanted))
+        self.lacking = len(missing) - len(wanted)
+        return len(wanted)
+
+    def unmade(self) -> int:
+        """Return how many texts have no vector of this model, whichever model the index is of."""
+        return len(dict(self.missing(where=UNMADE)))
+
     @property
     def is_behind(self) -> bool:
         """Whether there may be texts without a vector."""
@@ -134,11 +166,19 @@ class VectorStore:
         some = [f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {unset})" for table, unset in TABLES.items()]
         return any(found for (found,) in self.connection.execute(" UNION ALL ".join(some)))
 
-    def missing(self, first: Collection[int]) -> list[tuple[bytes, int | None]]:
-        """Return the texts without a vector by their hashes, each with a record that has it; None for a question."""
-        questions = "SELECT text_hash, NULL FROM question WHERE vector IS NULL"
-        sql = f"{questions} UNION ALL SELECT text_hash, min(id) FROM record WHERE {UNSET} GROUP BY text_hash"
-        missing = self.connection.execute(sql).fetchall()
+    def missing(
+        self, first: Collection[int] = (), *, where: Mapping[str, str] = TABLES
+    ) -> list[tuple[bytes, int | None]]:
+        """
+        Return the texts without a vector by their hashes, each with a record that has it; None for a question.
+
+        Args:
+            first: records whose texts come before all others.
+            where: what lacks a vector, by table.
+        """
+        questions = f"SELECT text_hash, NULL FROM question WHERE {where['question']}"
+        sql = f"{questions} UNION ALL SELECT text_hash, min(id) FROM record WHERE {where['record']} GROUP BY text_hash"
+        missing = self.connection.execute(sql, {"model": self.fingerprint}).fetchall()
         wanted: set[bytes] = set()
         for part in chunks(first):
             sql = f"SELECT text_hash FROM record WHERE {UNSET} AND id IN ({marks(part)})"
@@ -214,14 +254,19 @@ class VectorStore:
 
     def switch(self) -> None:
         """Forget the places in the file of another model, or in a file that is gone or shorter than was noted."""
-        fingerprint = self.encoder.fingerprint
-        (top,) = self.connection.execute("SELECT max(place) FROM vector WHERE model = ?", (fingerprint,)).fetchone()
+        if self.forget_short() or not self.is_current:
+            self.forget_places()
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model', ?)", (self.fingerprint,))
+
+    def forget_short(self) -> bool:
+        """Forget the rows of a file that is gone or shorter than was noted; return whether it is."""
+        (top,) = self.connection.execute(
+            "SELECT max(place) FROM vector WHERE model = ?", (self.fingerprint,)
+        ).fetchone()
         is_short = top is not None and (top + 1) * self.row_bytes > self.size()
         if is_short:
-            self.connection.execute("DELETE FROM vector WHERE model = ?", (fingerprint,))
-        if is_short or not self.is_current:
-            self.forget_places()
-            self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model', ?)", (fingerprint,))
+            self.connection.execute("DELETE FROM vector WHERE model = ?", (self.fingerprint,))
+        return is_short
 
     def embed(self, missing: Sequence[tuple[bytes, int | None]]) -> None:
         """Embed the texts of some records and questions, and note where their vectors are."""
@@ -530,6 +575,18 @@ def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
         safe_files.remove(folder / f"{model}.sketch")
     with transaction(catalog.connection):
         catalog.connection.executemany("DELETE FROM vector WHERE text_hash = ?", [(digest,) for digest in digests])
+
+
+def kept(catalog: Reads) -> dict[str, int]:
+    """Return how many vectors are kept, of texts of any branch, by the fingerprint of their model."""
+    return dict(catalog.connection.execute("SELECT model, count(*) FROM vector GROUP BY model ORDER BY model"))
+
+
+def text_count(catalog: Reads) -> int:
+    """Return how many texts of the store are found by meaning: those of live records, and what was asked."""
+    live = "SELECT text_hash FROM record WHERE is_live AND text_hash IS NOT NULL UNION SELECT text_hash FROM question"
+    (number,) = catalog.connection.execute(f"SELECT count(*) FROM ({live})").fetchone()
+    return int(number)
 
 
 def has_vector(catalog: Reads, digest: bytes) -> bool:

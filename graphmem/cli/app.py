@@ -79,6 +79,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "diff": ("history", "diff", "Show in words what changed in the memory."),
     "textconv": ("history", "textconv", "Print a data file for people; git diff calls it."),
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
+    "embed": ("embed", "app", "Show or change the model that makes the vectors."),
     "rebuild": ("store", "rebuild", "Rebuild everything derived from the files."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),

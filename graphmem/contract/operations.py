@@ -28,6 +28,7 @@ from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop, VerifyLoopRequest
+from graphmem.contract.embedding import ChangeModelRequest, EmbeddingStatus, ModelChanged
 from graphmem.contract.entities import AddEntityRequest
 from graphmem.contract.events import AddEventRequest, EventList, Happened, ListEventsRequest
 from graphmem.contract.experiences import AddExperienceRequest, Promoted, PromoteRequest, Recalled, RecallRequest
@@ -249,6 +250,7 @@ NOUNS = {
     "events": "What happened: moves of tasks and phases, verdicts, and whatever a caller records.",
     "types": "The vocabulary of the project.",
     "scopes": "What a caller may read and write that does not get all.",
+    "embed": "The model that makes the vectors.",
     "extractors": "Programs that print entities and edges of the project, which are written as theirs.",
 }
 
@@ -509,6 +511,11 @@ ROWS = (
         without={"to": "writes to any folder"}),
     Operation("export_check", NoParameters, Checked, READ, "store.export.export_check",
         "Report where a file is not canonical or does not check out; nothing is written."),
+    Operation("embed.status", NoParameters, EmbeddingStatus, READ, "store.embedding.status",
+        "Return which model makes the vectors, and how many texts lack one of it."),
+    Operation("embed.change", ChangeModelRequest, ModelChanged, WRITE, "store.embedding.change",
+        "Let another model make the vectors: all are made first, then the settings name it.",
+        at_home=True, not_over_http="chooses what is loaded on this machine, or where texts are sent"),
     Operation("rebuild", RebuildRequest, Rebuilt, WRITE, "store.rebuild.rebuild",
         "Rebuild everything derived from the files; ``embed=False`` makes no vectors.", at_home=True),
     Operation("resolve", NoParameters, Resolved, WRITE, "store.conflicts.resolve",

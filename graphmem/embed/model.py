@@ -24,6 +24,7 @@ from graphmem.embed.threads import ask_for_one
 from graphmem.errors import Unavailable
 from graphmem.model_files import hub_cache, snapshots
 from graphmem.system import safe_files
+from graphmem.system.shell import command
 
 if TYPE_CHECKING:
     from graphmem.embed.encoder import Matrix, Vector
@@ -60,7 +61,7 @@ class FoundModel:
     warnings: tuple[str, ...] = ()
 
 
-def find_model(name: str, *, cache_folder: Path | None) -> FoundModel:
+def find_model(name: str, *, cache_folder: Path | None, endpoint: str = "", dimensions: int = 0) -> FoundModel:
     """
     Return the model called ``name``.
 
@@ -70,6 +71,8 @@ def find_model(name: str, *, cache_folder: Path | None) -> FoundModel:
     Args:
         name: a folder, a name of the hub, or "none" for no model; without a slash it is of "sentence-transformers".
         cache_folder: remembers the hashes of weights, so that 90 MB need not be read each time; None: hash each time.
+        endpoint: the address of a model that is asked over a network; ``name`` is then what that calls it.
+        dimensions: of the vectors of such a model.
 
     Returns:
         Without an embedder if no usable model was found; the warnings then say why, unless ``name`` is "none".
@@ -78,6 +81,8 @@ def find_model(name: str, *, cache_folder: Path | None) -> FoundModel:
     """
     if name == "none":
         return FoundModel(None)
+    if endpoint:
+        return _behind(endpoint, name, dimensions)
     if "/" not in name and not Path(name).is_dir():
         name = f"sentence-transformers/{name}"
     warnings: list[str] = []
@@ -150,6 +155,16 @@ def _remembered(memory: Path | None) -> dict[str, object]:
 def _remember(memory: Path, known: dict[str, object]) -> None:
     with suppress(OSError):
         safe_files.put(memory, json.dumps(known, indent=1).encode())
+
+
+def _behind(endpoint: str, name: str, dimensions: int) -> FoundModel:
+    if not dimensions:
+        change = command("graphmem", "embed", "change", name, "--endpoint", endpoint)
+        return FoundModel(None, (f"embedding.dimensions is not set for {endpoint!r}; it is found out by: {change}",))
+    ask_for_one()
+    from graphmem.embed.endpoint import EndpointEncoder  # noqa: PLC0415 - numpy and an HTTP client
+
+    return FoundModel(EndpointEncoder(endpoint, name=name, dimensions=dimensions))
 
 
 def _check_default(folder: Path, cache_folder: Path | None) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from graphmem.settings.config import Embedding
+
 if TYPE_CHECKING:
     from graphmem.embed.model import FoundModel
     from graphmem.embed.reranker import Reranker
@@ -15,17 +17,20 @@ class Models:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.embedders: dict[str, FoundModel] = {}
+        self.embedders: dict[tuple[str, str, int], FoundModel] = {}
         self.rerankers: dict[str, tuple[Reranker | None, Sequence[str]]] = {}
 
-    def embedder(self, name: str, cache_folder: Path) -> "FoundModel":
-        """Return the embedder that a setting names, with what to report about it."""
+    def embedder(self, setting: Embedding, cache_folder: Path) -> "FoundModel":
+        """Return the embedder that the settings name, with what to report about it."""
         from graphmem.embed.model import find_model  # noqa: PLC0415 - 15 ms that only a search by meaning pays
 
+        name, endpoint, dimensions = key = (setting.model, setting.endpoint, setting.dimensions)
         with self.lock:
-            if name not in self.embedders:
-                self.embedders[name] = find_model(name, cache_folder=cache_folder)
-            return self.embedders[name]
+            if key not in self.embedders:
+                self.embedders[key] = find_model(
+                    name, cache_folder=cache_folder, endpoint=endpoint, dimensions=dimensions
+                )
+            return self.embedders[key]
 
     def reranker(self, name: str) -> "tuple[Reranker | None, Sequence[str]]":
         """Return the reranker that a setting names, with what to report about it."""

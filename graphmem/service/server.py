@@ -319,7 +319,7 @@ class Service:
             "since": self.began,
             "requests": self.requests,
             "clients": self.running,
-            "model": next((name for name, found in self.models.embedders.items() if found.embedder), None),
+            "model": next((found.embedder.name for found in self.models.embedders.values() if found.embedder), None),
             "http": self.http,
             "token_file": self.token_file,
             "read_token_file": self.read_token_file,

@@ -10,26 +10,48 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from graphmem import constants
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, Unavailable
 from graphmem.settings.folders import user_config
 from graphmem.settings.trust import Asked, asked_for, trust_file, untrusted
 from graphmem.system import foreign, safe_files
 from graphmem.system.surroundings import variables
+
+
+def web_address(text: str) -> str:
+    """Return an address that texts may be sent to, or raise ``BadInput``, which shows no password."""
+    try:
+        parts = urlsplit(text)
+        is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, is_good = None, False
+    if parts is not None and (parts.username is not None or parts.password is not None):
+        raise BadInput(
+            f"the address of {parts.hostname!r} has a user or a password in it",
+            hint=f"the key belongs in {KEY_VARIABLE}",
+        )
+    if text and not (parts and is_good and text.isascii() and text.isprintable() and not set(text) & set(" ?#\\")):
+        raise BadInput(f"the endpoint {shown(text)} is not a web address", hint="such as http://127.0.0.1:11434")
+    return text
+
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]
 Profile = Literal["classic", "learned"]
 Secrets = Literal["refuse", "redact", "allow"]
 Name = Annotated[str, Field(max_length=1_000)]
+Endpoint = Annotated[str, Field(max_length=1_000), AfterValidator(web_address)]
+KEY_VARIABLE = "GRAPHMEM_EMBEDDING_KEY"  # of an endpoint; it is in no file
 CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
 TOP_LEVEL = {"format"}
+ADDRESS = ("endpoint", "dimensions")  # of the model that is named beside them
 
 
 class SettingsSection(BaseModel):
@@ -42,6 +64,8 @@ class Embedding(SettingsSection):
     """Which model makes the vectors."""
 
     model: Name = constants.DEFAULT_MODEL
+    endpoint: Endpoint = ""
+    dimensions: Annotated[int, Field(ge=0, le=constants.MOST_DIMENSIONS)] = 0
     background: bool = True
     wait: Annotated[float, Field(ge=0, le=3_600)] = constants.EMBED_S
 
@@ -269,7 +293,7 @@ def from_environment() -> dict[str, Any]:
     for section, model in sections().items():
         prefix = f"GRAPHMEM_{section.upper()}_"
         for variable, value in variables().items():
-            if variable.startswith(prefix):
+            if variable.startswith(prefix) and variable != KEY_VARIABLE:
                 key = variable.removeprefix(prefix).lower()
                 if key not in model.model_fields:
                     known = [f"{prefix}{name.upper()}" for name in model.model_fields]
@@ -278,9 +302,19 @@ def from_environment() -> dict[str, Any]:
     return found
 
 
+def endpoint_key() -> str:
+    """Return the key for the endpoint, which only the environment has; empty for none."""
+    key = variables().get(KEY_VARIABLE, "").strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise Unavailable(f"{KEY_VARIABLE} has characters that no key has")
+    return key
+
+
 def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
-    """Lay settings over others, key by key."""
+    """Lay settings over others, key by key; who names another model does not mean one behind the same address."""
     for section, keys in found.items():
+        if section == "embedding" and isinstance(keys, Mapping) and "model" in keys and section in values:
+            values[section] = {key: one for key, one in values[section].items() if key not in ADDRESS}
         values[section] = {**values.get(section, {}), **keys} if isinstance(keys, Mapping) else keys
 
 

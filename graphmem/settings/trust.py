@@ -14,9 +14,12 @@ from graphmem.settings.folders import user_config
 
 Asked = str | bool | int | float  # a value that a project asks for
 DIGEST_CHARS = 32
-# Settings that load weights, let secrets in or start a process, with the values that a project may ask for untrusted.
+# Settings that load weights, send texts away, let secrets in or start a process, with the values that a project may ask
+# for untrusted.
 NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "embedding.model": ("none", constants.DEFAULT_MODEL),
+    "embedding.endpoint": ("",),
+    "embedding.dimensions": (0,),
     "embedding.background": (False,),
     "retrieval.reranker": ("",),
     "store.secrets": ("refuse", "redact"),
@@ -39,8 +42,10 @@ def asked_for(found: Mapping[str, Any]) -> dict[str, Asked]:
 
 def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
     """Return why these settings of this clone do not count; None where they were trusted, with the files they load."""
-    entry = trusted().get(os.path.realpath(project))
-    if not isinstance(entry, dict) or entry.get("settings") != dict(asked):
+    entry = entry_of(project)
+    if entry.get("settings") != dict(asked):
+        entry = entry.get("before", {})  # the model was changed; another branch may name the one before
+    if entry.get("settings") != dict(asked):
         return "look at it, and allow it with: graphmem trust"
     seen = dict(entry.get("seen", {}))
     for name, value in asked.items():
@@ -49,7 +54,7 @@ def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
             names = sorted(file for file in {*(was or {}), *now} if (was or {}).get(file) != now.get(file))
             what = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
             return f"changed since it was trusted: {what}; look at it, and allow it with: graphmem trust"
-    if seen != entry.get("seen"):
+    if seen != entry.get("seen") and entry == entry_of(project):
         with contextlib.suppress(OSError):  # it only saves reading the files again
             keep(project, {**entry, "seen": seen})
     return None
@@ -79,9 +84,19 @@ def trust(project: Path, wanted: ToTrust) -> None:
     """Let these settings count in this clone, as long as they and their files are the same, and its programs run."""
     found = entry_of(project)
     if wanted.asked:
+        found.pop("before", None)
         found |= {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen}
     programs = {"commands": wanted.commands, "extractors": wanted.extractors}
     keep(project, found | {sort: sorted({*found.get(sort, ()), *texts}) for sort, texts in programs.items()})
+
+
+def trust_change(project: Path, wanted: ToTrust) -> None:
+    """Let settings count that a project is about to ask for; those that count now go on: it may never come to it."""
+    found = entry_of(project)
+    if wanted.asked:
+        if found.get("settings") != wanted.asked:
+            found["before"] = {name: found[name] for name in ("settings", "files", "seen") if name in found}
+        keep(project, found | {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen})
 
 
 def entry_of(project: Path) -> dict[str, Any]:

@@ -569,7 +569,7 @@ class Client:
     @cached_property
     def model(self) -> "tuple[Embedder | None, list[str]]":
         """The model of this store, and what there is to say about it."""
-        found = self.runtime.models.embedder(self.settings.embedding.model, self.local)
+        found = self.runtime.models.embedder(self.settings.embedding, self.local)
         notices = list(found.warnings)
         if found.embedder is None and self.settings.embedding.model != "none":
             notices.append("no embedding model is at hand: search is lexical only")

@@ -59,7 +59,8 @@ OPENING = frozenset({
     "experiences.promote", "insights.add", "campaigns.create", "tasks.start", "tasks.complete", "tasks.block",
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
     "log", "diff", "cypher", "cypher_named", "rebuild", "validate", "doctor", "trust", "events.add",
-    "explorations.start", "explorations.report", "explorations.wait", "extractors.run",
+    "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "embed.status",
+    "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
 })  # fmt: skip
@@ -243,7 +244,7 @@ def test_what_can_be_asked_of_the_past_has_a_command_that_takes_a_commit() -> No
 @pytest.mark.parametrize("name", [name for name, row in OPERATIONS.items() if row.at_home])
 def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str) -> None:
     noun, _, verb = name.rpartition(".")
-    command = {"explorations": "explore", "extractors": "extract"}.get(noun, verb)
+    command = {"explorations": "explore", "extractors": "extract", "embed": "embed"}.get(noun, verb)
     assert command in VERBS
     assert command in HERE
 
