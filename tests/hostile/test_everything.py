@@ -47,6 +47,7 @@ COMMANDS = [
     "task show c/001", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
     "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
+    "embed status",
     "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",
@@ -59,7 +60,7 @@ COMMANDS = [
     "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
     "extract add python", "extract run python",
     "scope add fresh --read failure", "export", "resolve", "init",
-    "undo", "trust --yes 0", "purge other --yes",
+    "undo", "trust --yes 0", "purge other --yes", "embed change none",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier
     "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50",
     "cypher --named failure/steer", "cypher --scope mine MATCH+(n)+RETURN+n+LIMIT+9",

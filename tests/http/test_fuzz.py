@@ -132,6 +132,7 @@ REAL: dict[str, dict[str, Any]] = {
     "diff": {},
     "export": {},
     "export_check": {},
+    "embed.status": {},
     "rebuild": {},
     "resolve": {},
     "validate": {},
