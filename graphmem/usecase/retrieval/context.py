@@ -210,7 +210,7 @@ def note_of(
 
 def picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_known: bool) -> list[Pick]:
     """Return the records that a block takes because of the objective: what answers it, then what its labels find."""
-    near = wanted(snapshot.settings.retrieval, request, found) if is_known else []
+    near = wanted(snapshot, request, found) if is_known else []
     hits = {hit.ref: hit for hit in found.results}
     reasons = labelled(snapshot, request)
     refs = {hit.ref for hit in near}
@@ -327,15 +327,15 @@ def tiers_of(request: ContextRequest) -> Collection[str]:
     return frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
 
 
-def wanted(settings: Retrieval, request: ContextRequest, found: Found) -> list[Hit]:
+def wanted(snapshot: Snapshot, request: ContextRequest, found: Found) -> list[Hit]:
     """Return the results that answer the objective: those of the tiers, and of the usual ones what is not unlikely."""
-    tiers = tiers_of(request)
+    settings, tiers = snapshot.settings.retrieval, tiers_of(request)
     near = [hit for hit in found.results if is_near(hit, tiers, tier_bounds(settings))]
     if tiers != USUAL:  # the caller asks for more
         return near
     sure = {hit.ref for hit in near if hit.factors.exact or hit.factors.help_ratio > 1}
     sure |= {hit.ref for hit in found.results[:1]}  # the one that the whole answer was judged by
-    likely = probabilities(found, [hit for hit in near if hit.ref not in sure])
+    likely = probabilities(snapshot, found, [hit for hit in near if hit.ref not in sure])
     return [hit for hit in near if hit.ref in sure or likely[hit.ref] >= settings.unsure]
 
 

@@ -4,13 +4,24 @@ from collections.abc import Collection, Mapping, Sequence
 from heapq import nlargest
 
 from graphmem.catalog.words import query_terms
-from graphmem.constants import EXACT_RELEVANCE, RIVALS, SAME_QUESTION
+from graphmem.constants import DEFAULT_MODEL, EXACT_RELEVANCE, RIVALS, SAME_QUESTION
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.query import Certainty, Found, Hit
 from graphmem.model import Record
 from graphmem.model.record import Triggered
 from graphmem.names import split_ref
-from graphmem.rules.known import BY_MEANING, BY_WORDS, Likely, Signs, certainty, judged, lead, overlap, probability
+from graphmem.rules.known import (
+    BY_MEANING,
+    BY_WORDS,
+    Fitted,
+    Likely,
+    Signs,
+    certainty,
+    judged,
+    lead,
+    overlap,
+    probability,
+)
 from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS, Reports
 from graphmem.rules.relevance import Evidence
@@ -46,10 +57,17 @@ def known_of(
     number = snapshot.catalog.lookup(*split_ref(record.ref))
     assert number is not None  # it was just found
     signs, sides = signs_of(snapshot, text, number, record, evidence, relevances)
-    likely = judged(signs.values, sides, BY_WORDS if snapshot.vectors is None else BY_MEANING)
+    likely = judged(signs.values, sides, fitted(snapshot))
     if evidence[number].exact or has_answered(occasions.reports.get(number, NO_REPORTS)):
         likely = Likely(likely.related, max(likely.same, EXACT_RELEVANCE))
     return certainty(likely, known=settings.known, unsure=settings.unsure), likely.same
+
+
+def fitted(snapshot: Snapshot) -> Fitted:
+    """Return the weights for the default model; of another one, whose cosines nobody measured, only words count."""
+    model, endpoint = snapshot.settings.embedding.model, snapshot.settings.embedding.endpoint
+    is_measured = snapshot.vectors is not None and model == DEFAULT_MODEL and not endpoint
+    return BY_MEANING if is_measured else BY_WORDS
 
 
 def has_answered(reports: Reports) -> bool:
@@ -127,14 +145,14 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:NAMES_SHOWN])) + (", …" if len(names) > NAMES_SHOWN else "")
 
 
-def probabilities(found: Found, hits: Collection[Hit]) -> dict[str, float]:
+def probabilities(snapshot: Snapshot, found: Found, hits: Collection[Hit]) -> dict[str, float]:
     """
     Return how likely each of some results is related, by the signs that the first one is judged by.
 
     The weights are fitted to first results. Of later ones, which have less of a lead, fewer are relevant than this
     says; below `unsure` hardly any is (docs/benchmarks.md, "A context block").
     """
-    weights = (BY_WORDS if found.search == "lexical" else BY_MEANING).related
+    weights = fitted(snapshot).related
     asked = set(query_terms(telling(found.query)))
     nearest = nlargest(
         RIVALS + 1, (hit for hit in found.results if not hit.factors.graph), key=lambda hit: hit.relevance

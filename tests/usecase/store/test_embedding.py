@@ -389,3 +389,19 @@ def test_a_local_folder_is_named_by_its_whole_path(
         monkeypatch.chdir(project)
         assert memory.query(QUESTION).notices == []
         assert (memory.embed.status().missing, memory.embed.change(DEFAULT_MODEL).made) == (0, 0)  # the same model
+
+
+def test_what_a_model_calls_alike_that_nobody_measured_is_not_known_for_it(
+    tmp_path: Path, server: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where every text is near every other: the default model's weights would call a result at least related."""
+    monkeypatch.setattr("tests.endpoint.vector_of", lambda text: [1.0 + len(text) / 1_000] + [1.0] * (DIMENSIONS - 1))
+    new_store(tmp_path)
+    with Memory(tmp_path) as memory:
+        memory.failures.add("the deploy ends before the cache is warm", name="cache")
+        memory.failures.add("OSError: no space left on device", name="disk")
+        memory.embed.change("alike", endpoint=server.url)
+        other = memory.query("how do I bake bread")
+        assert other.results[0].factors.semantic > 0.9
+        assert other.certainty == "none"
+        assert memory.query("how to warm the cache before the deploy").known
