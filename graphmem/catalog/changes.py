@@ -179,7 +179,7 @@ class ChangeApplier:
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
-            digest = text_hash(record) if self.is_searched(record_type) else None
+            digest = text_hash(record) if self.catalog.vocabulary.is_searched(record_type) else None
             old_digest, place = vectors.get(number, (None, None))
             rows.append(
                 (
@@ -222,11 +222,6 @@ class ChangeApplier:
             ClueIndex(self.catalog).add(memories)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
-
-    def is_searched(self, record_type: str) -> bool:
-        """Return whether records of this record type are found by `query`."""
-        made = self.catalog.vocabulary.entities.get(record_type)
-        return made.search if made else True
 
     def add_owned(self, owner: int, row: Record | Feedback, touched: Touched) -> None:
         """Add the edges that are fields of a row; they are resolved with the rest."""
