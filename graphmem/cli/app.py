@@ -80,6 +80,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "textconv": ("history", "textconv", "Print a data file for people; git diff calls it."),
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
     "rebuild": ("store", "rebuild", "Rebuild everything derived from the files."),
+    "split": ("store", "split", "Put the rows of a large kind into 16 or 256 files, or into one again."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
     "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),

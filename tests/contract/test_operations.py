@@ -64,7 +64,7 @@ OPENING = frozenset({
     "runs.end", "runs.resume",
 })  # fmt: skip
 # These write more than rows, and take it in.
-REWRITING = ("types.add_entity", "types.add_relation", "export", "resolve")
+REWRITING = ("types.add_entity", "types.add_relation", "export", "resolve", "split")
 
 
 def call(memory: Memory, name: str, given: dict[str, Any]) -> Any:
