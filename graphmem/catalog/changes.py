@@ -120,7 +120,10 @@ class ChangeApplier:
             return
         if rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
             return
-        sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
+        sql = (
+            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
+            " AND name NOT GLOB '*_file'"  # by which the rows of the next file are found
+        )
         for name, statement in self.connection.execute(sql, (table,)).fetchall():
             self.connection.execute(f"DROP INDEX {name}")
             self.indexes.append(statement)
