@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from graphmem.contract.scopes import ScopeList
     from graphmem.contract.sessions import SessionContext
     from graphmem.contract.stats import Stats
-    from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Split, Trust
+    from graphmem.contract.store import Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed
     from graphmem.contract.tasks import TaskChanged, TaskShown
     from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
     from graphmem.dispatch import Log
@@ -2111,9 +2111,39 @@ class Memory(Handle):
 
         Args:
             kind: A kind, an entity type or a relation type.
-            files: How many files its rows are to be in: 1, 16 or 256.
+            files: How many files its rows are to be in.
         """
         answer: Split = self.call("split", kind=kind, files=files)
+        return answer
+
+    def vacuum(self, *, dry_run: bool = False) -> Vacuumed:
+        """
+        Remove what is derived and not needed now: old vectors, past states, graphs of scopes, unused room.
+
+        Args:
+            dry_run: Only report what would be removed.
+        """
+        answer: Vacuumed = self.call("vacuum", dry_run=dry_run)
+        return answer
+
+    def reset(self, *, yes: bool = False) -> Reset:
+        """
+        Take all rows out of the memory, in one write; types, scopes and settings stay. Without ``yes`` count them.
+
+        Args:
+            yes: Take all rows out; without it they are only counted.
+        """
+        answer: Reset = self.call("reset", yes=yes)
+        return answer
+
+    def dump(self, kind: str) -> Dump:
+        """
+        Return the rows of a kind or a type, one JSON object a line.
+
+        Args:
+            kind: A kind, an entity type or a relation type.
+        """
+        answer: Dump = self.call("dump", kind=kind)
         return answer
 
     def validate(self) -> Checked:

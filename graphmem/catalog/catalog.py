@@ -103,6 +103,15 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
             self.next_epoch()
         if self.connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lexical'").fetchone():
             self.connection.execute("INSERT INTO lexical (lexical) VALUES ('rebuild')")
+        self.shrink()
+
+    def spare_bytes(self) -> int:
+        """Return how many bytes of the file hold nothing."""
+        sizes = [self.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_size")]
+        return int(sizes[0] * sizes[1])
+
+    def shrink(self) -> None:
+        """Rewrite the file without what holds nothing."""
         self.connection.execute("VACUUM")
         end = time.monotonic() + CHECKPOINT_S
         while self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:

@@ -526,6 +526,18 @@ def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
             safe_files.remove(path)
 
 
+def forget_others(catalog: Reads, folder: Path, model: str) -> None:
+    """Remove the vectors of all models but one."""
+    with transaction(catalog.connection):
+        catalog.connection.execute("DELETE FROM vector WHERE model <> ?", (model,))
+        for name in ("vector_bytes", "vector_file"):
+            sql = "DELETE FROM meta WHERE name GLOB ? AND name <> ?"
+            catalog.connection.execute(sql, (f"{name} *", f"{name} {model}"))
+    for path in safe_files.files(folder):
+        if not path.name.startswith(f"{model}."):
+            safe_files.remove(path)
+
+
 def damaged(catalog: Reads, folder: Path) -> list[tuple[str, bytes]]:
     """Return the vectors whose bytes are not as they were written, by model and hash of the text."""
     found: list[tuple[str, bytes]] = []

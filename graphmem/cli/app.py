@@ -82,6 +82,9 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "embed": ("embed", "app", "Show or change the model that makes the vectors."),
     "rebuild": ("store", "rebuild", "Rebuild everything derived from the files."),
     "split": ("store", "split", "Put the rows of a large kind into 16 or 256 files, or into one again."),
+    "vacuum": ("store", "vacuum", "Remove what is derived and not needed now."),
+    "dump": ("store", "dump", "Print the rows of a kind or a type."),
+    "reset": ("store", "reset", "Take all rows out of the memory."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
     "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
@@ -129,6 +132,7 @@ OF_THE_PAST = frozenset(
         "verify-loop",
         "inject",
         "experience",
+        "dump",
     }
 )
 

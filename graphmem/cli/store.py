@@ -1,4 +1,4 @@
-"""``init``, ``export``, ``rebuild``, ``validate``, ``resolve``, ``split``, ``doctor``, ``trust``."""
+"""The commands that look after a store: ``init``, ``export``, ``rebuild``, ``validate``, ``doctor`` and others."""
 
 from pathlib import Path
 from typing import Annotated, get_args
@@ -15,18 +15,25 @@ from graphmem.contract.findings import Checked, Doctored
 from graphmem.contract.install import InstallClient
 from graphmem.contract.store import (
     DoctorRequest,
+    Dump,
+    DumpRequest,
     Exported,
     ExportRequest,
     InitRequest,
     RebuildRequest,
     Rebuilt,
+    Reset,
+    ResetRequest,
     Resolved,
     Split,
     SplitRequest,
     Trust,
     TrustRequest,
+    Vacuumed,
+    VacuumRequest,
 )
 from graphmem.errors import Usage
+from graphmem.names import inert
 from graphmem.settings.folders import project_folder
 from graphmem.usecase.store.trust import allowing, lines_of
 
@@ -130,12 +137,57 @@ def resolve(invocation: Invocation, call: Call) -> None:
         invocation.say("now: git add .graphmem, then git commit (or git rebase --continue)")
 
 
+@passes("vacuum", VacuumRequest)
+def vacuum(invocation: Invocation, answer: Vacuumed) -> None:
+    """
+    Remove what is derived and not needed now: vectors of other models, past states of --at, graphs of scopes, room.
+
+    A command that needs it makes it again.
+
+    Example: graphmem vacuum --dry-run
+    """
+    verb = "removed" if answer.done else "would remove"
+    lines = [f"{verb} {found.what}: {found.bytes:,} bytes" for found in answer.freed]
+    invocation.answer(answer, "\n".join(lines))
+    size = f"{answer.before:,} bytes, {answer.after:,} afterwards" if answer.done else f"{answer.before:,} bytes"
+    invocation.say(f"{'' if answer.freed else 'nothing to remove; '}what is derived has {size}")
+
+
+@passes("reset", ResetRequest)
+def reset(invocation: Invocation, answer: Reset) -> None:
+    """
+    Take all rows out of the memory in one write; types, scopes and settings stay. Without --yes show what would go.
+
+    What was purged stays away. To take it back: graphmem undo
+
+    Example: graphmem reset
+    """
+    verb = "removed" if answer.done else "would remove"
+    lines = [f"{verb} {text.count(number, 'row')} of {file}" for file, number in answer.rows.items()]
+    invocation.answer(answer, "\n".join(lines))
+    if not answer.rows:
+        invocation.say("the memory is empty")
+
+
+@passes("dump", DumpRequest, kind=Taken("KIND", complete_kind))
+def dump(invocation: Invocation, answer: Dump) -> None:
+    """
+    Print the rows of a kind, an entity type or a relation type as NDJSON, archived ones too.
+
+    Example: graphmem dump failure
+    """
+    invocation.answer(answer, inert(answer.text.rstrip("\n")))
+
+
 @passes("split", SplitRequest, kind=Taken("KIND", complete_kind))
 def split(
     invocation: Invocation,
     call: Call,
     files: Annotated[
-        int, typer.Option("--files", metavar="N", help=f"{SplitRequest.model_fields['files'].description}.")
+        int,
+        typer.Option(
+            "--files", metavar="N", help=f"{SplitRequest.model_fields['files'].description}. One of: 1, 16, 256."
+        ),
     ] = SplitRequest.model_fields["files"].default,
 ) -> None:
     """

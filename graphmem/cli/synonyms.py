@@ -13,7 +13,6 @@ COMMANDS = {
     "delete": "forget",
     "destroy": "purge",
     "disconnect": "unlink",
-    "dump": "export",
     "find": "query",
     "fixes": "solutions",
     "grep": "query",

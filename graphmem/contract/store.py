@@ -35,11 +35,29 @@ class DoctorRequest(Request):
     fix: bool = Field(False, description="Repair what can be repaired automatically")
 
 
+class VacuumRequest(Request):
+    """Whether to only look."""
+
+    dry_run: bool = Field(False, description="Only report what would be removed")
+
+
+class ResetRequest(Request):
+    """Whether to empty the memory."""
+
+    yes: bool = Field(False, description="Take all rows out; without it they are only counted")
+
+
+class DumpRequest(Request):
+    """Which rows to return."""
+
+    kind: str = Field(description="A kind, an entity type or a relation type", max_length=64)
+
+
 class SplitRequest(Request):
     """Which kind to split, into how many files."""
 
     kind: str = Field(description="A kind, an entity type or a relation type", max_length=64)
-    files: Literal[1, 16, 256] = Field(16, description="How many files its rows are to be in: 1, 16 or 256")
+    files: Literal[1, 16, 256] = Field(16, description="How many files its rows are to be in")
 
 
 class TrustRequest(Request):
@@ -112,6 +130,47 @@ class Split(Answer):
     rows: int
     changed: bool
     removed: list[str] = []
+
+
+class Freed(Part):
+    """Something derived that was not needed, with its bytes."""
+
+    what: str
+    bytes: int
+
+
+class Vacuumed(Answer):
+    """
+    What ``vacuum`` removed, or would remove where ``done`` is false.
+
+    ``before`` and ``after`` are the bytes of everything derived.
+    """
+
+    done: bool
+    before: int
+    after: int
+    freed: list[Freed]
+
+
+class Reset(Answer):
+    """
+    How many rows went from each file, or would go where ``done`` is false.
+
+    ``before`` and ``after`` are the bytes of these files.
+    """
+
+    done: bool
+    before: int
+    after: int
+    rows: dict[str, int]
+
+
+class Dump(Answer):
+    """The rows of a kind or a type, one JSON object a line."""
+
+    kind: str
+    rows: int
+    text: str
 
 
 class Resolved(Answer):

@@ -64,6 +64,8 @@ WRITES: dict[str, Command] = {
     "resolve": lambda memory: memory.resolve(),
     "split": lambda memory: memory.split("failure"),
     "split --files 1": lambda memory: memory.split("failure", 1),
+    "reset --yes": lambda memory: memory.reset(yes=True),
+    "vacuum": lambda memory: memory.vacuum(),
     "init": lambda memory: Memory.init(memory.client.layout.root),
     "doctor --fix": lambda memory: memory.doctor(fix=True),
     "doctor --fix of a type": lambda memory: memory.doctor(fix=True),

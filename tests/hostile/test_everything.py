@@ -46,7 +46,7 @@ COMMANDS = [
     "run show", "statusline",
     "task show c/001", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
-    "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
+    "reset", "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
     "embed status",
     "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes
@@ -62,7 +62,7 @@ COMMANDS = [
     "scope add fresh --read failure", "export", "resolve", "init",
     "undo", "trust --yes 0", "purge other --yes", "embed change none",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier
-    "split failure", "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1",
+    "split failure", "dump failure", "vacuum", "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1",
     "cypher MATCH+(n)+RETURN+n+LIMIT+50",
     "cypher --named failure/steer", "cypher --scope mine MATCH+(n)+RETURN+n+LIMIT+9",
     "validate", "prime", "prime --json", "status",

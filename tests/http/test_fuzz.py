@@ -134,6 +134,8 @@ REAL: dict[str, dict[str, Any]] = {
     "export_check": {},
     "embed.status": {},
     "split": {"kind": "failure"},
+    "dump": {"kind": "failure"},
+    "vacuum": {},
     "rebuild": {},
     "resolve": {},
     "validate": {},

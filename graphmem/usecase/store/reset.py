@@ -1,0 +1,30 @@
+"""Reset: an empty memory, with the types, the scopes and the settings of before."""
+
+from graphmem.contract.store import Reset, ResetRequest
+from graphmem.ledger.layout import holds
+from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.system import safe_files
+
+KEPT = "purge"  # what was purged stays away
+
+
+def reset(snapshot: Snapshot, request: ResetRequest) -> Reset:
+    """
+    Take all rows out in one write, which ``undo`` takes back; without ``yes`` only count them.
+
+    Raises:
+        BadInput: a file has bad lines, which would be lost.
+    """
+    files = [file for file in snapshot.ledger.data_files() if holds(file)[0] != KEPT]
+    numbers = {file: found for file in files if (found := [*snapshot.catalog.lines(file).values()])}
+    before = bytes_of(snapshot, files)
+    if isinstance(snapshot, Writing) and numbers:
+        snapshot.commit([], removes=numbers)
+    rows = {file: len(found) for file, found in numbers.items()}
+    return Reset(done=request.yes, before=before, after=bytes_of(snapshot, files), rows=rows)
+
+
+def bytes_of(snapshot: Snapshot, files: list[str]) -> int:
+    """Return how large data files are together."""
+    stats = [safe_files.stat_of(snapshot.layout.store / file) for file in files]
+    return sum(stat.st_size for stat in stats if stat is not None)

@@ -1,0 +1,75 @@
+"""Vacuum: give back what derived files take that nothing needs now; the files of the store stay as they are."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from graphmem.catalog import vectors
+from graphmem.catalog.database import CatalogError
+from graphmem.constants import PAST_STATE_S
+from graphmem.contract.store import Freed, Vacuumed, VacuumRequest
+from graphmem.errors import Locked, Unavailable
+from graphmem.store.purging import forget_scoped
+from graphmem.store.runtime import Client
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
+
+Step = tuple[str, int, Callable[[], object]]  # what is not needed, its bytes, and what removes it
+
+
+def vacuum(client: Client, request: VacuumRequest) -> Vacuumed:
+    """
+    Remove what is derived and not needed now, each part under its own lock; a part in use stays, and is named.
+
+    All of it is made again where a command needs it.
+    """
+    client.sync()
+    before, freed = bytes_below([client.local]), list[Freed]()
+    with contextlib.nullcontext() if request.dry_run else client.ledger.writing():
+        for what, size, remove in steps(client):
+            try:
+                if size and not request.dry_run:
+                    remove()
+            except (Locked, Unavailable, CatalogError) as error:
+                client.notify_once(f"{what}: in use, and left as it is: {error}")
+                continue
+            freed += [Freed(what=what, bytes=size)] if size else []
+    return Vacuumed(done=not request.dry_run, before=before, after=bytes_below([client.local]), freed=freed)
+
+
+def steps(client: Client) -> Iterator[Step]:
+    """Yield what is not needed; the catalog last, for the others leave room in it."""
+    catalog, local = client.catalog, client.local
+    if client.vectors is not None:  # without a model, one that is away for now may come back
+        folder, model = local / "vectors", client.vectors.fingerprint
+        others = [path for path in safe_files.files(folder) if not path.name.startswith(f"{model}.")]
+        yield "vectors of other models", bytes_of(others), lambda: vectors.forget_others(catalog, folder, model)
+    old = [path for path in safe_files.folders(local / safe_files.PAST) if is_old(path)]
+    yield "past states of --at", bytes_below(old), lambda: forget_past(client, old)
+    yield "graphs of scopes", bytes_below([local / safe_files.SCOPED]), lambda: forget_scoped(client)
+    yield "unused room in the catalog", catalog.spare_bytes(), catalog.shrink
+
+
+def is_old(state: Path) -> bool:
+    """Return whether no command has read a past state for so long that none has it open."""
+    with safe_files.folder(state) as handle:
+        return time.time() - os.fstat(handle).st_mtime > PAST_STATE_S
+
+
+def forget_past(client: Client, states: Iterable[Path]) -> None:
+    """Remove past states while no command takes one out of git."""
+    with locked(client.local / "at.lock", timeout_s=client.lock_timeout_s):
+        for state in filter(is_old, states):
+            safe_files.remove_folder(state)
+
+
+def bytes_of(files: Iterable[Path]) -> int:
+    """Return how large files are together; those that are missing have no bytes."""
+    return sum(stat.st_size for path in files if (stat := safe_files.stat_of(path)))
+
+
+def bytes_below(folders: Iterable[Path]) -> int:
+    """Return how large the files in folders are together."""
+    return sum(bytes_of(safe_files.files(inner)) for folder in folders for inner in safe_files.walk(folder))
