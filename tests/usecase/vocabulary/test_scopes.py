@@ -187,6 +187,9 @@ def test_the_command_line_takes_a_scope_by_option_and_environment(
     assert capsys.readouterr().err == "error: this caller may not read 'failure'\nhint: it may read: pattern, service\n"
     assert run(["list", "--scope", "clark"]) == 1
     assert capsys.readouterr().err == "error: no scope 'clark'\nhint: did you mean clerk?\n"
+    for odd in ("", "../clerk", "Clerk"):  # an empty one is of a variable that is not set
+        assert run(["list", "--scope", odd]) != 0
+        assert "attic" not in "".join(capsys.readouterr())
     monkeypatch.setenv("GRAPHMEM_SCOPE", "clerk")
     assert run(["add", "failure", "--trigger", "it went boom"]) == 3
     assert "this caller may not write 'failure'" in capsys.readouterr().err
