@@ -255,3 +255,52 @@ def test_no_field_of_a_record_names_what_a_caller_may_not_see(worked: Memory) ->
     assert "001-box" in told(worked, "decision task", get={"ref": "decision/stairs"})
     assert "hush" in told(worked, "task failure", get={"ref": "task/move/001-box"})
     assert "never-shout" in told(worked, "event lesson", list={"kind": "event"})
+
+
+HUSHED = "hush: the attic of 12 is locked"
+MERGED = ('"action": "merged"', '"action": "updated"', '"merged": 1', '"updated": 1')
+UNREAD: list[tuple[str, dict[str, Any] | str]] = [
+    ("failures__add", {"trigger": HUSHED, "fix": "turn the key"}),
+    ("failures__add", {"trigger": HUSHED, "dry_run": True}),
+    ("failures__add", {"trigger": "something else", "name": "hush"}),
+    ("failures__add", {"trigger": "something else", "name": "hush", "replace": True}),
+    ("failures__add", {"trigger": "hush in the cellar"}),
+    ("experiences__add", {"task_type": "bug", "description": "a dog barked", "approach": "listen",
+                          "outcome": "success", "lessons": ["listen"], "confidence": "high"}),
+    ("add_rows", '{"kind":"failure","trigger":"something else","name":"hush"}\n'),
+    ("add_rows", '{"kind":"failure","trigger":"hush in the cellar"}\n'),
+    ("add_rows", json.dumps({"kind": "failure", "trigger": HUSHED})),
+    ("add_rows", '{"kind":"relation","from":"pattern/calm","type":"solves","to":"failure/hush"}\n'),
+    ("add_rows", '{"kind":"feedback","ref":"failure/hush","helped":true}\n'),
+    ("add_rows", '{"kind":"insight","category":"user_behavior","statement":"s","derived_from":["experience/hush"]}\n'),
+    ("edit", {"ref": "failur/hush", "fields": {"fix": "x"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("writes", ["failure experience pattern insight", None])
+def test_a_write_tells_nothing_of_what_may_be_written_and_not_read(
+    memory: Memory, tmp_path: Path, writes: str | None
+) -> None:
+    memory.failures.add(HUSHED, name="hush", fix="the key is below the stone")
+    memory.failures.add("hush in the cellar", name="old-hush")
+    memory.forget("failure/old-hush", "hushed up")
+    memory.experiences.add("bug", "a hushed bug", approach="x", outcome="success", lessons=["y"], name="hush")
+    memory.patterns.add("a noisy place", "stay calm", name="calm")
+    whole = data(tmp_path, "failure").read_text()
+    data(tmp_path, "lesson").write_text('{"kind":"lesson","name":"Bad Hush","text":"x"}\n')
+    caller = Caller(sees=frozenset({"pattern"}), writes=None if writes is None else frozenset(writes.split()))
+    for name, given in UNREAD:
+        found = told(memory, caller, **{name: given})
+        said = json.dumps(given) if isinstance(given, dict) else given
+        for word in ("below the stone", "old-hush", "hushed", "Hush", "are 1", *MERGED):
+            assert word in said or word not in found, (name, given, found)
+    data(tmp_path, "failure").write_text('{"kind":"failure","name":"Bad Hush","trigger":"x"}\n')
+    found = told(memory, caller, failures__add={"trigger": "quite another"})
+    assert "a file that this caller may not read has bad lines" in found
+    assert "Hush" not in found
+    data(tmp_path, "failure").write_text(whole)
+    assert '"code": "dangling"' in told(memory, caller, add_rows=UNREAD[9][1])
+    assert "hush" in told(memory, caller, edit={"ref": "failur/hush", "fields": {}})
+    assert "failure" not in told(memory, caller, edit={"ref": "failur/x", "fields": {}}).replace("failur/x", "")
+    assert not memory.get("pattern/calm").relations
+    assert memory.get("failure/hush").record.model_dump()["helped"] == 0

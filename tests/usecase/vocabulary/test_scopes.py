@@ -91,7 +91,7 @@ def test_what_may_be_written_and_not_read_is_not_shown(owner: Memory, clerk: Mem
     assert "another" not in again.model_dump_json()
     rows = [b'{"kind":"entity","type":"note","name":"plan","value":"third"}\n']
     bulk = clerk.add_rows(rows, verbose=True)
-    assert (bulk.updated, bulk.updates, bulk.results) == (1, [], [])
+    assert (bulk.created, bulk.updated, bulk.updates, bulk.results) == (1, 0, [], [])
     assert [one.ref for one in owner.add_rows(rows, verbose=True).results] == ["note/plan"]
     for asked in (lambda: clerk.get("note/plan"), lambda: clerk.edit("note/pla", value="x"), lambda: clerk.get("plan")):
         with pytest.raises(NotFound) as told:
