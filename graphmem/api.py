@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from graphmem.contract.scopes import ScopeList
     from graphmem.contract.sessions import SessionContext
     from graphmem.contract.stats import Stats
-    from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
+    from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Split, Trust
     from graphmem.contract.tasks import TaskChanged, TaskShown
     from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
     from graphmem.dispatch import Log
@@ -2103,6 +2103,17 @@ class Memory(Handle):
     def resolve(self) -> Resolved:
         """Merge what is between git's conflict markers, row by row, in every data file that has them."""
         answer: Resolved = self.call("resolve")
+        return answer
+
+    def split(self, kind: str, files: Literal[1, 16, 256] = 16) -> Split:
+        """
+        Put the rows of a kind into 16 or 256 files by the hash that orders them, or into one again.
+
+        Args:
+            kind: A kind, an entity type or a relation type.
+            files: How many files its rows are to be in: 1, 16 or 256.
+        """
+        answer: Split = self.call("split", kind=kind, files=files)
         return answer
 
     def validate(self) -> Checked:

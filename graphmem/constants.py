@@ -236,6 +236,8 @@ GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits 
 # --- the store ---------------------------------------------------------------------------------------------------
 FORMAT = 1  # of the files of a store
 FILE_BYTES = 2**30  # bytes of a data file at most; a kind may be a folder of files
+SPLIT_ROWS = 20_000  # rows of a file from which it should be split: a write reads and writes all of it
+SPLIT_BYTES = 16 * 2**20  # bytes of one, the same
 SILENT_BYTES = 4 * 2**20  # of data files that are read without a word; more takes over a second
 SILENT_CLUES = 10_000  # memories whose clues are made without a word; more takes over a second
 LOCK_TIMEOUT_S = 30.0  # seconds a writer waits for the lock

@@ -22,6 +22,7 @@ CREATE TABLE record (
   line BLOB,
   crc INTEGER                   -- CRC-32 of the line: SQLite does not notice when bytes change on the disk
 );
+CREATE INDEX record_file ON record (file) WHERE file GLOB 'data/*/*';
 CREATE INDEX record_name ON record (name);
 CREATE INDEX record_shown ON record (shown) WHERE shown <> name;
 CREATE INDEX record_live ON record (record_type, is_live);
@@ -70,6 +71,7 @@ CREATE TABLE relation (
   line BLOB,
   merged BLOB                   -- the row that several rows for one edge come to, where there are several
 );
+CREATE INDEX relation_file ON relation (file) WHERE file GLOB 'data/relations/*/*';
 CREATE INDEX relation_src ON relation (src, type, dst, weight) WHERE is_live;
 CREATE INDEX relation_dst ON relation (dst, type, src, weight) WHERE is_live;
 CREATE INDEX relation_heavy ON relation (type, weight) WHERE is_live AND weight > 1;
@@ -90,6 +92,7 @@ CREATE TABLE fact (
   wrong INTEGER,                -- of a report: the memory is disputed; NULL where it is not
   line BLOB, crc INTEGER
 );
+CREATE INDEX fact_file ON fact (file) WHERE file GLOB 'data/*/*';
 CREATE INDEX fact_wrong ON fact (record, at) WHERE wrong;
 CREATE INDEX fact_record ON fact (record, helped, at) WHERE ref IS NOT NULL;
 CREATE INDEX fact_purge ON fact (file) WHERE node IS NULL AND ref IS NULL;

@@ -52,7 +52,7 @@ from graphmem.contract.runs import BuildResume, Required, RunShown
 from graphmem.contract.scopes import ScopeList
 from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
-from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Trust
+from graphmem.contract.store import Exported, Initialised, Rebuilt, Resolved, Split, Trust
 from graphmem.contract.tasks import TaskChanged, TaskShown
 from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
 from graphmem.model import MODELS, vocabulary
@@ -477,6 +477,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`embed status`": EmbeddingStatus,
     "`embed change`": ModelChanged,
     "`rebuild`": Rebuilt,
+    "`split`": Split,
     "`validate`, `export --check`": Checked,
     "`doctor`": Doctored,
     "`undo`, `undo --list`": Writes,

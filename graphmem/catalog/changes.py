@@ -120,7 +120,10 @@ class ChangeApplier:
             return
         if rows < self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
             return
-        sql = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
+        sql = (
+            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?"
+            " AND name NOT GLOB '*_file'"  # by which the rows of the next file are found
+        )
         for name, statement in self.connection.execute(sql, (table,)).fetchall():
             self.connection.execute(f"DROP INDEX {name}")
             self.indexes.append(statement)
@@ -179,7 +182,7 @@ class ChangeApplier:
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
-            digest = text_hash(record) if self.is_searched(record_type) else None
+            digest = text_hash(record) if self.catalog.vocabulary.is_searched(record_type) else None
             old_digest, place = vectors.get(number, (None, None))
             rows.append(
                 (
@@ -222,11 +225,6 @@ class ChangeApplier:
             ClueIndex(self.catalog).add(memories)
         for number, owner in owned:
             self.add_owned(number, owner, touched)
-
-    def is_searched(self, record_type: str) -> bool:
-        """Return whether records of this record type are found by `query`."""
-        made = self.catalog.vocabulary.entities.get(record_type)
-        return made.search if made else True
 
     def add_owned(self, owner: int, row: Record | Feedback, touched: Touched) -> None:
         """Add the edges that are fields of a row; they are resolved with the rest."""

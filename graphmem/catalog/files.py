@@ -4,13 +4,14 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Self
 
 import orjson
 
 from graphmem.catalog.database import Reads, chunks, marks, table_of
 from graphmem.contract.findings import Finding
+from graphmem.model.entry import Entry
 from graphmem.model.record import Row
 
 
@@ -27,12 +28,19 @@ class Stamp(NamedTuple):
         return cls(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
+def by_index(file: str) -> str:
+    """Return what lets SQLite find the rows of a file by the index of those that are not in the one file of a kind."""
+    path = "data/relations/*/*" if table_of(file) == "relation" else "data/*/*"
+    return f" AND file GLOB '{path}'" if file.count("/") >= path.count("/") else ""
+
+
 class FileReads(Reads):
     """What the catalog knows of the files it was made from."""
 
     def lines(self, file: str) -> dict[bytes, int]:
         """Return the rows of a file as last read: line to number."""
-        return dict(self.connection.execute(f"SELECT line, id FROM {table_of(file)} WHERE file = ?", (file,)))
+        sql = f"SELECT line, id FROM {table_of(file)} WHERE file = ?{by_index(file)}"
+        return dict(self.connection.execute(sql, (file,)))
 
     def files_of(self, ids: Collection[int], table: str) -> dict[int, str]:
         """Return the files that hold rows of a table with these numbers."""
@@ -44,6 +52,11 @@ class FileReads(Reads):
             found |= dict(self.connection.execute(sql, part).fetchall())
         return found
 
+    def files_between(self, numbers: range, table: str) -> dict[int, str]:
+        """Return the files that hold the rows of a table with these numbers, one after the other."""
+        sql = f"SELECT id, file FROM {table} WHERE id BETWEEN ? AND ? AND file IS NOT NULL"
+        return dict(self.connection.execute(sql, (numbers[0], numbers[-1])).fetchall())
+
     def lines_of(self, ids: Collection[int], file: str) -> dict[int, bytes]:
         """Return the lines of those of some rows that a file holds, as last read."""
         found: dict[int, bytes] = {}
@@ -54,6 +67,34 @@ class FileReads(Reads):
             sql = f"SELECT id, line FROM {table} WHERE id IN ({marks(part)}) AND file = ?"
             found |= dict(self.connection.execute(sql, (*part, file)).fetchall())
         return found
+
+    def without_moved(self, file: str, entries: Sequence[Entry]) -> list[Entry]:
+        """Note which rows of a file were in another one, with the same lines; return the others."""
+        left: list[Entry] = []
+        table = table_of(file)
+        for part in chunks(entries):
+            sql = f"SELECT id, line FROM {table} WHERE id IN ({marks(part)}) AND file <> ?"
+            lines = dict(self.connection.execute(sql, (*(entry.id for entry in part), file)).fetchall())
+            moved = [entry.id for entry in part if lines.get(entry.id) == entry.line]
+            sql = f"UPDATE {table} SET file = ? WHERE id IN ({marks(moved)})"
+            self.connection.execute(sql, (file, *moved))
+            left += part if not moved else [entry for entry in part if lines.get(entry.id) != entry.line]
+        return left
+
+    def rows_in(self, file: str) -> int:
+        """Return how many rows a file has, as last read."""
+        sql = f"SELECT count(*) FROM {table_of(file)} WHERE file = ?{by_index(file)}"
+        (number,) = self.connection.execute(sql, (file,)).fetchone()
+        return int(number)
+
+    def misplaced(self, file: str, own: range) -> int:
+        """Return how many rows of a file have other numbers than these."""
+        return sum(number not in own for number in self.lines(file).values())
+
+    def move_rows(self, file: str, own: range, files: Collection[str]) -> None:
+        """Note for the rows with these numbers, which are in some files, that they are in another one."""
+        sql = f"UPDATE {table_of(file)} SET file = ? WHERE id BETWEEN ? AND ? AND file IN ({marks(files)})"
+        self.connection.execute(sql, (file, own[0], own[-1], *files))
 
     # --- the files as they were read ----------------------------------------------------------------------------
 

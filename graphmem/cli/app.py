@@ -81,6 +81,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
     "embed": ("embed", "app", "Show or change the model that makes the vectors."),
     "rebuild": ("store", "rebuild", "Rebuild everything derived from the files."),
+    "split": ("store", "split", "Put the rows of a large kind into 16 or 256 files, or into one again."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
     "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),

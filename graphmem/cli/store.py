@@ -1,4 +1,4 @@
-"""``init``, ``export``, ``rebuild``, ``validate``, ``doctor``, ``trust``."""
+"""``init``, ``export``, ``rebuild``, ``validate``, ``resolve``, ``split``, ``doctor``, ``trust``."""
 
 from pathlib import Path
 from typing import Annotated, get_args
@@ -7,7 +7,7 @@ import typer
 
 from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, invocation_of
+from graphmem.cli.caller import Invocation, complete_kind, invocation_of
 from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.options import option
 from graphmem.clients.install import checked
@@ -21,6 +21,8 @@ from graphmem.contract.store import (
     RebuildRequest,
     Rebuilt,
     Resolved,
+    Split,
+    SplitRequest,
     Trust,
     TrustRequest,
 )
@@ -126,6 +128,29 @@ def resolve(invocation: Invocation, call: Call) -> None:
     invocation.is_quiet = False
     if answer.files and not answer.findings:
         invocation.say("now: git add .graphmem, then git commit (or git rebase --continue)")
+
+
+@passes("split", SplitRequest, kind=Taken("KIND", complete_kind))
+def split(
+    invocation: Invocation,
+    call: Call,
+    files: Annotated[
+        int, typer.Option("--files", metavar="N", help=f"{SplitRequest.model_fields['files'].description}.")
+    ] = SplitRequest.model_fields["files"].default,
+) -> None:
+    """
+    Put the rows of a large kind, entity type or relation type into several files, so that writing one costs little.
+
+    In the order of their names, the files hold the lines of the one file. --files 1 takes it back.
+
+    Example: graphmem split failure --files 256
+    """
+    answer: Split = call(files=files)
+    where = "one file" if answer.files == 1 else f"{answer.files} files"
+    state = "now in" if answer.changed else "already in"
+    invocation.answer(answer, f"{answer.kind}: {text.count(answer.rows, 'row')} {state} {where}")
+    if answer.changed:
+        invocation.say("now: git add .graphmem, then git commit")
 
 
 @passes("doctor", DoctorRequest, fix=Taken(note="without --yes, only list it"))

@@ -54,6 +54,7 @@ class Code(StrEnum):
     BAD_NAME = "bad_name", "error", "The name of a file cannot be that of a file of the store; it is not read."
     UNMERGED = "unmerged", "error", "A merge of git is not finished, and rows of the other side are missing."
     NOT_CANONICAL = "not_canonical", "error", "The file is not as `export` writes it; only of `export --check`."
+    MISPLACED = "misplaced", "warning", "Rows of a kind that is split are in another file than where they belong."
     PURGED_ROW = "purged_row", "warning", "A merge brought purged rows back; they are not read."
     # Rows beside each other.
     DANGLING = "dangling", "warning", "An edge or a report names a record that is missing; of an input, an error."
@@ -86,6 +87,7 @@ class Code(StrEnum):
     MISSING_FOLDER = "missing_folder", "warning", "A folder of the store is missing."
     MISSING_ENTRY = "missing_entry", "warning", "A file of git lacks lines that `graphmem init` writes."
     UNREGISTERED = "unregistered", "warning", "The configuration of git in this clone lacks a setting."
+    LARGE_KIND = "large_kind", "warning", "The rows of a kind are so many that writing one takes long; see `split`."
     LEFTOVER = "leftover", "warning", "A process that died left a file."
     UNTRUSTED = "untrusted", "warning", "A setting of the project has no effect until it is trusted."
     NO_MODEL = "no_model", "warning", "The embedding model cannot be loaded; search is by words alone."

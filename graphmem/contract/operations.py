@@ -137,6 +137,8 @@ from graphmem.contract.store import (
     RebuildRequest,
     Rebuilt,
     Resolved,
+    Split,
+    SplitRequest,
     Trust,
     TrustRequest,
 )
@@ -520,6 +522,8 @@ ROWS = (
         "Rebuild everything derived from the files; ``embed=False`` makes no vectors.", at_home=True),
     Operation("resolve", NoParameters, Resolved, WRITE, "store.conflicts.resolve",
         "Merge what is between git's conflict markers, row by row, in every data file that has them."),
+    Operation("split", SplitRequest, Split, WRITE, "store.split.split",
+        "Put the rows of a kind into 16 or 256 files by the hash that orders them, or into one again.", positional=2),
     Operation("validate", NoParameters, Checked, READ, "store.validate.validate",
         "Check files, vocabulary, graph and search index against each other.", scoped=True),
     Operation("doctor", DoctorRequest, Doctored, WRITE, "store.doctor.doctor",

@@ -127,7 +127,7 @@ def choices(model: type[BaseModel], name: str) -> list[str]:
 def literals(annotation: Any) -> list[str]:
     """Return the values of the ``Literal`` in an annotation, if there is one."""
     if get_origin(annotation) is Literal:
-        return list(get_args(annotation))
+        return [*map(str, get_args(annotation))]
     return [value for part in get_args(annotation) for value in literals(part)]
 
 

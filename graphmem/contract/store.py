@@ -1,6 +1,7 @@
 """What operations on the store take and return."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, JsonValue
 
@@ -32,6 +33,13 @@ class DoctorRequest(Request):
     """Whether to repair what is found."""
 
     fix: bool = Field(False, description="Repair what can be repaired automatically")
+
+
+class SplitRequest(Request):
+    """Which kind to split, into how many files."""
+
+    kind: str = Field(description="A kind, an entity type or a relation type", max_length=64)
+    files: Literal[1, 16, 256] = Field(16, description="How many files its rows are to be in: 1, 16 or 256")
 
 
 class TrustRequest(Request):
@@ -90,6 +98,20 @@ class Initialised(Answer):
     path: str
     created: bool
     registered: list[str]
+
+
+class Split(Answer):
+    """
+    The files of a kind after ``split``.
+
+    ``changed`` is false where every row was where it belongs; ``removed`` are the files that are gone.
+    """
+
+    kind: str
+    files: int
+    rows: int
+    changed: bool
+    removed: list[str] = []
 
 
 class Resolved(Answer):

@@ -15,6 +15,7 @@ from graphmem.ndjson import BOM, BadLine, Lines, decode, refuse_long
 from graphmem.rules.purged import Purges
 
 SPLICED_BYTES = 5_000  # of an ordered file for each row that is changed in place: about as many as 20 lines have
+RESOLVE = "graphmem resolve"  # brings rows where they belong, each once
 ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
 
 
@@ -53,10 +54,11 @@ def is_of_purges(file: str) -> bool:
     return file.startswith("data/") and holds(file)[0] == "purge"
 
 
-def repeated(first: int | None) -> BadLine:
-    """Return the error for a row that is there twice."""
+def repeated(first: int | None, *, is_split: bool = False) -> BadLine:
+    """Return the error for a row that is there twice; in two files of a kind that is split, one of them goes."""
     where = f"line {first}" if first else "another file"
-    return BadLine(f"the same key as in {where}", "each key once", code="duplicate_key")
+    fix = RESOLVE if is_split and not first else None
+    return BadLine(f"the same key as in {where}", "each key once", code="duplicate_key", fix=fix)
 
 
 def oversize(file: str, size: int) -> list[Finding]:
@@ -99,13 +101,15 @@ class Known:
         symmetric: the symmetric relation types.
         is_elsewhere: returns whether another file of the same kind holds a row; None where there is no other file.
         is_every_line: look at lines that are known too: they may have been purged since.
+        is_split: the kind is in parts: its rows that are there twice are told in one finding.
     """
 
     lines: Mapping[bytes, int]
     purges: Purges
     symmetric: frozenset[str]
-    is_elsewhere: Callable[[int, str], bool] | None
+    is_elsewhere: Callable[[int], bool] | None
     is_every_line: bool
+    is_split: bool = False
 
 
 def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch]:
@@ -131,11 +135,12 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
             if number is None:
                 entry = read_line(file, line, known.symmetric, held)
                 number = entry.id
-            if number in places or (entry and known.is_elsewhere and known.is_elsewhere(number, file)):
-                raise repeated(places.get(number))
+            if number in places or (entry and known.is_elsewhere and known.is_elsewhere(number)):
+                raise repeated(places.get(number), is_split=known.is_split)
         except BadLine as error:
             bad += 1
-            if bad <= KEPT_FINDINGS:
+            is_known = error.fix == RESOLVE and scan.findings and scan.findings[-1].fix == RESOLVE
+            if len(scan.findings) < KEPT_FINDINGS and not is_known:
                 scan.findings.append(finding(error, file, place))
             continue
         if is_purged(line, entry, known):
@@ -148,8 +153,8 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
         if len(entries) >= ROWS_HELD:
             yield Batch(file, entries=entries)
             entries = []
-    if bad > KEPT_FINDINGS:
-        scan.findings.append(more_bad_lines(file, bad - KEPT_FINDINGS))
+    if bad > len(scan.findings):
+        scan.findings.append(more_bad_lines(file, bad - len(scan.findings)))
     scan.is_ordered = scan.is_ordered and lines.is_usual and not bad
     yield Batch(file, gone=set(known.lines.values()) - (places.keys() - set(scan.purged)), entries=entries)
 

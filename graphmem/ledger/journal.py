@@ -13,7 +13,8 @@ from pathlib import Path
 import orjson
 
 from graphmem.errors import Refused
-from graphmem.ledger.layout import FRESH, VOCABULARY_FILE, Layout, Look
+from graphmem.ledger.layout import FRESH, VOCABULARY_FILE, Layout, Look, is_plain
+from graphmem.ledger.parts import home_of
 from graphmem.system import safe_files
 
 Ready = Callable[[Mapping[Path, Path]], None]
@@ -29,7 +30,7 @@ def replace_files(
     Put new contents in the place of files, all or none.
 
     Args:
-        contents: by the path of the file, made where it is missing, folders too; None for a file of a type that goes.
+        contents: by the path of the file, made where it is missing, folders too; None for a file that goes.
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
         ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
             the file; what it raises leaves the files as they are.
@@ -107,7 +108,8 @@ def read_steps(layout: Layout, data: bytes) -> Iterator[tuple[Path | None, Path]
     had begun, or is not a list of these.
 
     A store comes with a branch, and a journal with it might too: only a file of new contents in the store's own folders
-    is renamed, and only to the file that it is for; only a file of a type goes.
+    is renamed, and only to the file that it is for; only a file of the vocabulary goes, or one
+    whose rows go into others.
     """
     try:
         steps = orjson.loads(data)
@@ -115,22 +117,27 @@ def read_steps(layout: Layout, data: bytes) -> Iterator[tuple[Path | None, Path]
         return
     if not isinstance(steps, list) or not all(is_step(step) for step in steps):
         return
-    for *fresh, path in steps:
-        if not fresh:
-            if VOCABULARY_FILE.fullmatch(path):
-                yield None, layout.store / path
-            continue
-        (new,) = fresh
+    written = set[str]()  # kinds, each by its one file, of which a file gets new contents
+    for new, path in (step for step in steps if len(step) > 1):
         found = FRESH.fullmatch(Path(new).name)
         target = layout.store / path
         is_ours = found is not None and found[1] == target.name and Path(new).parent == Path(path).parent
         if is_ours and ".." not in Path(path).parts and target.parent in layout.folders():
             yield layout.store / new, target
+            written |= {home_of(path)} if is_data_file(path) else set()
+    for (path,) in (step for step in steps if len(step) == 1):
+        if VOCABULARY_FILE.fullmatch(path) or (is_data_file(path) and home_of(path) in written):
+            yield None, layout.store / path
 
 
 def is_step(step: object) -> bool:
     """Return whether an item of a journal is a rename, two paths below the store, or a file that goes, one path."""
     return isinstance(step, list) and len(step) in (1, 2) and all(map(is_path, step))
+
+
+def is_data_file(path: str) -> bool:
+    """Return whether a path of a journal is that of a data file."""
+    return path.startswith("data/") and path.endswith(".ndjson") and is_plain(path) and ".." not in path.split("/")
 
 
 def is_path(value: object) -> bool:

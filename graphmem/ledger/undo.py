@@ -12,7 +12,7 @@ import time
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from zlib import crc32
 
@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from graphmem.errors import Refused
 from graphmem.ledger.layout import VOCABULARY_FILE, Layout, holds
+from graphmem.ledger.parts import files_by_kind, home_of, is_part, part_of
 from graphmem.ledger.row import line_id
 from graphmem.ledger.types import read_types
 from graphmem.model import MODELS
@@ -252,6 +253,38 @@ def read_rows(found: NotedRows) -> Rows:
     return rows
 
 
+def by_files(write: NotedWrite, present: Collection[str], symmetric: frozenset[str]) -> NotedWrite:
+    """Return a write with the rows of files that are gone by those that they belong in: the kind was split since."""
+    split = files_by_kind(present)
+    files: dict[str, Rows] = {}
+
+    def of(file: str, number: int) -> Rows:
+        home = home_of(file)
+        is_moved = file not in present and (is_part(file) or home in split)
+        return files.setdefault(part_of(home, split.get(home, 1), number) if is_moved else file, Rows())
+
+    for file, rows in write.files.items():
+        for number, total in zip(rows.added, rows.sums, strict=False):
+            of(file, number).added.append(number)
+            of(file, number).sums.append(total)
+    for file, rows in write.files.items():
+        for line, total in zip(rows.changed, rows.sums[len(rows.added) :], strict=True):
+            made = of(file, number_of(line, symmetric))
+            made.changed.append(line)
+            made.sums.append(total)
+        for line in rows.removed:
+            of(file, number_of(line, symmetric)).removed.append(line)
+    return replace(write, files=files)
+
+
+def number_of(line: bytes, symmetric: frozenset[str]) -> int:
+    """Return the number of the row on an old line."""
+    try:
+        return line_id(line, symmetric)
+    except (BadLine, KeyError, TypeError, AttributeError):
+        raise Refused(f"a note of what was written holds no row: {line[:80]!r}") from None
+
+
 class Overlay:
     """The rows of a store as they are, and as they will be when some writes are taken back."""
 
@@ -282,8 +315,8 @@ class Overlay:
         is_undone = True
         back: dict[str, dict[int, bytes | None]] = {}
         for file, rows in write.files.items():
-            changed = {self.number(line): line for line in rows.changed}
-            removed = {self.number(line): line for line in rows.removed}
+            changed = {number_of(line, self.symmetric): line for line in rows.changed}
+            removed = {number_of(line, self.symmetric): line for line in rows.removed}
             now = self.lines(file, [*rows.added, *changed, *removed])
             old = dict.fromkeys(rows.added) | changed | removed
             if any(now.get(number) != line for number, line in old.items()):
@@ -300,10 +333,3 @@ class Overlay:
             for file, old in back.items():
                 self.after.setdefault(file, {}).update(old)
         return since
-
-    def number(self, line: bytes) -> int:
-        """Return the number of the row on an old line."""
-        try:
-            return line_id(line, self.symmetric)
-        except (BadLine, KeyError, TypeError, AttributeError):
-            raise Refused(f"a note of what was written holds no row: {line[:80]!r}") from None

@@ -169,6 +169,11 @@ class Vocabulary(BaseModel):
                     found.setdefault(alias, name)
         return found
 
+    def is_searched(self, record_type: str) -> bool:
+        """Return whether `query` finds records of a record type by words and by meaning."""
+        made = self.entities.get(record_type)
+        return made.search if made else True
+
     def current(self, ref: str) -> str | None:
         """Return a reference by the current name of its type; None where the type had no other name."""
         record_type, name = split_ref(ref)

@@ -70,6 +70,11 @@ def parsed(data: bytes) -> ast.Module:
         raise ValueError(str(error) or "it is nested too deep") from None
 
 
+def joined(*parts: str) -> str:
+    """Return a dotted name; parts that are empty are left out."""
+    return ".".join(filter(None, parts))
+
+
 def module_names(paths: Sequence[str]) -> dict[str, str]:
     """
     Return the dotted name of each file, as an import has it; where two have one, the second has that of its whole path.
@@ -163,8 +168,9 @@ class PythonCode:
             return self.absolute(module, node.module or "")
         is_package = self.paths[module].endswith(PACKAGE)
         parts = module.split(".")
-        above = parts[: len(parts) - node.level + is_package]
-        return ".".join((*above, *((node.module,) if node.module else ()))) if above else ""
+        kept = len(parts) - node.level + is_package
+        above = parts[: max(kept, 0)]  # none left: the project's folder is itself a package
+        return joined(*above, node.module or "") if kept >= 0 else ""
 
     def absolute(self, module: str, name: str) -> str:
         """Return the whole name of a module: a script that is in no package imports its neighbour by the last part."""
@@ -201,7 +207,7 @@ class PythonCode:
             return module if found.module in self.packages else None
         if module in self.scopes:
             return self.bound(self.scopes[module], found.name, seen)
-        submodule = f"{found.module}.{found.name}"
+        submodule = joined(found.module, found.name)
         return Thing("module", submodule) if submodule in self.packages else None
 
     def bases(self, scope: LexicalScope) -> list[Thing]:
@@ -253,7 +259,7 @@ class PythonCode:
                 elif isinstance(node, ast.ImportFrom):
                     module = self.source_of(thing.name, node)
                     for alias in node.names:
-                        submodule = Thing("module", f"{module}.{alias.name}")
+                        submodule = Thing("module", joined(module, alias.name))
                         yield "imports", thing, submodule if submodule in self.values else Thing("module", module)
 
     def calls(self) -> Iterator[tuple[str, Thing, Thing]]:

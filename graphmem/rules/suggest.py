@@ -23,9 +23,10 @@ def refuse_unknown(what: str, given: Iterable[object], known: Collection[str]) -
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """Return a hint with the nearest names, or those that contain this one; None without any."""
+    """Return a hint with the names whose last part this is, or else the nearest, or those that contain it, or None."""
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    near = [found for found in names if found.endswith((f".{name}", f"/{name}"))][:3]
+    near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not near and len(name) >= PART:
         near = [found for found in names if name in found][:3]
     return f"did you mean {' or '.join(map(quoted, near))}?" if near else None

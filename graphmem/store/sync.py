@@ -9,7 +9,7 @@ import hashlib
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +28,7 @@ from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemErro
 from graphmem.git import commands
 from graphmem.ledger import undo
 from graphmem.ledger.data_file import (
+    RESOLVE,
     Known,
     Scan,
     can_splice,
@@ -40,6 +41,7 @@ from graphmem.ledger.data_file import (
 )
 from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import TYPE_FILE, Look, holds, is_plain, usual_file
+from graphmem.ledger.parts import files_by_kind, home_of, is_part, numbers_of, own_of, part_of
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import plain_edge
 from graphmem.ledger.types import NO_TYPES, Types, drifted, drifted_types, read_types, read_vocabulary, vocabulary_json
@@ -110,7 +112,9 @@ class SyncedLedger:
         self.vocabulary_findings: list[Finding] = []
         self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
         self.purges = Purges()
-        self.siblings: Counter[tuple[str, str | None]] = Counter()  # data files by what they hold
+        self.siblings: Counter[tuple[str, str | None]] = Counter()  # data files by what they hold, also that are gone
+        self.split: dict[str, int] = {}  # how many files a kind that is split has
+        self.unread: set[str] = set()  # files that are still to be read: what they held they may hold no longer
         self.writes = 0  # that this process made
         self.notices: list[str] = []  # of the last writes, for people
 
@@ -243,14 +247,35 @@ class SyncedLedger:
     def take_in(self, files: list[str], *, is_every_line: bool = False) -> int:
         """Read these files and take in what changed in them; return how many rows that are."""
         self.purges = self.catalog.purges()
-        self.siblings = Counter(map(holds, self.layout.data_files()))
-        in_order = sorted((file for file in files if file.startswith("data/")), key=changes.ChangeApplier.order)
+        present = set(self.layout.data_files())
+        files = [*files, *self.doubtful(present, files)]
+        self.split = files_by_kind(present)
+        self.siblings = Counter(map(holds, {*present, *(file for file in files if file.startswith("data/"))}))
+        in_order = sorted((file for file in files if file.startswith("data/")), key=self.order(present))
         types = [file for file in files if not file.startswith("data/")]
+        self.unread = set(in_order)
         with changes.ChangeApplier(self.catalog) as intake:
             for file in types + in_order:
                 for batch in self.read(file, is_every_line=is_every_line):
+                    if self.siblings[holds(file)] > 1:
+                        batch.entries = self.catalog.without_moved(file, batch.entries)
                     intake.take(batch)
         return intake.rows
+
+    def doubtful(self, present: Collection[str], changed: Collection[str]) -> set[str]:
+        """Return the files to read again: another file of their kind made them bad, and one of these changed."""
+        kinds = {holds(file) for file in changed if file.startswith("data/")}
+        doubled = {found.file for found in self.catalog.findings() if found.code == Code.DUPLICATE_KEY}
+        return {file for file in doubled if file in present and holds(file) in kinds}.difference(changed)
+
+    def order(self, present: Collection[str]) -> Callable[[str], tuple[int, bool, bool, str]]:
+        """Return what changed data files are sorted by: where rows belong first, and last files that are gone."""
+
+        def place(file: str) -> tuple[int, bool, bool, str]:
+            table, _ = changes.ChangeApplier.order(file)
+            return table, file not in present, home_of(file) in self.split and not own_of(file, self.split), file
+
+        return place
 
     def are_types_changed(self, changed: Iterable[str]) -> bool:
         """Return whether the vocabulary follows from files that changed: of types, or the first of a type without."""
@@ -328,6 +353,7 @@ class SyncedLedger:
             is_every_line: look at lines that are known too: they may have been purged since.
         """
         end = time.monotonic() + SETTLING_S
+        self.unread.discard(file)
         while True:
             read_ns = time.time_ns()
             try:
@@ -353,8 +379,9 @@ class SyncedLedger:
                             self.catalog.lines(file),
                             self.purges,
                             self.symmetric,
-                            is_elsewhere=self.is_elsewhere if self.siblings[holds(file)] > 1 else None,
+                            is_elsewhere=self.elsewhere(file) if self.siblings[holds(file)] > 1 else None,
                             is_every_line=is_every_line,
+                            is_split=home_of(file) in self.split,
                         ),
                     )
                 digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
@@ -386,9 +413,17 @@ class SyncedLedger:
             return False
         return is_whole or abs(time.time_ns() - before.st_mtime_ns) > SETTLING_S * 1e9
 
-    def is_elsewhere(self, number: int, file: str) -> bool:
-        """Return whether another file of the same kind holds this row already."""
-        return self.catalog.files_of([number], table_of(file)).get(number, file) != file
+    def elsewhere(self, file: str) -> Callable[[int], bool]:
+        """Return what tells whether another file of the same kind than this one holds a row already."""
+        table, own = table_of(file), numbers_of(file) if is_part(file) else range(0)
+        homes = self.catalog.files_between(own, table) if own else {}
+
+        def is_elsewhere(number: int) -> bool:
+            known = homes if number in own else self.catalog.files_of([number], table)
+            other = known.get(number, file)
+            return other != file and other not in self.unread
+
+        return is_elsewhere
 
     @property
     def symmetric(self) -> frozenset[str]:
@@ -447,18 +482,21 @@ class SyncedLedger:
         self.write(batches, types, is_noted=is_noted)
 
     def by_file(self, puts: Sequence[Entry]) -> dict[str, list[Entry]]:
-        """Return rows by the files that they go into: where a row of their number is, or the usual one."""
+        """Return rows by the files that they go into: where a row of their number is, or where it belongs."""
         usually: dict[str, list[Entry]] = {}
+        split = files_by_kind(self.catalog.file_stamps())
         for entry in puts:
             usually.setdefault(usual_file(entry.kind, entry.row.get("type")), []).append(entry)
         found: dict[str, list[Entry]] = {}
         for usual, entries in usually.items():
             homes = self.catalog.files_of([entry.id for entry in entries], table_of(usual))
-            if not homes:
+            files = split.get(usual, 1)
+            if not homes and files == 1:
                 found.setdefault(usual, []).extend(entries)
                 continue
             for entry in entries:
-                found.setdefault(homes.get(entry.id, usual), []).append(entry)
+                file = homes.get(entry.id) or part_of(usual, files, entry.id)
+                found.setdefault(file, []).append(entry)
         return found
 
     def refuse_drifted(self, files: Iterable[str]) -> None:
@@ -572,6 +610,31 @@ class SyncedLedger:
                         intake.take(batches[file])
             self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
 
+    def arrange(self, contents: Mapping[str, bytes | None]) -> None:
+        """
+        Put the rows of a kind, as they are, into other files, all or none; the catalog notes where each is now.
+
+        Args:
+            contents: of each file that the rows are in from now on; None for a file that goes.
+        """
+        read = self.as_read(contents)
+        before = [file for file, stamp in read.items() if stamp is not None]
+        self.notices += [removal(file, number) for file, number in self.purged_rows().items() if file in contents]
+
+        def take_in(fresh: Mapping[Path, Path]) -> None:
+            with self.catalog.transaction():
+                for file, data in contents.items():
+                    if data is None:
+                        self.catalog.remove_file(file)
+                        continue
+                    stamp, digest = Stamp.of(os.lstat(fresh[self.layout.store / file])), hashlib.sha256(data).digest()
+                    self.catalog.store_file(file, stamp, digest, time.time_ns(), is_ordered=True)
+                    self.catalog.move_rows(file, numbers_of(file), before)
+                self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
+
+        replace_files({self.layout.store / file: data for file, data in contents.items()}, self.layout, take_in)
+        self.writes += 1
+
     def as_read(self, files: Iterable[str]) -> Read:
         """Return how these files were when they were read; None for one that was not there."""
         return {file: self.catalog.stamp(file) for file in files}
@@ -612,10 +675,10 @@ class SyncedLedger:
         findings = self.catalog.findings_of(file)
         if findings:
             first, place = findings[0], self.layout.store / file
-            is_conflict = any(found.code == Code.CONFLICT_MARKER for found in findings)
+            is_conflict = any(found.fix == RESOLVE for found in findings)
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
-                hint="graphmem resolve" if is_conflict else f"correct line {first.line} of {place}, or take it out",
+                hint=RESOLVE if is_conflict else f"correct line {first.line} of {place}, or take it out",
                 details={"findings": [found.model_dump() for found in findings]},
             )
 

@@ -237,8 +237,7 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
             raise refused_line(finding(bad, label, place), said) from None
     with client.deciding(is_real=not is_dry) as snapshot:
         intake, done = replace(snapshot, label, source, rows)
-        types = snapshot.vocabulary.entities
-        is_searched = any(name in types and types[name].search for name in extractor.writes)
+        is_searched = any(map(snapshot.vocabulary.is_searched, snapshot.vocabulary.entities.keys() & extractor.writes))
     if intake.findings:
         raise refused_line(intake.findings[0], said)
     if done.created > MANY_RECORDS and is_searched and not is_dry:

@@ -2,11 +2,13 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from graphmem.api import Memory
 from graphmem.errors import Usage
@@ -44,7 +46,8 @@ def plant(folder: Path, place: Path, row_of: Callable[[dict[str, Any]], dict[str
         for sort in ("entities", "relations"):
             for file in (place / "rows" / "types" / sort).iterdir():
                 (store / "types" / sort / file.name).write_bytes(file.read_bytes())
-        with Memory(place) as memory, open(place / "rows" / "rows.ndjson", "rb") as rows:
+        allowed = mock.patch.dict(os.environ, {"GRAPHMEM_STORE_SECRETS": "allow"})  # some look like it
+        with allowed, Memory(place) as memory, open(place / "rows" / "rows.ndjson", "rb") as rows:
             memory.add_rows(json.dumps(row).encode() for line in rows if (row := row_of(json.loads(line))) is not None)
         (place / "rows").rename(converted)  # now it is whole
     refs: dict[str, str] = json.loads((converted / "refs.json").read_text(encoding="utf-8"))

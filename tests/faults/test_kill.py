@@ -62,6 +62,8 @@ WRITES: dict[str, Command] = {
     "extract run": lambda memory: (trust_all(memory), memory.extractors.run(["tags"])),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),
+    "split": lambda memory: memory.split("failure"),
+    "split --files 1": lambda memory: memory.split("failure", 1),
     "init": lambda memory: Memory.init(memory.client.layout.root),
     "doctor --fix": lambda memory: memory.doctor(fix=True),
     "doctor --fix of a type": lambda memory: memory.doctor(fix=True),
@@ -99,6 +101,9 @@ def prepare(name: str, folder: Path) -> None:
         rows = [{"kind": "entity", "type": "part", "name": f"s{n}"} for n in range(100)]
         edges = [{"kind": "edge", "from": f"part/s{n}", "type": "causes", "to": "failure/f0"} for n in range(100)]
         (folder / "found").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in [*rows, *edges]))
+    elif name == "split --files 1":
+        with whole.opened(folder) as memory:
+            memory.split("failure", 256)
     elif name == "export":
         path = store / "data/failure.ndjson"
         path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
@@ -158,12 +163,12 @@ REPEATED = (
     "doctor --fix",
     "doctor --fix of a type",
 )  # several steps, each of them whole: a second run finishes them
-PREPARED = ("extract run",)  # it finds another store than the others
+PREPARED = ("extract run", "split --files 1")  # it finds another store than the others
 OF_THE_GRAPH = ("rebuild", "first cypher")  # the next command at the graph removes a draft of it
 
 TYPICAL = {  # of each sort some; a run of all tests has the other ones
     "add", "add --ndjson", "edit", "rename", "type rename --yes", "purge --yes", "undo", "link", "learn",
-    "session decide", "resolve", "doctor --fix", "rebuild", "extract run", "first list", "first cypher",
+    "session decide", "resolve", "split", "doctor --fix", "rebuild", "extract run", "first list", "first cypher",
     "first list --at",
 }  # fmt: skip
 

@@ -62,7 +62,8 @@ COMMANDS = [
     "scope add fresh --read failure", "export", "resolve", "init",
     "undo", "trust --yes 0", "purge other --yes", "embed change none",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier
-    "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1", "cypher MATCH+(n)+RETURN+n+LIMIT+50",
+    "split failure", "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1",
+    "cypher MATCH+(n)+RETURN+n+LIMIT+50",
     "cypher --named failure/steer", "cypher --scope mine MATCH+(n)+RETURN+n+LIMIT+9",
     "validate", "prime", "prime --json", "status",
     "install claude-code", "uninstall claude-code", "export --to ../out",

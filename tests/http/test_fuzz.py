@@ -133,6 +133,7 @@ REAL: dict[str, dict[str, Any]] = {
     "export": {},
     "export_check": {},
     "embed.status": {},
+    "split": {"kind": "failure"},
     "rebuild": {},
     "resolve": {},
     "validate": {},

@@ -105,6 +105,18 @@ def test_imports_lead_to_modules_of_the_project_also_within_functions() -> None:
     }  # fmt: skip
 
 
+def test_a_folder_that_is_itself_a_package_has_relative_imports() -> None:
+    files = {
+        "__init__.py": "",
+        "a.py": "from .b import x\nfrom . import c\nfrom ..d import y\ndef f():\n x()\n c.z()",
+        "b.py": "def x(): ...",
+        "c.py": "def z(): ...",
+        "d.py": "",
+    }
+    assert edges(files, "imports") == {("a", "b"), ("a", "c")}
+    assert edges(files, "calls") == {("a.f", "b.x"), ("a.f", "c.z")}
+
+
 CALLS = {
     "a name of the module": ("def f(): g()\ndef g(): ...", {("f", "g")}),
     "an object of a class": ("def f(): C()\nclass C: ...", {("f", "C")}),

@@ -12,6 +12,7 @@ from graphmem.errors import NotFound, Refused
 from graphmem.ledger import undo as notes
 from graphmem.ledger.data_file import check_place
 from graphmem.ledger.layout import TYPE_FILE, holds
+from graphmem.ledger.parts import home_of
 from graphmem.ledger.row import read_entry
 from graphmem.ledger.types import Types, read_types
 from graphmem.model.entry import Batch, Entry
@@ -62,13 +63,14 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     """
     number = request.number
     current = notes.Overlay(snapshot.catalog.lines_of, snapshot.symmetric)
+    present = set(snapshot.ledger.data_files())
     types: dict[str, bytes | None] = {}  # the files of types as they will be; None for one that goes
     taken: list[notes.NotedWrite] = []
     passed: list[Path] = []
     for path in notes.noted(snapshot.layout):
         if len(taken) == number:
             break
-        write = notes.read_write(path)
+        write = notes.by_files(notes.read_write(path), present, current.symmetric)
         since = changes_since(snapshot, current, types, write, is_sure=notes.is_sure(path))
         passed.append(path)
         if since is None:
@@ -128,8 +130,9 @@ def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types
     for file in (file for file, text in types.items() if text is None and TYPE_FILE.fullmatch(file)):
         group, name = PurePath(file).parent.name, PurePath(file).stem
         held = f"data/{group}/{name}.ndjson"
-        after = current.after.get(held, {})
-        rows = [number for number in snapshot.catalog.lines(held).values() if after.get(number, b"") is not None]
+        files = [found for found in snapshot.ledger.data_files() if home_of(found) == held]
+        known = {number: found for found in files for number in snapshot.catalog.lines(found).values()}
+        rows = [number for number, found in known.items() if current.after.get(found, {}).get(number, b"") is not None]
         users = [made.type for made in left.project_relations.values() if name in (*made.sources, *made.targets)]
         if rows or users:
             what = f"{len(rows):,} rows are of it" if rows else f"relation type {users[0]!r} names it"

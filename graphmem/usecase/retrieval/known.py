@@ -64,7 +64,7 @@ def known_of(
 
 
 def fitted(snapshot: Snapshot) -> Fitted:
-    """Return the weights for the default model; of another one, whose cosines nobody measured, only words count."""
+    """Return the weights for the default model; for another one, whose cosines were not measured, those of words."""
     model, endpoint = snapshot.settings.embedding.model, snapshot.settings.embedding.endpoint
     is_measured = snapshot.vectors is not None and model == DEFAULT_MODEL and not endpoint
     return BY_MEANING if is_measured else BY_WORDS

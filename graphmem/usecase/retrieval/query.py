@@ -98,6 +98,8 @@ def prepare(client: Client, request: QueryRequest, first: Callable[[], Collectio
     client.sync()
     record_types = searched_types(client.catalog.vocabulary, request)
     client.refuse_unseen(request.kinds or ())
+    if passed := [name for name in request.kinds or () if not client.catalog.vocabulary.is_searched(name)]:
+        client.notify_once(f"{', '.join(passed)}: not searched by words or meaning; its type file says search: false")
     client.catch_up(client.lexical)
     most = max(min(request.limit, MOST_RESULTS), client.settings.retrieval.candidates)
     gist = telling(request.text)

@@ -1,14 +1,17 @@
-"""Resolve: repair data files that a merge left with git's conflict markers, or as one side had them."""
+"""Resolve: repair what a merge left: conflict markers, files as one side had them, rows where they do not belong."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
+from graphmem.contract.findings import Code
 from graphmem.contract.store import Resolved
 from graphmem.errors import BadInput, Unavailable
 from graphmem.git import commands
 from graphmem.git.merge_driver import Unmergeable, merge_rows
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import Layout
-from graphmem.ndjson import CONFLICT_MARKS
+from graphmem.ledger.parts import files_by_kind, home_of, own_of, part_of, parts_of
+from graphmem.ledger.row import line_id
+from graphmem.ndjson import BOM, CONFLICT_MARKS, BadLine
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 
@@ -21,26 +24,33 @@ def resolve(snapshot: Writing) -> Resolved:
     """
     Merge, row by row, every data file with conflict markers or that a merge under way left as one side had it.
 
+    Rows that are in another file than where they belong go there, each once: a branch may have split a kind whose
+    one file another branch changed.
+
     Raises:
         BadInput: markers that do not pair, or a line that is no row; nothing is written.
     """
     layout = snapshot.layout
     stages, files = stages_of(layout), list(layout.data_files())
-    contents, read = {}, snapshot.ledger.as_read(files)
-    for file in files:
-        data = safe_files.read(layout.store / file)
-        if has_markers(data) or file in stages:
-            try:
-                whole = merged(snapshot, data, stages.get(file, {}))
-            except Unmergeable as reason:
-                hint = "correct that line by hand, then run graphmem resolve again"
-                raise BadInput(f"{file}: {reason}", hint=hint) from None
-            if whole is not None:
+    contents: dict[str, bytes | None] = {}
+    file = ""
+    try:
+        for file in files:
+            data = safe_files.read(layout.store / file)
+            if (has_markers(data) or {2, 3} <= stages.get(file, {}).keys()) and (
+                whole := merged(snapshot, data, stages.get(file, {}))
+            ) is not None:
                 contents[file] = whole
+        for file in homes_to_settle(snapshot, files, contents, stages):
+            contents |= settled(snapshot, [one for one in files if home_of(one) == file], contents, stages)
+    except Unmergeable as reason:
+        hint = "correct that line by hand, then run graphmem resolve again"
+        raise BadInput(f"{file}: {reason}", hint=hint) from None
+    read = snapshot.ledger.as_read(contents)
     replace_files(
         {layout.store / file: data for file, data in contents.items()} | snapshot.ledger.stale_vocabulary_file(),
         layout,
-        lambda fresh: snapshot.ledger.refuse_changed({file: read[file] for file in contents}),
+        lambda fresh: snapshot.ledger.refuse_changed(read),
     )
     snapshot.ledger.sync_written()
     findings = [finding for finding in snapshot.ledger.findings() if finding.file in contents]
@@ -49,8 +59,11 @@ def resolve(snapshot: Writing) -> Resolved:
 
 def left(snapshot: Snapshot) -> list[str]:
     """Return the data files without markers that a merge under way left as one side had them."""
-    found = []
-    for file, stages in stages_of(snapshot.layout).items():
+    files, all_stages = snapshot.ledger.data_files(), stages_of(snapshot.layout)
+    found = orphans_of(files, all_stages)
+    for file, stages in all_stages.items():
+        if not {2, 3} <= stages.keys():
+            continue
         data = safe_files.read(snapshot.layout.store / file)
         try:
             if not has_markers(data) and merged(snapshot, data, stages) is not None:
@@ -61,13 +74,17 @@ def left(snapshot: Snapshot) -> list[str]:
 
 
 def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
-    """Return the versions of the data files that git's index holds unmerged, by stage; none without a merge."""
+    """
+    Return the versions of the data files that git's index holds unmerged, by stage; none without a merge.
+
+    Those that one side took away lack its stage, and are as the other side has them.
+    """
     folder = layout.store
     try:
         names = {
             file: stages
             for file, stages in commands.unmerged(folder, "data").items()
-            if {2, 3} <= stages.keys() and file.endswith(".ndjson") and safe_files.is_file(folder / file)
+            if len(stages) > 1 and file.endswith(".ndjson") and safe_files.is_file(folder / file)
         }
         if not names:
             return {}
@@ -77,6 +94,107 @@ def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
             }
     except Unavailable:  # no repository, or no git
         return {}
+
+
+# --- rows in a file where they do not belong --------------------------------------------------------------------------
+
+
+def orphans_of(files: Collection[str], stages: Mapping[str, Mapping[int, bytes]]) -> list[str]:
+    """Return the files that one side of a merge took away, having put their rows into other files of their kind."""
+    gone = [file for file in files if file in stages and not {2, 3} <= stages[file].keys()]
+    left_homes = {home_of(file) for file in files if file not in gone}
+    return [file for file in gone if home_of(file) in left_homes]
+
+
+def out_of_place(snapshot: Snapshot) -> dict[str, int]:
+    """Return the files of split kinds that hold rows which belong in another one, with how many."""
+    files = snapshot.ledger.data_files()
+    split = files_by_kind(files)
+    numbers = {file: snapshot.catalog.misplaced(file, own_of(file, split)) for file in files if home_of(file) in split}
+    return {file: number for file, number in numbers.items() if number}
+
+
+def homes_to_settle(
+    snapshot: Snapshot, files: Collection[str], contents: Collection[str], stages: Mapping[str, Mapping[int, bytes]]
+) -> list[str]:
+    """Return the kinds, each by its one file, of which rows may be where they do not belong, or twice."""
+    split = files_by_kind(files)
+    doubled = [found.file for found in snapshot.ledger.findings() if found.code == Code.DUPLICATE_KEY and found.fix]
+    merged_parts = [file for file in contents if home_of(file) in split]
+    suspects = [*out_of_place(snapshot), *merged_parts, *orphans_of(files, stages)]
+    return sorted({home_of(file) for file in (*suspects, *(file for file in doubled if home_of(file) in split))})
+
+
+def settled(
+    snapshot: Snapshot,
+    files: Collection[str],
+    contents: Mapping[str, bytes | None],
+    stages: Mapping[str, Mapping[int, bytes]],
+) -> dict[str, bytes | None]:
+    """
+    Return what the files of a kind hold when each row is where it belongs, once; None for a file that goes.
+
+    What a row comes to that is in two files is what a merge of the two makes: from the version that both come from
+    where git's index has it.
+
+    Args:
+        files: that hold rows of the kind. contents: of those that were merged just now.
+        stages: the versions of files in git's index.
+
+    Raises:
+        Unmergeable: a line is no row, or a key is twice in one file.
+    """
+    symmetric, orphans = snapshot.symmetric, orphans_of(files, stages)
+    split = files_by_kind(file for file in files if file not in orphans)
+    home = home_of(next(iter(files)))
+    wanted = parts_of(home, split.get(home, 1))
+    before = {file: contents.get(file) or safe_files.read(snapshot.layout.store / file) for file in files}
+    rows: dict[int, bytes] = {}
+    loose: dict[str, dict[int, bytes]] = {}
+    for file, data in before.items():
+        own = range(0) if file in orphans else own_of(file, split)
+        found = numbered(data, symmetric)
+        rows |= {number: line for number, line in found.items() if number in own}
+        loose[file] = {number: line for number, line in found.items() if number not in own}
+    for file, strays in loose.items():
+        base = numbered(stages[file].get(1, b""), symmetric) if file in orphans else {}
+        numbers = [number for number in {**base, **strays} if base.get(number) != strays.get(number)]
+        was, ours, theirs = (joined(side, numbers) for side in (base, rows, strays))
+        whole = merge_rows(was, ours, theirs, symmetric)
+        for number in numbers:
+            rows.pop(number, None)
+        rows |= numbered(whole, symmetric)
+    after: dict[str, list[bytes]] = {file: [] for file in wanted}
+    for number, line in sorted(rows.items()):
+        after[part_of(home, len(wanted), number)].append(line)
+    made: dict[str, bytes | None] = {file: b"".join(line + b"\n" for line in lines) for file, lines in after.items()}
+    made |= {file: None for file in files if file not in after}
+    return {file: data for file, data in made.items() if file in contents or data != before.get(file, b"-")}
+
+
+def numbered(data: bytes, symmetric: frozenset[str]) -> dict[int, bytes]:
+    """Return the lines of a file by the numbers of their rows, or raise ``Unmergeable``."""
+    found: dict[int, bytes] = {}
+    for place, raw in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
+        line = raw.rstrip(b"\r")
+        if not line.strip():
+            continue
+        try:
+            number = line_id(line, symmetric)
+        except (BadLine, KeyError, TypeError) as error:
+            raise Unmergeable(f"line {place} is not a row: {error}") from None
+        if number in found:
+            raise Unmergeable(f"line {place} repeats a key")
+        found[number] = line
+    return found
+
+
+def joined(lines: Mapping[int, bytes], numbers: Iterable[int]) -> bytes:
+    """Return the lines of some rows as a file holds them."""
+    return b"".join(lines[number] + b"\n" for number in numbers if number in lines)
+
+
+# --- the sides of a file ----------------------------------------------------------------------------------------------
 
 
 def has_markers(data: bytes) -> bool:

@@ -3,21 +3,24 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from graphmem.catalog.vectors import forget_damaged
-from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND, REPAIR_COMMAND
+from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND, REPAIR_COMMAND, SPLIT_BYTES, SPLIT_ROWS
 from graphmem.contract.findings import Checked, Code, Doctored, Finding
 from graphmem.contract.store import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import FOLDER, Layout
+from graphmem.ledger.layout import FOLDER, Layout, holds
+from graphmem.ledger.parts import home_of
 from graphmem.model.entry import Batch
 from graphmem.store.clone import TRACKED_FIX
 from graphmem.store.git_setup import drivers, unregistered
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Writing
 from graphmem.system import safe_files
-from graphmem.usecase.store import init, rebuild, validate
+from graphmem.system.shell import command
+from graphmem.usecase.store import conflicts, init, rebuild, validate
 from graphmem.usecase.writing.retyping import mend_drift, widen
 
+FEW_FILES, MOST_FILES = 16, 256  # that a kind can be split into
 INIT = "graphmem init"  # mends a clone where it never ran
 
 
@@ -59,12 +62,32 @@ def surroundings(client: Client) -> Iterator[Finding]:
     yield from unfinished(layout)
     for name in layout.look().leftovers if layout.private is None else ():
         yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", REPAIR_COMMAND)
+    yield from large(client)
     for text in client.settings.ignored:
         yield Finding.of("config.toml", Code.UNTRUSTED, f"ignored: {text}", "a setting that you allow", None)
     if client.settings.embedding.model != "none" and client.embedder is None:
         what = f"the model {client.settings.embedding.model!r} is not at hand: search is lexical only"
         fix = MODEL_COMMAND if client.settings.embedding.model == DEFAULT_MODEL else "pip install 'graphmem[models]'"
         yield Finding.of("config.toml", Code.NO_MODEL, what, "a model, or model = 'none'", fix)
+
+
+def large(client: Client) -> Iterator[Finding]:
+    """Yield which kinds have so large files that they should be split, or be so into more."""
+    sizes: dict[str, list[tuple[int, int]]] = {}
+    with client.reading() as snapshot:
+        for file in snapshot.ledger.data_files():
+            stat = safe_files.stat_of(snapshot.layout.store / file)
+            size = snapshot.catalog.rows_in(file), stat.st_size if stat else 0
+            sizes.setdefault(home_of(file), []).append(size)
+    for home, found in sizes.items():
+        rows, total = map(sum, zip(*found, strict=True))
+        if len(found) < MOST_FILES and (rows >= SPLIT_ROWS * len(found) or total >= SPLIT_BYTES * len(found)):
+            kind, type_name = holds(home)
+            is_vast = rows >= SPLIT_ROWS * FEW_FILES or total >= SPLIT_BYTES * FEW_FILES
+            fix = command("graphmem", "split", type_name or kind, *(["--files", str(MOST_FILES)] if is_vast else []))
+            place = "one file" if len(found) == 1 else f"{len(found)} files"
+            what = f"{rows:,} rows, {total / 2**20:,.0f} MiB in {place}; a write to one reads and writes all of it"
+            yield Finding.of(home, Code.LARGE_KIND, what, f"at most {SPLIT_ROWS:,} rows in a file", fix)
 
 
 def unfinished(layout: Layout) -> Iterator[Finding]:
@@ -117,7 +140,7 @@ def remove_dangling(client: Client) -> None:
         snapshot.commit([], validate.dangling_rows(client))
 
 
-def repaired_by(repair: Callable[[Writing], None]) -> Callable[[Client], None]:
+def repaired_by(repair: Callable[[Writing], object]) -> Callable[[Client], None]:
     """Return a repair that holds the store alone."""
 
     def alone(client: Client) -> None:
@@ -155,6 +178,7 @@ FIXES: Mapping[Code, tuple[str, Callable[[Client], None]]] = {
     Code.STALE_SCHEMA: ("write schema.json as the types say", renew_schema),
     Code.DRIFT: ("move rows to the new name of their type, or make a file for it", repaired_by(mend_drift)),
     Code.NARROWED: ("let the type connect the two", repaired_by(widen)),
+    Code.MISPLACED: ("move the rows to the files that they belong in", repaired_by(conflicts.resolve)),
     Code.PURGED_ROW: ("take the rows out of the file", remove_purged),
     Code.DANGLING: ("take the row out of its file", remove_dangling),
     Code.VECTORS_DAMAGED: ("forget them; the next search makes them again", remake_vectors),

@@ -33,7 +33,7 @@ from graphmem.system import safe_files
 from graphmem.system.shell import command
 from graphmem.usecase.evidence.project_queries import project_queries, unprepared
 from graphmem.usecase.evidence.versions import packages_in
-from graphmem.usecase.store.conflicts import left
+from graphmem.usecase.store.conflicts import left, out_of_place
 from graphmem.usecase.store.export import stale_vocabulary
 from graphmem.usecase.writing.kingfisher import finder, is_suspect
 from graphmem.versions import Used, comparable
@@ -84,7 +84,7 @@ def validate(client: Client) -> Checked:
                 *ahead(snapshot),
                 *exposures(snapshot),
             ]
-            findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + purged(client)
+            findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + misplaced(snapshot) + purged(client)
             findings += (
                 exposing_types(snapshot)
                 + unusable_extractors(snapshot)
@@ -154,6 +154,14 @@ def unmerged(snapshot: Snapshot) -> list[Finding]:
     """Report which files lack what the other side of a merge under way has."""
     what = "git's merge is not finished, and rows of the other side are missing"
     return [Finding.of(file, Code.UNMERGED, what, "both sides' rows", "graphmem resolve") for file in left(snapshot)]
+
+
+def misplaced(snapshot: Snapshot) -> list[Finding]:
+    """Report which files of split kinds hold rows that belong in another one."""
+    return [
+        Finding.of(file, Code.MISPLACED, f"rows that belong in another file: {number:,}", "none", REPAIR_COMMAND)
+        for file, number in out_of_place(snapshot).items()
+    ]
 
 
 def purged(client: Client) -> list[Finding]:

@@ -266,6 +266,9 @@ def test_types_written_by_hand_are_taken_in(memory: Memory, tmp_path: Path) -> N
     assert memory.relations.link("axle", "uses", "wheel").action == "unchanged"
     assert memory.query("wheel").results[0].factors.exact == 1.0
     assert memory.query("a wheel").results == []  # search: false
+    assert memory.query("a wheel", kinds=["part"]).notices == [
+        "part: not searched by words or meaning; its type file says search: false"
+    ]
     shown = memory.types.show("part")
     assert shown.prose == "Prose."
     (types / "relations/uses.md").write_text("---\ntype: other\n---\n")

@@ -80,7 +80,7 @@ OTHERS = frozenset({
     "inbox.items", "inbox.take", "inbox.dismiss", "events.list",
     "explorations.wait", "runs.chunk", "runs.resume",
     "types.show", "types.rename", "types.drop", "types.brief", "scopes.show",
-    "get", "list", "restore", "purge", "undo", "prune", "related",
+    "get", "list", "restore", "purge", "undo", "prune", "related", "split", "embed.change",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
     "observe", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
