@@ -245,8 +245,12 @@ def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> Non
     """
     types = ",".join(connection.execute("SELECT quote(?)", (name,)).fetchone()[0] for name in sorted(visible))
     is_seen = f"EXISTS (SELECT 1 FROM main.record AS seen WHERE seen.id = {{}} AND seen.record_type IN ({types}))"
+    of_others = (  # an event belongs to the record that it is about
+        "SELECT 1 FROM main.relation AS made JOIN main.record AS about ON about.id = made.dst"
+        f" WHERE made.src = main.record.id AND made.type = 'about' AND about.record_type NOT IN ({types})"
+    )
     views = {
-        "record": f"record_type IN ({types})",
+        "record": f"record_type IN ({types}) AND (record_type <> 'event' OR NOT EXISTS ({of_others}))",
         "alias": f"record_type IN ({types})",
         "relation": f"{is_seen.format('src')} AND {is_seen.format('dst')}",
         "fact": is_seen.format("coalesce(record, node)"),
@@ -267,15 +271,24 @@ class Reads:
     Args:
         path: the file; it is made where it is missing.
         replaces_damaged: a damaged file is made again; else ``CatalogError`` is raised.
-        visible: the kinds and entity types that the caller may see; None for all. With some, the catalog is only read.
+        visible: the kinds and entity types of the rows that it reads; None for all. With some, it is only read.
+        sees: those that the caller may see, where a write has to read more; it gives no name of any other record.
 
     Raises:
         Unavailable: the file cannot be opened.
     """
 
-    def __init__(self, path: Path, *, replaces_damaged: bool = True, visible: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        replaces_damaged: bool = True,
+        visible: Collection[str] | None = None,
+        sees: Collection[str] | None = None,
+    ) -> None:
         self.path = path
         self.visible = visible
+        self.sees = visible if sees is None else sees
         self.connection = self.opened(open_file if replaces_damaged else connect)
         self.vocabulary = Vocabulary(entities={}, project_relations={})
 
@@ -285,6 +298,10 @@ class Reads:
         if self.visible is not None:
             hide_others(connection, self.visible)
         return connection
+
+    def may_tell(self, record_type: str) -> bool:
+        """Return whether an answer may name records of a kind or entity type, under whatever name it has or had."""
+        return self.sees is None or self.vocabulary.renamed.get(record_type, record_type) in self.sees
 
     def meta(self, name: str) -> Any:
         """Return the value that was stored under a name, or None."""

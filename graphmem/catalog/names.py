@@ -38,10 +38,10 @@ class NameReads(Reads):
         return result
 
     def known(self, refs: Collection[str]) -> dict[str, int]:
-        """Return the records, live or archived, that references mean, by key, name or alias."""
+        """Return the records, live or archived, that references mean, by key, name or alias; of what may be told."""
         found: dict[str, int] = {}
         for ref in refs:
-            number = self.lookup(*split_ref(ref))
+            number = self.lookup(*split_ref(ref)) if self.may_tell(split_ref(ref)[0]) else None
             if number is not None:
                 found[ref] = number
         return found

@@ -1,6 +1,6 @@
 """Records, as answers show them or as their rows have them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -13,7 +13,8 @@ from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, MemoryRecord, Record
 from graphmem.model.field import as_set, format_time
-from graphmem.model.record import Row
+from graphmem.model.record import Refers, Row
+from graphmem.names import split_ref
 from graphmem.rules.doubt import open_disputes
 from graphmem.rules.fixes import credited
 from graphmem.rules.labels import Sort
@@ -65,11 +66,21 @@ class RecordReads(NameReads, FactReads):
 
     def named(self, records: Sequence[R]) -> list[R]:
         """Return records with the references in their fields by shown name; rows have them by key."""
+        if self.sees is not None:
+            told = ((record, told_references(record.refers, vars(record), self.may_tell)) for record in records)
+            records = [record.model_copy(update=changes) if changes else record for record, changes in told]
         given = {ref for record in records for ref in references_in(record)}
         if not given:
             return list(records)
         shown = {ref: name for ref, name in self.shown_refs(given).items() if name != ref}
         return [with_references(record, shown) for record in records] if shown else list(records)
+
+    def told(self, row: Row) -> Row:
+        """Return a row without its references of records that no answer may name."""
+        if self.sees is None:
+            return row
+        changes = told_references(getattr(MODELS.get(str(row["kind"])), "refers", {}), row, self.may_tell)
+        return {name: value for name, value in {**row, **changes}.items() if value is not None} if changes else row
 
     def repeating(self, record: MemoryRecord, limit: int) -> list[MemoryRecord]:
         """
@@ -282,6 +293,22 @@ def shown_as(
 def has_own_references(model: type[Record]) -> bool:
     """Return whether a kind has fields of references that other kinds do not have."""
     return model.refers.keys() != {"superseded_by"}
+
+
+def told_references(
+    refers: Mapping[str, Refers], values: Mapping[str, Any], may_tell: Callable[[str], bool]
+) -> dict[str, Any]:
+    """Return what is left of fields with references of records that no answer may name."""
+    changes: dict[str, Any] = {}
+    for field, one in refers.items():
+        if field == "campaign" or not (given := values.get(field)):  # the name of a task begins with it
+            continue
+        refs = [given] if isinstance(given, str) else list(given)
+        kinds = [split_ref(one.full(str(ref)))[0] for ref in refs]
+        kept = [ref for ref, kind in zip(refs, kinds, strict=True) if not kind or may_tell(kind)]
+        if len(kept) < len(refs):
+            changes[field] = None if isinstance(given, str) else type(given)(kept)
+    return changes
 
 
 def references_in(record: Record) -> Iterator[str]:

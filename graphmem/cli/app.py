@@ -147,6 +147,8 @@ def keeps(name: str) -> Callable[[typer.Context, Any], None]:
 
     def keep(ctx: typer.Context, value: Any) -> None:
         invocation = ctx.find_root().obj
+        if name == "scope" and value == "":  # of a variable that is not set: not for a caller who may do all
+            raise Usage("--scope names no scope", hint="see: graphmem scope list")
         if value not in (None, False) and invocation is not None:
             setattr(invocation, name, value)
 

@@ -73,10 +73,10 @@ class Invocation:
                 models=self.models,
                 scope=self.scope,
             )
-            self.refuse_done(self.opened.client.layout)
+            self.refuse_done(self.opened.client.layout, self.opened.caller.scope)
         return self.opened
 
-    def refuse_done(self, layout: "Layout") -> None:
+    def refuse_done(self, layout: "Layout", scope: str | None) -> None:
         """
         Let the command begin, unless it is a repeat of one that was carried out.
 
@@ -87,6 +87,7 @@ class Invocation:
         request = requests.current()
         if request is None:
             return
+        request.scope = scope
         request.refuse_done(layout.requests, partial(undo.has_happened, layout))
         if request.is_repeat and self.command in ONCE:
             hint = "look before you repeat it, such as with: graphmem undo --list"

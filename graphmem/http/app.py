@@ -171,7 +171,7 @@ def request_of(call: Call, operation: Route, content: str) -> RequestUnderWay | 
         return None
     if not ID.fullmatch(given):
         raise HTTPException(400, "the header Idempotency-Key has from 1 to 255 printable ASCII characters")
-    return RequestUnderWay(f"http {given}", f"{operation.name} {content}")
+    return RequestUnderWay(f"http {given}", f"{operation.name} {content}", scope=call.scope["caller"].scope)
 
 
 def once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Response]) -> Response:
@@ -243,10 +243,11 @@ def problems() -> dict[int | str, dict[str, Any]]:
 
 
 def add_health(app: FastAPI, health: Callable[[], ServiceStatus]) -> None:
-    """Add the route that says whether the service answers; the rest of its state is for callers with a token."""
+    """Add the route that says whether the service answers; the rest of its state is for callers who may see all."""
 
     async def call(request: Call) -> Response:
-        return answer(health() if request.scope["caller"] else ServiceStatus(ok=True, store=""))
+        caller: Caller | None = request.scope["caller"]
+        return answer(health() if caller and not caller.is_limited else ServiceStatus(ok=True, store=""))
 
     app.get(HEALTH, response_model=ServiceStatus, summary="Say that the service answers", operation_id="healthz")(call)
 

@@ -73,12 +73,14 @@ class RequestUnderWay:
         is_repeat: it was sent before, and its answer was lost.
         is_by_content: the caller gives no id. Then the same content is a repeat only where the process that carried it
             out has ended, some minutes ago at most, before its answer was sent; ``answered`` is called when it is.
+        scope: of the caller: what another one was answered may show what this one does not see.
     """
 
     id: str
     content: str = ""
     is_repeat: bool = False
     is_by_content: bool = False
+    scope: str | None = None
     folder: Path | None = None  # of the store that keeps it
     is_written: bool = False  # it changed something, so it must not be carried out again
 
@@ -89,7 +91,8 @@ class RequestUnderWay:
 
     def path(self, folder: Path) -> Path:
         """Return where a store keeps this request."""
-        return folder / f"{digest(self.id)}.json"
+        whose = self.id if self.scope is None else "\0".join((self.scope, self.id))
+        return folder / f"{digest(whose)}.json"
 
     def refuse_done(self, folder: Path, has_happened: Callable[[str], bool | None]) -> None:
         """

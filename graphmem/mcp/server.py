@@ -184,7 +184,7 @@ def called(tool: Tool, memory: OpenMemory, arguments: dict[str, Any]) -> types.C
     """Call a tool, unless this request was carried out before."""
     try:
         if (asked := current()) is not None:
-            layout = memory().client.layout
+            layout, asked.scope = memory().client.layout, memory().caller.scope
             asked.refuse_done(layout.requests, partial(undo.has_happened, layout))
         reply = tool.call(memory, arguments)
         return result(reply.text, reply.data)

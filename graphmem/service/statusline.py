@@ -87,8 +87,10 @@ class StatusReader:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the line of the project; nothing, with status 0, without a project that can be read."""
+    """Print the line of the project; nothing, with status 0, for a scope, and without a project that can be read."""
     try:
+        if os.environ.get("GRAPHMEM_SCOPE") or any(word.partition("=")[0] == "--scope" for word in arguments):
+            return 0  # the line is read of the files, whatever a scope allows
         project = project_of(arguments, os.getcwd(), os.environ.get("GRAPHMEM_DIR"))
         if project is not None and is_folder(f"{project}/{STORE}"):
             line = " · ".join(parts(f"{project}/{STORE}"))

@@ -325,8 +325,12 @@ class Client:
 
     def findings(self) -> list[Finding]:
         """Return what is wrong with the files that the caller may see."""
-        findings, visible = self.ledger.findings(), self.catalog.visible
-        return findings if visible is None else [found for found in findings if is_visible(found.file, visible)]
+        return [found for found in self.ledger.findings() if self.may_see(found.file)]
+
+    def may_see(self, file: str) -> bool:
+        """Return whether the caller may know of a file of the store."""
+        kind, type_name = holds(file)
+        return self.rights.sees is None or (type_name or kind) in self.rights.sees
 
     def refresh_settings(self) -> None:
         """Read the settings again where a file that they come from has changed, or what is trusted."""
@@ -673,12 +677,6 @@ def open_client(runtime: Runtime) -> Client:
     return past
 
 
-def is_visible(file: str, visible: Collection[str]) -> bool:
-    """Return whether a caller who sees some kinds and entity types only may know of a file of the store."""
-    kind, type_name = holds(file)
-    return (type_name or kind) in visible
-
-
 def narrowed(whole: Client, rights: Rights) -> Client:
     """
     Return a client of the same store for a caller who sees, or writes, some kinds and entity types only.
@@ -688,7 +686,7 @@ def narrowed(whole: Client, rights: Rights) -> Client:
     """
     with whole.runtime.silent():
         whole.sync()
-    catalog = Catalog(whole.local / CATALOG, visible=rights.visible)
+    catalog = Catalog(whole.local / CATALOG, visible=rights.visible, sees=rights.sees)
     return Client(
         whole.runtime, whole.clone, whole.settings, whole.ledger, catalog, whole.local, whole.present, whole, rights
     )

@@ -13,7 +13,7 @@ from graphmem.catalog.words import LexicalIndex
 from graphmem.constants import (
     SUGGESTION_NAMES,
 )
-from graphmem.errors import NotFound, Refused
+from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.layout import Layout
 from graphmem.ledger.types import NO_TYPES, Types
 from graphmem.model.entry import Entry
@@ -162,11 +162,8 @@ class Snapshot:
         ]
         bare = {split_ref(name)[1]: name for name in names}
         record_type, name = split_ref(ref)
-        if (
-            record_type
-            and record_type not in self.catalog.vocabulary.record_types
-            and (near := did_you_mean(record_type, self.catalog.vocabulary.record_types))
-        ):
+        known = [one for one in self.catalog.vocabulary.record_types if self.catalog.may_tell(one)]
+        if record_type and record_type not in known and (near := did_you_mean(record_type, known)):
             return f"{record_type!r} is not a kind or type; {near}"
         return did_you_mean(ref, names) or did_you_mean(name, bare) or "see: graphmem list"
 
@@ -204,7 +201,14 @@ class Writing(Snapshot):
                 rows += map(orjson.loads, self.catalog.lines_of(numbers, file).values())
             for row in rows:
                 refuse_unwritable(row, self.client.rights.writes)
-        self.client.ledger.commit(puts, removes, types, is_noted=is_noted, is_moved=is_moved)
+        try:
+            self.client.ledger.commit(puts, removes, types, is_noted=is_noted, is_moved=is_moved)
+        except BadInput as error:
+            hidden = [found.file for found in self.client.ledger.findings() if not self.client.may_see(found.file)]
+            if not error.message.startswith(tuple(hidden)):
+                raise
+            told = "a file that this caller may not read has bad lines: nothing was written"
+            raise BadInput(told, hint="graphmem validate names them to a caller that may read the file") from None
 
 
 def refuse_unwritable(row: Mapping[str, Any], writes: Collection[str]) -> None:

@@ -201,3 +201,106 @@ def test_what_changes_on_disk_and_in_another_process_is_seen_and_nothing_more(tm
         assert dispatch.call(memory.runtime, READER, "list", request).total == 5
         with pytest.raises(Refused, match="may not read 'failure'"):
             dispatch.call(memory.runtime, READER, "get", GetRequest(ref="failure/new"))
+
+
+def told(memory: Memory, who: Caller | str, **asked: dict[str, Any] | str) -> str:
+    """Return all that a caller, or one who may see a kind or two, is told by some operations; errors as a whole."""
+    caller = who if isinstance(who, Caller) else Caller(sees=frozenset(who.split()), writes=frozenset())
+    found: list[Any] = []
+    for name, given in asked.items():
+        row = OPERATIONS[name.replace("__", ".")]
+        fields, lines = ({"verbose": True}, given) if isinstance(given, str) else (given, None)
+        request = row.request(**fields)
+        try:
+            found.append(dispatch.call(memory.runtime, caller, row.name, request, lines).model_dump(mode="json"))
+        except GraphmemError as error:
+            found.append((error.code, error.message, error.hint, error.details))
+    return json.dumps(found)
+
+
+@pytest.fixture
+def worked(tmp_path: Path) -> Iterator[Memory]:
+    """A store, in a repository, whose records refer to records of other kinds by their fields."""
+    repository = Repository(tmp_path)
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("the hushed attic", name="hush")
+        memory.lessons.add("never shout", type="preference", name="quiet")
+        memory.campaigns.create("move in", name="move")
+        memory.campaigns.add_tasks("move", {"tasks": [{"seq": 1, "slug": "box", "objective": "carry the boxes"}]})
+        memory.tasks.start("task/move/001-box")
+        repository.commit("a task")
+        memory.tasks.block("task/move/001-box", reason="it is locked", by=["failure/hush"])
+        memory.sessions.decide("take the stairs", task="task/move/001-box", key="stairs")
+        memory.sessions.note(used=["failure/hush"])
+        memory.sessions.end()
+        memory.events.add("deploy", subject="failure/hush", data={"place": "hushed"})
+        memory.events.add("deploy", subject="lesson/quiet")
+        memory.feedback("lesson/quiet", helped=True, task="task/move/001-box")
+        memory.add_rows([b'{"kind":"run","run":"r1","seen":["lesson/quiet"],"at":"2026-10-01T00:00:00Z"}'])
+        yield memory
+
+
+@pytest.mark.usefixtures("graph_written_here")
+def test_no_field_of_a_record_names_what_a_caller_may_not_see(worked: Memory) -> None:
+    for kind in ("task", "session", "decision", "event", "run"):
+        refs = [one.ref for one in worked.list(kind).results]
+        assert refs
+        nodes = {"query": "MATCH (n) RETURN n"}
+        found = told(worked, kind, list={"kind": kind}, diff={}, cypher=nodes)
+        found += "".join(told(worked, kind, get={"ref": ref}, log={"ref": ref}) for ref in refs)
+        assert "hush" not in found
+        assert "never-shout" not in found
+        assert kind == "task" or "001-box" not in found
+    assert "001-box" not in told(worked, "lesson", diff={})  # of a report, the task
+    assert "001-box" in told(worked, "decision task", get={"ref": "decision/stairs"})
+    assert "hush" in told(worked, "task failure", get={"ref": "task/move/001-box"})
+    assert "never-shout" in told(worked, "event lesson", list={"kind": "event"})
+
+
+HUSHED = "hush: the attic of 12 is locked"
+MERGED = ('"action": "merged"', '"action": "updated"', '"merged": 1', '"updated": 1')
+UNREAD: list[tuple[str, dict[str, Any] | str]] = [
+    ("failures__add", {"trigger": HUSHED, "fix": "turn the key"}),
+    ("failures__add", {"trigger": HUSHED, "dry_run": True}),
+    ("failures__add", {"trigger": "something else", "name": "hush"}),
+    ("failures__add", {"trigger": "something else", "name": "hush", "replace": True}),
+    ("failures__add", {"trigger": "hush in the cellar"}),
+    ("experiences__add", {"task_type": "bug", "description": "a dog barked", "approach": "listen",
+                          "outcome": "success", "lessons": ["listen"], "confidence": "high"}),
+    ("add_rows", '{"kind":"failure","trigger":"something else","name":"hush"}\n'),
+    ("add_rows", '{"kind":"failure","trigger":"hush in the cellar"}\n'),
+    ("add_rows", json.dumps({"kind": "failure", "trigger": HUSHED})),
+    ("add_rows", '{"kind":"relation","from":"pattern/calm","type":"solves","to":"failure/hush"}\n'),
+    ("add_rows", '{"kind":"feedback","ref":"failure/hush","helped":true}\n'),
+    ("add_rows", '{"kind":"insight","category":"user_behavior","statement":"s","derived_from":["experience/hush"]}\n'),
+    ("edit", {"ref": "failur/hush", "fields": {"fix": "x"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("writes", ["failure experience pattern insight", None])
+def test_a_write_tells_nothing_of_what_may_be_written_and_not_read(
+    memory: Memory, tmp_path: Path, writes: str | None
+) -> None:
+    memory.failures.add(HUSHED, name="hush", fix="the key is below the stone")
+    memory.failures.add("hush in the cellar", name="old-hush")
+    memory.forget("failure/old-hush", "hushed up")
+    memory.experiences.add("bug", "a hushed bug", approach="x", outcome="success", lessons=["y"], name="hush")
+    memory.patterns.add("a noisy place", "stay calm", name="calm")
+    whole = data(tmp_path, "failure").read_text()
+    data(tmp_path, "lesson").write_text('{"kind":"lesson","name":"Bad Hush","text":"x"}\n')
+    caller = Caller(sees=frozenset({"pattern"}), writes=None if writes is None else frozenset(writes.split()))
+    for name, given in UNREAD:
+        found = told(memory, caller, **{name: given})
+        said = json.dumps(given) if isinstance(given, dict) else given
+        for word in ("below the stone", "old-hush", "hushed", "Hush", "are 1", *MERGED):
+            assert word in said or word not in found, (name, given, found)
+    data(tmp_path, "failure").write_text('{"kind":"failure","name":"Bad Hush","trigger":"x"}\n')
+    found = told(memory, caller, failures__add={"trigger": "quite another"})
+    assert "a file that this caller may not read has bad lines" in found
+    assert "Hush" not in found
+    data(tmp_path, "failure").write_text(whole)
+    assert '"code": "dangling"' in told(memory, caller, add_rows=UNREAD[9][1])
+    assert "hush" in told(memory, caller, edit={"ref": "failur/hush", "fields": {}})
+    assert "failure" not in told(memory, caller, edit={"ref": "failur/x", "fields": {}}).replace("failur/x", "")
+    assert not memory.get("pattern/calm").relations
+    assert memory.get("failure/hush").record.model_dump()["helped"] == 0

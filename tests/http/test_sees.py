@@ -69,3 +69,19 @@ def test_a_tag_does_not_tell_that_something_hidden_changed(
         memory.failures.add(f"secret {number}", name=f"secret-{number}")
     assert tags[SEER][0] == tags[SEER][1]
     assert tags[OWNER][0] != tags[OWNER][1]
+
+
+def test_a_repeat_of_the_request_of_another_caller_is_not_answered_as_the_first(
+    memory: Memory, as_caller: Callable[[Caller], TestClient]
+) -> None:
+    memory.failures.add("the secret attic", name="attic", fix="below the stone")
+    memory.scopes.add("clerk", write=["failure"])
+    given = {"json": {"trigger": "the secret attic", "fix": "turn it"}, "headers": {"Idempotency-Key": "1"}}
+    assert "below the stone" in as_caller(OWNER).post("/v1/failures/add", **given).text  # type: ignore[arg-type]
+    clerk = as_caller(Caller(scope="clerk"))
+    for _ in range(2):
+        found = clerk.post("/v1/failures/add", **given)  # type: ignore[arg-type]
+        assert (found.status_code, found.json()["action"]) == (200, "created")
+        assert "below the stone" not in found.text
+    assert found.headers["idempotency-replayed"] == "true"
+    assert clerk.get("/healthz").json()["store"] == ""

@@ -17,6 +17,7 @@ from typing import Any, get_args
 import pytest
 
 from graphmem import GraphmemError, Memory
+from graphmem.cli.app import run
 from graphmem.contract.inbox import ItemType
 from graphmem.contract.phases import Phase
 from graphmem.contract.runs import ChunkMove
@@ -153,6 +154,20 @@ def test_a_line_with_all_of_its_parts(tmp_path: Path, capsys: pytest.CaptureFixt
     for words in (["statusline", "--dir", str(tmp_path)], ["--dir", str(tmp_path), "statusline"]):
         assert process(elsewhere, *words).stdout == f"{expected}\n"
     assert process(elsewhere, "statusline", GRAPHMEM_DIR=str(tmp_path)).stdout == f"{expected}\n"
+
+
+def test_nothing_is_printed_for_a_scope(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.campaigns.create("a login page", name="login")
+    where = ["--dir", str(tmp_path)]
+    for words in (["--scope", "clerk", *where], [*where, "--scope=clerk"]):
+        assert (statusline.main(words), capsys.readouterr().out) == (0, "")
+        assert (run(["statusline", *words]), capsys.readouterr().out) == (0, "")
+    assert (statusline.main(where), capsys.readouterr().out) == (0, "login 0/0\n")
+    monkeypatch.setenv("GRAPHMEM_SCOPE", "clerk")
+    assert (statusline.main(where), capsys.readouterr().out) == (0, "")
 
 
 def test_a_campaign_without_a_phase_shows_that_of_the_project(

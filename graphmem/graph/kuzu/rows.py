@@ -57,7 +57,8 @@ def node_columns(
     """
     states = catalog.lesson_states(numbers) if record_type == "lesson" else {}
     rows = [
-        with_derived_fields(orjson.loads(line), states.get(number)) for number, line in zip(numbers, lines, strict=True)
+        with_derived_fields(catalog.told(orjson.loads(line)), states.get(number))
+        for number, line in zip(numbers, lines, strict=True)
     ]
     made: dict[str, list[Any]] = {
         "key": [composed(str(row.get("key") or row["name"])) for row in rows],

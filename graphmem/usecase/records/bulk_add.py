@@ -318,7 +318,7 @@ def add_fact(intake: BulkAdd, given: Given) -> None:
     made = put_fact(intake.client.catalog, keyed(intake.client.catalog, fact, intake.handles), intake.symmetric)
     if intake.is_again(given, made.entry.id):
         return
-    intake.counts[made.action] += 1
+    intake.tally(made.action, split_ref(fact.ref)[0] if isinstance(fact, Feedback) else fact.kind)
     if made.action != "unchanged":
         intake.puts[made.entry.id] = made.entry
 

@@ -19,7 +19,7 @@ from graphmem.ndjson import BadLine
 from graphmem.store.runtime import Client
 from graphmem.system.shell import command
 from graphmem.usecase.writing.duplicates import NOVEL, DuplicateMatch, with_alternates
-from graphmem.usecase.writing.validation import changed, known_type, refuse_taken, united
+from graphmem.usecase.writing.validation import changed, known_type, refuse_taken, refuse_untold, united
 
 
 class Given(NamedTuple):
@@ -78,13 +78,17 @@ class BulkAdd:
         del self.records[record.key_ref]
         self.handles = {handle: key for handle, key in self.handles.items() if key != record.key_ref}
         if self.puts.pop(number, None) is not None:
-            self.counts["updated" if number in self.there else "created"] -= 1
+            self.tally("updated" if number in self.there else "created", record.record_type, -1)
+
+    def tally(self, action: Action, record_type: str, number: int = 1) -> None:
+        """Count rows; of records that may not be named it is not told which were there."""
+        self.counts[action if self.client.catalog.may_tell(record_type) else "created"] += number
 
     def count(
         self, action: Action, record: Record, likeness: DuplicateMatch = NOVEL, variants: Sequence[Variant] = ()
     ) -> None:
         """Count what became of a row, and keep it for the long answer."""
-        self.counts[action] += 1
+        self.tally(action, record.record_type)
         if not self.is_verbose:
             return
         into = record.ref if action == "merged" else None
@@ -137,6 +141,7 @@ def add_record(
     if number in intake.there:
         before = catalog.stored(number)
         if before.is_archived and not record.is_archived:
+            refuse_untold(catalog, before)
             restore = command("graphmem", "restore", before.ref)
             raise Refused(f"{before.ref} is archived", hint=f"bring it back with: {restore}")
         changes = united(before, given.row)

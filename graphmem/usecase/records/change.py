@@ -52,6 +52,7 @@ from graphmem.usecase.writing.validation import (
     refuse_archived,
     refuse_no_slug,
     refuse_taken,
+    refuse_untold,
     taken,
     united,
 )
@@ -85,14 +86,18 @@ def add_record(client: Client, request: AddRequest) -> Changed:
     """Add the record of a request, or change the one that has its key."""
     answer = add(client, request.kind, request.row, **request.options)
     sees = client.rights.sees
-    return answer if sees is None or answer.record.record_type in sees else as_given(answer, request, client.now())
+    return answer if sees is None or answer.record.record_type in sees else as_given(request, client.now())
 
 
-def as_given(answer: Changed, request: AddRequest, now: datetime) -> Changed:
-    """Return the answer to a caller who may write a record and not read it: what it gave, and where that is now."""
+def as_given(request: AddRequest, now: datetime) -> Changed:
+    """Return the answer to a caller who may write a record and not read it: what it gave, whatever was there."""
     given = {name: value for name, value in request.row.items() if value is not None and name != "cites"}
-    made = build(request.kind, {**given, "name": answer.record.name}, now)
-    return Changed(ref=answer.ref, action=answer.action, record=made)
+    made = build(request.kind, {"name": "unnamed", **given}, now)
+    assert isinstance(made, Record)
+    if "name" not in given:
+        made = build(request.kind, {**given, "name": made.plain_name or made.text_key}, now)
+        assert isinstance(made, Record)
+    return Changed(ref=made.ref, action="created", record=made)
 
 
 def ready(
@@ -166,7 +171,7 @@ def add_to(
         return create(snapshot, made, likeness, archived(snapshot, old, made))
     if not replace:
         raise taken(catalog, holder, made.name, may_replace=True)
-    refuse_others_advice(catalog.stored(holder), made)
+    refuse_others_advice(catalog, catalog.stored(holder), made)
     also = archived(snapshot, old, catalog.stored(holder))
     return rewrite(snapshot, holder, made, given, also)
 
@@ -178,10 +183,11 @@ def archived(snapshot: Snapshot, old: int | None, successor: Record) -> list[Ent
     return [entry(archived_for(snapshot.catalog, old, successor, None, snapshot.now), snapshot.symmetric)]
 
 
-def refuse_others_advice(older: Record, made: Record) -> None:
+def refuse_others_advice(catalog: Catalog, older: Record, made: Record) -> None:
     """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
     advice = getattr(older, "fix", None)
     if advice and getattr(made, "fix", None) is None and not same_memory(older.identity_text, made.identity_text):
+        refuse_untold(catalog, older)
         archive = command("graphmem", "forget", older.ref)
         raise Refused(
             f"{older.ref} has the fix of another text: {collapsed(advice)[:SHOWN]!r}",

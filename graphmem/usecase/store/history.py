@@ -47,6 +47,9 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     lines_then, lines_now = lines(then), lines(now)
     rows_then, bad_then = compare.read_rows(lines_then - lines_now, symmetric)
     rows_now, bad_now = compare.read_rows(lines_now - lines_then, symmetric)
+    rows_then, rows_now = (
+        {key: client.catalog.told(row) for key, row in rows.items()} for rows in (rows_then, rows_now)
+    )
     changes = by_names(client, visible(client, compare.compare(rows_then | types(then), rows_now | types(now))))
     skipped = bad_then + bad_now if client.rights.sees is None else 0  # of which files, no line says
     return Difference(before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=skipped)
@@ -60,7 +63,11 @@ def present(client: Client) -> Client:
 
 
 def visible(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
-    """Return the changes of what the caller may see: of an edge both ends, of a report or event what it is about."""
+    """
+    Return the changes of what the caller may see.
+
+    Of an edge these are both ends, of an event what it is about, of a report the memory and the task that it names.
+    """
     sees, known = client.rights.sees, client.catalog.vocabulary.relations
     if sees is None:
         return list(changes)
@@ -68,7 +75,8 @@ def visible(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     def is_seen(found: RowChange) -> bool:
         if found.kind in ("entity type", "relation type"):
             return found.row["name"] in (sees if found.kind == "entity type" else known)
-        return all(name in sees for name in types_of(found.row))
+        is_of_task = found.kind == "feedback" and split_ref(str(found.row.get("task") or ""))[0] == "task"
+        return all(name in sees for name in (*types_of(found.row), *(["task"] if is_of_task else ())))
 
     return [found for found in changes if is_seen(found)]
 
@@ -146,7 +154,8 @@ def log(client: Client, request: LogRequest) -> History:
                 raise
             key, shown, gone = ref, ref, error  # it may have been there once, under this key
         keys = snapshot.vocabulary.refs(key)
-    results = list(islice(revisions(client.layout, keys), None if limit is None else limit + 1))
+    found = (one for one in revisions(client, keys) if visible(client, [one.change]))
+    results = list(islice(found, None if limit is None else limit + 1))
     changes = by_names(client, [found.change for found in results])
     results = [found.model_copy(update={"change": change}) for found, change in zip(results, changes, strict=True)]
     if gone is not None and not results:
@@ -155,26 +164,30 @@ def log(client: Client, request: LogRequest) -> History:
     return History(ref=shown, results=results[:limit], truncated=is_cut, shallow=commands.is_shallow(folder))
 
 
-def revisions(layout: Layout, keys: Sequence[str]) -> Iterator[Revision]:
+def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
     """
     Yield what became of a record, from now back to its first commit.
 
     Args:
         keys: its reference by key, under each name that its type has or had.
     """
-    folder = layout.root
+    layout, folder = client.layout, client.layout.root
     homes = tuple(home for record_type, _ in map(split_ref, keys) for home in homes_of(record_type))
     head = commands.commit_of(folder, "HEAD")
     with commands.objects(folder) as objects:
         seen: dict[str, Row | None] = {}
 
+        def told(data: bytes) -> Row | None:
+            row = row_of(data, keys)
+            return None if row is None else client.catalog.told(row)
+
         def row_in(names: Sequence[str]) -> Row | None:
             for name in names:
                 if name not in seen:
-                    seen[name] = row_of(objects.read(name), keys)
+                    seen[name] = told(objects.read(name))
             return next((row for name in names if (row := seen[name]) is not None), None)
 
-        now = (row_of(content, keys) for file, content in on_disk(layout).items() if file.startswith(homes))
+        now = (told(content) for file, content in on_disk(layout).items() if file.startswith(homes))
         files = committed(folder, head)[1] if head is not None else {}
         last = [name for path, name in files.items() if path.startswith(homes)]
         change = compare.change(row_in(last), next((row for row in now if row is not None), None))

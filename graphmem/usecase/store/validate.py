@@ -27,7 +27,7 @@ from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
 from graphmem.rules.secrets import new_secrets
-from graphmem.store.runtime import Client, is_visible
+from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
 from graphmem.system.shell import command
@@ -63,9 +63,7 @@ def validate(client: Client) -> Checked:
     It begins again at another moment where the graph, which has a lock of its own, has gone on since.
     """
     if client.whole is not None:  # of some rows alone, most would seem to be missing
-        whole, seen = validate(client.whole), client.catalog.visible
-        files = [found for found in whole.findings if seen is None or is_visible(found.file, seen)]
-        return checked(files)
+        return checked([found for found in validate(client.whole).findings if client.may_see(found.file)])
     client.refuse_unusable()
     damage = client.catalog.damage()
     if damage:  # then nothing else can be checked

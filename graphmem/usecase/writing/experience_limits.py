@@ -20,12 +20,13 @@ def as_allowed(snapshot: Snapshot, made: Experience) -> tuple[Experience, list[E
 
     While there are few, each has confidence low; beyond the bound the oldest of low confidence are archived.
     """
-    there = list(snapshot.catalog.of_kind(Experience).values())
+    there, may_tell = list(snapshot.catalog.of_kind(Experience).values()), snapshot.catalog.may_tell(made.kind)
     if len(there) < FEW_EXPERIENCES and made.confidence != "low":
-        snapshot.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
+        if may_tell:
+            snapshot.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
         made = made.replaced({"confidence": "low"})
     gone = [one for one in over_bound([*there, made]) if one.key_ref != made.key_ref]
-    for one in gone:
+    for one in gone if may_tell else ():
         snapshot.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
     return made, [archived(snapshot, one) for one in gone]
 

@@ -181,9 +181,18 @@ def refuse_taken(catalog: Catalog, record_type: str, name: str, *, but: int | No
         raise taken(catalog, number, name)
 
 
+def refuse_untold(catalog: Catalog, record: Record) -> None:
+    """Raise ``Conflict`` in the place of an error about a record that no answer may name."""
+    if not catalog.may_tell(record.record_type):
+        raise Conflict(
+            f"a {record.record_type} that this caller may not read is in the way", hint="give another name and text"
+        )
+
+
 def taken(catalog: Catalog, number: int, name: str, *, may_replace: bool = False) -> Conflict:
     """Return the error for a name that another record has, with what that record says."""
     ref, record = catalog.refs([number])[number], catalog.stored(number)
+    refuse_untold(catalog, record)
     text = collapsed(getattr(record, record.named_from)) if record.named_from else ""
     shown = f": {text[:SHOWN]!r}" if text else ""
     hint = "give another name"
@@ -200,6 +209,7 @@ def refuse_archived(catalog: Catalog, number: int) -> None:
     record = catalog.stored(number)
     if not record.is_archived:
         return
+    refuse_untold(catalog, record)
     ref, (shown,) = catalog.refs([number])[number], catalog.named([record])
     message, hint = f"{ref} is archived", f"bring it back with: {command('graphmem', 'restore', ref)}"
     if shown.superseded_by:

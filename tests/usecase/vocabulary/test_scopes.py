@@ -91,7 +91,7 @@ def test_what_may_be_written_and_not_read_is_not_shown(owner: Memory, clerk: Mem
     assert "another" not in again.model_dump_json()
     rows = [b'{"kind":"entity","type":"note","name":"plan","value":"third"}\n']
     bulk = clerk.add_rows(rows, verbose=True)
-    assert (bulk.updated, bulk.updates, bulk.results) == (1, [], [])
+    assert (bulk.created, bulk.updated, bulk.updates, bulk.results) == (1, 0, [], [])
     assert [one.ref for one in owner.add_rows(rows, verbose=True).results] == ["note/plan"]
     for asked in (lambda: clerk.get("note/plan"), lambda: clerk.edit("note/pla", value="x"), lambda: clerk.get("plan")):
         with pytest.raises(NotFound) as told:
@@ -187,6 +187,9 @@ def test_the_command_line_takes_a_scope_by_option_and_environment(
     assert capsys.readouterr().err == "error: this caller may not read 'failure'\nhint: it may read: pattern, service\n"
     assert run(["list", "--scope", "clark"]) == 1
     assert capsys.readouterr().err == "error: no scope 'clark'\nhint: did you mean clerk?\n"
+    for odd in ("", "../clerk", "Clerk"):  # an empty one is of a variable that is not set
+        assert run(["list", "--scope", odd]) != 0
+        assert "attic" not in "".join(capsys.readouterr())
     monkeypatch.setenv("GRAPHMEM_SCOPE", "clerk")
     assert run(["add", "failure", "--trigger", "it went boom"]) == 3
     assert "this caller may not write 'failure'" in capsys.readouterr().err
