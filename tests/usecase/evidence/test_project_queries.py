@@ -110,6 +110,20 @@ def test_a_link_is_not_followed_and_of_too_many_files_the_first_are_read(
     assert finding.message == "2 queries; the first 1 are read"
 
 
+def test_queries_that_take_the_engine_long_to_read_hold_up_no_check(
+    filled: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_queries, "ONE_CHECK_S", 0.3)
+    monkeypatch.setattr(project_queries, "CHECK_S", 0.5)
+    for number in range(4):
+        write(tmp_path, f"failure/long_{number}", f"// All.\n//\n// column a INT64\nRETURN {'1+' * 20_000}1 AS a;\n")
+    found = [finding for finding in filled.validate().findings if finding.code == "bad_query"]
+    files = [*(f"long_{number}" for number in range(4)), "mended"]
+    assert [finding.file for finding in found] == [f"queries/failure/{name}.cypher" for name in files]
+    assert "took longer than" in found[0].message
+    assert "not checked: those before it took 0.5 s" in found[-1].message
+
+
 def test_a_query_that_names_what_a_scope_hides_is_not_there(tmp_path: Path) -> None:
     with open_memory(tmp_path) as owner:
         owner.types.add_entity("room")
