@@ -526,16 +526,20 @@ def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
             safe_files.remove(path)
 
 
-def forget_others(catalog: Reads, folder: Path, model: str) -> None:
-    """Remove the vectors of all models but one."""
+def forget_model(catalog: Reads, files: Collection[Path]) -> None:
+    """Remove the vectors of a model, which has these files."""
+    (model,) = {model_of(path) for path in files}
     with transaction(catalog.connection):
-        catalog.connection.execute("DELETE FROM vector WHERE model <> ?", (model,))
-        for name in ("vector_bytes", "vector_file"):
-            sql = "DELETE FROM meta WHERE name GLOB ? AND name <> ?"
-            catalog.connection.execute(sql, (f"{name} *", f"{name} {model}"))
-    for path in safe_files.files(folder):
-        if not path.name.startswith(f"{model}."):
-            safe_files.remove(path)
+        catalog.connection.execute("DELETE FROM vector WHERE model = ?", (model,))
+        names = (f"vector_bytes {model}", f"vector_file {model}")
+        catalog.connection.execute("DELETE FROM meta WHERE name IN (?, ?)", names)
+    for path in files:
+        safe_files.remove(path)
+
+
+def model_of(file: Path) -> str:
+    """Return the fingerprint of the model whose vectors, or short vectors, a file holds."""
+    return file.name.partition(".")[0]
 
 
 def damaged(catalog: Reads, folder: Path) -> list[tuple[str, bytes]]:

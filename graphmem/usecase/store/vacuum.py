@@ -4,11 +4,13 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from graphmem.catalog import vectors
 from graphmem.catalog.database import CatalogError
-from graphmem.constants import PAST_STATE_S
+from graphmem.constants import UNUSED_S
 from graphmem.contract.store import Freed, Vacuumed, VacuumRequest
 from graphmem.errors import Locked, Unavailable
 from graphmem.store.purging import forget_scoped
@@ -43,19 +45,21 @@ def steps(client: Client) -> Iterator[Step]:
     """Yield what is not needed; the catalog last, for the others leave room in it."""
     catalog, local = client.catalog, client.local
     if client.vectors is not None:  # without a model, one that is away for now may come back
-        folder, model = local / "vectors", client.vectors.fingerprint
-        others = [path for path in safe_files.files(folder) if not path.name.startswith(f"{model}.")]
-        yield "vectors of other models", bytes_of(others), lambda: vectors.forget_others(catalog, folder, model)
+        by_model = groupby(safe_files.files(local / "vectors"), vectors.model_of)
+        for files in [list(files) for model, files in by_model if model != client.vectors.fingerprint]:
+            if all(map(is_old, files)):  # a change of the model is not under way, or was given up
+                yield "vectors of another model", bytes_of(files), partial(vectors.forget_model, catalog, files)
     old = [path for path in safe_files.folders(local / safe_files.PAST) if is_old(path)]
     yield "past states of --at", bytes_below(old), lambda: forget_past(client, old)
     yield "graphs of scopes", bytes_below([local / safe_files.SCOPED]), lambda: forget_scoped(client)
     yield "unused room in the catalog", catalog.spare_bytes(), catalog.shrink
 
 
-def is_old(state: Path) -> bool:
-    """Return whether no command has read a past state for so long that none has it open."""
-    with safe_files.folder(state) as handle:
-        return time.time() - os.fstat(handle).st_mtime > PAST_STATE_S
+def is_old(path: Path) -> bool:
+    """Return whether a past state was not asked for, or a file not written, for so long that no process is at it."""
+    with contextlib.suppress(FileNotFoundError):
+        return time.time() - os.lstat(path).st_mtime > UNUSED_S
+    return False
 
 
 def forget_past(client: Client, states: Iterable[Path]) -> None:

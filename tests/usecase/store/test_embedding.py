@@ -135,6 +135,26 @@ def test_a_change_that_is_interrupted_keeps_the_vectors_that_were_made(project: 
         assert memory.embed.change("a-model", endpoint=server.url).made == NUMBER - vectors.AHEAD
 
 
+def test_a_vacuum_beside_a_change_and_after_one_that_was_cut_off_leaves_its_vectors(
+    project: Path, server: Endpoint
+) -> None:
+    def vacuum(what: str, done: int, total: int) -> None:
+        with Memory(project) as other:
+            assert "vectors of another model" not in {one.what for one in other.vacuum().freed}
+        if total == NUMBER and done:
+            raise KeyboardInterrupt
+
+    with Memory(project) as memory:
+        memory.embed.change(DEFAULT_MODEL)
+    with Memory(project, progress=vacuum) as memory:
+        with pytest.raises(KeyboardInterrupt):
+            memory.embed.change("a-model", endpoint=server.url)
+        memory.vacuum()
+        assert memory.embed.change("a-model", endpoint=server.url).made == NUMBER - vectors.AHEAD
+        assert memory.embed.status().missing == 0
+        assert len(cosines(memory)) == NUMBER
+
+
 @pytest.mark.parametrize("step", ["trust", "file", "index"])
 def test_a_process_that_dies_while_it_switches_leaves_the_old_model_or_the_new_one(
     project: Path, server: Endpoint, monkeypatch: pytest.MonkeyPatch, step: str

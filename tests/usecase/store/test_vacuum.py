@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphmem import Memory
-from graphmem.constants import PAST_STATE_S
+from graphmem.constants import UNUSED_S
 from graphmem.dispatch import Caller
 from graphmem.handle import Operations
 from graphmem.system.lock import locked
@@ -50,11 +50,14 @@ def test_what_is_not_needed_goes_and_everything_else_stays(tmp_path: Path) -> No
         before, files = memory.query("error"), contents(tmp_path)
         narrow = Operations(memory.runtime, Caller(may="read", sees=frozenset({"failure"})))
         narrow.call("cypher", query="MATCH (n:Failure) RETURN count(n)")
-        state(tmp_path, age_s=PAST_STATE_S + 60)
+        state(tmp_path, age_s=UNUSED_S + 60)
+        assert "vectors of another model" not in {one.what for one in memory.vacuum(dry_run=True).freed}  # of just now
+        for path in (local / "vectors").iterdir():
+            os.utime(path, (0, 0))
         preview = memory.vacuum(dry_run=True)
         sizes = {one.what: one.bytes for one in preview.freed}
         assert not preview.done and sizes["past states of --at"] == 1_000
-        assert sizes["vectors of other models"] == 30 * 4 * 26
+        assert sizes["vectors of another model"] == 30 * 4 * 26
         assert sizes["graphs of scopes"] > 0
         answer = memory.vacuum()
         assert answer.done and answer.freed[: len(preview.freed)] == preview.freed
@@ -85,7 +88,7 @@ def test_what_another_process_uses_stays_and_is_named(tmp_path: Path) -> None:
     kept = state(tmp_path, age_s=0)
     with Memory(tmp_path, lock_timeout_s=0.1) as memory:
         assert memory.vacuum().freed == [] and kept.exists()  # it was asked for a moment ago
-        state(tmp_path, age_s=PAST_STATE_S + 60)
+        state(tmp_path, age_s=UNUSED_S + 60)
         with locked(tmp_path / ".graphmem/local/at.lock", timeout_s=1):
             answer = memory.vacuum()
         assert answer.freed == [] and "past states of --at: in use" in answer.notices[0] and kept.exists()
