@@ -19,6 +19,7 @@ def known(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Itera
     with open_memory(tmp_path_factory.mktemp("prompts"), embedder=embedder) as memory:
         for one in PROMPTS["known"]:
             memory.failures.add(one["trigger"], name=one["name"], fix=one["fix"], dedup=False)
+        memory.rebuild()  # a prompt waits for vectors for a moment only: on a busy machine the first ones had none
         yield memory
 
 
