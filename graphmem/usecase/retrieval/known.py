@@ -65,9 +65,8 @@ def known_of(
 
 def fitted(snapshot: Snapshot) -> Fitted:
     """Return the weights for the default model; for another one, whose cosines were not measured, those of words."""
-    model, endpoint = snapshot.settings.embedding.model, snapshot.settings.embedding.endpoint
-    is_measured = snapshot.vectors is not None and model == DEFAULT_MODEL and not endpoint
-    return BY_MEANING if is_measured else BY_WORDS
+    model = snapshot.embedder
+    return BY_MEANING if model is not None and model.name == DEFAULT_MODEL else BY_WORDS
 
 
 def has_answered(reports: Reports) -> bool:
