@@ -310,8 +310,7 @@ class SyncedLedger:
 
     def data_bytes(self) -> int:
         """Return how large the data files are together."""
-        found = (safe_files.stat_of(self.layout.store / file) for file in self.data_files())
-        return sum(stat.st_size for stat in found if stat)
+        return safe_files.bytes_of(self.layout.store / file for file in self.data_files())
 
     def changed_files(self, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
         """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""

@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from io import BufferedRandom
 from operator import attrgetter
@@ -258,6 +258,11 @@ def stat_of(path: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     return found if stat.S_ISREG(found.st_mode) else None
+
+
+def bytes_of(paths: Iterable[Path]) -> int:
+    """Return how large regular files are together; those that are missing have no bytes."""
+    return sum(found.st_size for path in paths if (found := stat_of(path)))
 
 
 def is_file(path: Path) -> bool:

@@ -17,14 +17,9 @@ def reset(snapshot: Snapshot, request: ResetRequest) -> Reset:
     """
     files = [file for file in snapshot.ledger.data_files() if holds(file)[0] != KEPT]
     numbers = {file: found for file in files if (found := [*snapshot.catalog.lines(file).values()])}
-    before = bytes_of(snapshot, files)
+    paths = [snapshot.layout.store / file for file in files]
+    before = safe_files.bytes_of(paths)
     if isinstance(snapshot, Writing) and numbers:
         snapshot.commit([], removes=numbers)
     rows = {file: len(found) for file, found in numbers.items()}
-    return Reset(done=request.yes, before=before, after=bytes_of(snapshot, files), rows=rows)
-
-
-def bytes_of(snapshot: Snapshot, files: list[str]) -> int:
-    """Return how large data files are together."""
-    stats = [safe_files.stat_of(snapshot.layout.store / file) for file in files]
-    return sum(stat.st_size for stat in stats if stat is not None)
+    return Reset(done=request.yes, before=before, after=safe_files.bytes_of(paths), rows=rows)

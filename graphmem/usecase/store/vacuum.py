@@ -48,7 +48,8 @@ def steps(client: Client) -> Iterator[Step]:
         by_model = groupby(safe_files.files(local / "vectors"), vectors.model_of)
         for files in [list(files) for model, files in by_model if model != client.vectors.fingerprint]:
             if all(map(is_old, files)):  # a change of the model is not under way, or was given up
-                yield "vectors of another model", bytes_of(files), partial(vectors.forget_model, catalog, files)
+                remove = partial(vectors.forget_model, catalog, files)
+                yield "vectors of another model", safe_files.bytes_of(files), remove
     old = [path for path in safe_files.folders(local / safe_files.PAST) if is_old(path)]
     yield "past states of --at", bytes_below(old), lambda: forget_past(client, old)
     yield "graphs of scopes", bytes_below([local / safe_files.SCOPED]), lambda: forget_scoped(client)
@@ -69,11 +70,6 @@ def forget_past(client: Client, states: Iterable[Path]) -> None:
             safe_files.remove_folder(state)
 
 
-def bytes_of(files: Iterable[Path]) -> int:
-    """Return how large files are together; those that are missing have no bytes."""
-    return sum(stat.st_size for path in files if (stat := safe_files.stat_of(path)))
-
-
 def bytes_below(folders: Iterable[Path]) -> int:
     """Return how large the files in folders are together."""
-    return sum(bytes_of(safe_files.files(inner)) for folder in folders for inner in safe_files.walk(folder))
+    return sum(safe_files.bytes_of(safe_files.files(inner)) for folder in folders for inner in safe_files.walk(folder))
