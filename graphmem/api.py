@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
+    from graphmem.contract.harvest import CandidateList, Harvested, ReviewedList
     from graphmem.contract.history import Difference, History
     from graphmem.contract.hooks import HookAnswer
     from graphmem.contract.inbox import ItemChanged, ItemList
@@ -1129,6 +1130,111 @@ class Phases(Operations):
         return answer
 
 
+class Imports(Operations):
+    """Files of other programs."""
+
+    def sessions(
+        self,
+        *,
+        paths: Collection[Path | str] = (),
+        client: str | None = None,
+        since: str | None = None,
+        any_project: bool = False,
+        dry_run: bool = False,
+    ) -> Harvested:
+        """
+        Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates.
+
+        Args:
+            paths: Files or folders; the usual places of all clients if none is given.
+            client: Read the transcripts of this client only, such as codex.
+            since: Leave out sessions before this day, as 2026-11-01.
+            any_project: Read sessions of other projects too.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call(
+            "imports.sessions", paths=paths, client=client, since=since, any_project=any_project, dry_run=dry_run
+        )
+        return answer
+
+
+class Candidates(Operations):
+    """Records that wait to be accepted, and what speaks for them."""
+
+    def review(self, *, limit: int = 10, dismissed: bool = False) -> CandidateList:
+        """
+        Return the candidates that wait, the most worth first.
+
+        Args:
+            limit: At most this many.
+            dismissed: Return the dismissed candidates instead.
+        """
+        answer: CandidateList = self.call("candidates.review", limit=limit, dismissed=dismissed)
+        return answer
+
+    def show(self, id: str) -> CandidateList:
+        """
+        Return one candidate with all its evidence.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+        """
+        answer: CandidateList = self.call("candidates.show", id=id)
+        return answer
+
+    def accept(
+        self,
+        id: str | None = None,
+        *,
+        trigger: str | None = None,
+        fix: str | None = None,
+        insight: str | None = None,
+        name: str | None = None,
+        tags: Collection[str] | None = None,
+        into: str | None = None,
+        at_least: Literal["repeated", "proven"] | None = None,
+        dry_run: bool = False,
+    ) -> ReviewedList:
+        """
+        Write a candidate as records, in one write; or all that were repeated or proven.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+            trigger: The error, in the place of the candidate's.
+            fix: What fixes it: a field of the failure.
+            insight: What to do, in the place of the candidate's pattern.
+            name: Name of the failure, or of the only record.
+            tags: Tags of the records.
+            into: Add it to this record instead of making new ones.
+            at_least: Without an id: accept all that were repeated in several sessions, or proven.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: ReviewedList = self.call(
+            "candidates.accept",
+            id=id,
+            trigger=trigger,
+            fix=fix,
+            insight=insight,
+            name=name,
+            tags=tags,
+            into=into,
+            at_least=at_least,
+            dry_run=dry_run,
+        )
+        return answer
+
+    def dismiss(self, id: str, *, reason: str | None = None) -> ReviewedList:
+        """
+        Dismiss a candidate: what is about the same does not come back.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+            reason: Why it is of no use.
+        """
+        answer: ReviewedList = self.call("candidates.dismiss", id=id, reason=reason)
+        return answer
+
+
 class Inbox(Operations):
     """What is to be looked at later; it is committed, and several writers lose nothing."""
 
@@ -1503,6 +1609,16 @@ class Memory(Handle):
         return Phases(self.runtime, self.caller)
 
     @cached_property
+    def imports(self) -> Imports:
+        """Files of other programs."""
+        return Imports(self.runtime, self.caller)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Records that wait to be accepted, and what speaks for them."""
+        return Candidates(self.runtime, self.caller)
+
+    @cached_property
     def inbox(self) -> Inbox:
         """What is to be looked at later; it is committed, and several writers lose nothing."""
         return Inbox(self.runtime, self.caller)
@@ -1782,6 +1898,7 @@ class Memory(Handle):
         min_similarity: float | None = None,
         profile: Literal["classic", "learned"] | None = None,
         strict: bool = False,
+        candidates: bool = False,
     ) -> Found:
         """
         Return the records that a text is about, best first; the answer's ``asked`` names the question in reports.
@@ -1793,9 +1910,17 @@ class Memory(Handle):
             min_similarity: Return only records at least this similar.
             profile: How relevance becomes a score; the setting retrieval.profile if not given.
             strict: Leave out every record that has a mark of doubt.
+            candidates: Return candidates too, where no record surely answers.
         """
         answer: Found = self.call(
-            "query", text=text, kinds=kinds, limit=limit, min_similarity=min_similarity, profile=profile, strict=strict
+            "query",
+            text=text,
+            kinds=kinds,
+            limit=limit,
+            min_similarity=min_similarity,
+            profile=profile,
+            strict=strict,
+            candidates=candidates,
         )
         return answer
 

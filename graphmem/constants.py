@@ -258,6 +258,7 @@ BRIEFING_BUDGET = 1_000  # tokens of what an agent gets when a session begins
 TYPES_BUDGET = 1_000  # tokens of the vocabulary for a prompt: about thirty types with their prose
 BRIEFED_CAMPAIGNS = 3  # campaigns in it
 BRIEFED_RECORDS = 3  # memories in it that were made last, and ready tasks of a campaign
+BRIEFED_CANDIDATES = 3  # candidates that a briefing names
 
 # --- hooks (docs/guides/agents.md) -------------------------------------------------------------------------------
 HOOK_EVENT_BYTES = 8 * 2**20  # of an event that is read

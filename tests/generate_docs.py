@@ -35,6 +35,7 @@ from graphmem.contract.explorations import ExplorationReported, ExplorationStart
 from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
 from graphmem.contract.feedback import BulkReported, Reported
 from graphmem.contract.findings import Checked, Code, Doctored
+from graphmem.contract.harvest import CandidateList, Harvested, ReviewedList
 from graphmem.contract.history import Difference, History
 from graphmem.contract.hooks import HookAnswer
 from graphmem.contract.inbox import ItemChanged, ItemList
@@ -453,6 +454,9 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`phase duration`": PhaseDurations,
     "`inbox add`, `inbox take`, `inbox dismiss`, `inbox done`": ItemChanged,
     "`inbox list`": ItemList,
+    "`import sessions`": Harvested,
+    "`review`, `review show`": CandidateList,
+    "`review accept`, `review dismiss`": ReviewedList,
     "`event`": Happened,
     "`events`": EventList,
     "`prime`": Briefing,

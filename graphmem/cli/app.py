@@ -60,6 +60,8 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "decay": ("learning", "decay", "Record a run that saw no lesson."),
     "experience": ("learning", "experience", "Show experiences with tasks like this one."),
     "promote": ("learning", "promote", "Write as insights what experiences agree on."),
+    "import": ("import_", "app", "Make records and candidates of what other programs hold."),
+    "review": ("review", "app", "Look at candidates: accept them as records, or dismiss them."),
     "session": ("session", "app", "Show or change the current task, decisions and constraints."),
     "prune": ("learning", "prune", "Archive what is worth least."),
     "campaign": ("campaign", "app", "Plan tasks, see what can start and what cannot, finish."),

@@ -36,11 +36,11 @@ def match(
     """
     with opened(file) as log:
         answer: MatchedLog = call(Lines(log))
-    invocation.answer(answer, "\n".join(map(shown, answer.results)))
+    invocation.answer(answer, "\n".join([*map(shown, answer.results), *map(text.seen, answer.candidates)]))
     for note in limits(answer):
         invocation.say(note)
     if not answer.results:
-        invocation.say("no known failure")
+        invocation.say("no known failure" + (", but candidates" if answer.candidates else ""))
 
 
 def limits(answer: MatchedLog) -> Iterator[str]:

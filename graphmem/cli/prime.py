@@ -47,6 +47,8 @@ def shown(answer: StoreStatus) -> Iterator[str]:
         yield f"search: {lacking} of {answer.records:,} without a vector yet, found by words alone"
     if answer.unregistered:
         yield f"clone: git does not know how to merge and show the memory ({', '.join(answer.unregistered)})"
+    if answer.candidates:
+        yield f"candidates: {answer.candidates:,} to look at: graphmem review"
     yield f"task: {text.one_line(answer.task) if answer.task else 'none'}"
     for campaign in answer.campaigns:
         ready = f"ready: {', '.join(campaign.ready)}" if campaign.ready else "no task is ready"

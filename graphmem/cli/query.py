@@ -77,11 +77,12 @@ def query(
     """
     if answer.results and not invocation.is_json and answer.certainty in DOUBTS:
         invocation.write(DOUBTS[answer.certainty])
-    invocation.answer(answer, hits(answer, explain), is_dim=answer.certainty == "none")
+    lines = "\n".join(filter(None, [hits(answer, explain), *map(text.seen, answer.candidates)]))
+    invocation.answer(answer, lines, is_dim=answer.certainty == "none")
     if answer.left_out:
         shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
         invocation.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
-    elif not answer.results:
+    elif not (answer.results or answer.candidates):
         invocation.say("nothing found")
 
 

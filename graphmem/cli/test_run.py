@@ -88,6 +88,7 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
     known = text.count(len(log.results) - alike, "known failure") if len(log.results) > alike else "no known failure"
     yield known + (f", {alike} like it" if alike else "") + more + cut
     yield from (shown(found, is_placed=False) for found in results)
+    yield from map(text.seen, log.candidates)
     yield from limits(log)
     for ref in [found.ref for found in results if found.ref in answer.again][:1]:
         report = shell.command("graphmem", "feedback", ref, "--failed")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from graphmem.contract.citations import Cited, VariantFix
 from graphmem.contract.doubts import Doubt
+from graphmem.contract.harvest import SeenCandidate
 from graphmem.contract.records import Changed, Got, Listed
 from graphmem.contract.relations import Edge, Reached, Solution
 from graphmem.model import (
@@ -15,6 +16,7 @@ from graphmem.model import (
     Record,
 )
 from graphmem.names import visible
+from graphmem.rules.candidate import MARK
 from graphmem.rules.doubt import cited
 from graphmem.rules.notes import advice, of_variant
 from graphmem.system import shell
@@ -92,6 +94,13 @@ def advice_lines(record: Record) -> list[str]:
 def variant_lines(found: VariantFix | None) -> list[str]:
     """Return the fix of a variant, for a failure that nothing solves."""
     return [f"{word}: {one_line(said, ADVICE)}" for word, said in of_variant(found)]
+
+
+def seen(found: SeenCandidate) -> str:
+    """Return a candidate that was seen and not reviewed yet."""
+    lines = [f"candidate {found.id}  [{MARK}]", f"> {one_line(found.text)}"]
+    lines += [f"fix: {one_line(found.insight, ADVICE)}"] if found.insight else []
+    return ASIDE.join([*lines, visible(found.seen)])
 
 
 def handed_out(found: Solution | Got) -> str:

@@ -5,6 +5,7 @@ from typing import Literal
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
+from graphmem.contract.harvest import SeenCandidate
 from graphmem.contract.parameters import Strict
 from graphmem.contract.records import Listed
 from graphmem.contract.request import Request
@@ -51,7 +52,8 @@ class MatchedLog(Answer):
     ``cut`` counts the lines of which only the beginning was looked at, ``unread`` those after so many errors that their
     own were not looked up. The expressions of the failures in ``slow`` were left aside, for want of time.
     ``unknown`` holds errors that no failure has the signature of, each as a trigger that would find it again.
-    ``asked`` names the lines in a report on one of the failures, for 30 days.
+    ``asked`` names the lines in a report on one of the failures, for 30 days. ``candidates`` report errors that no
+    record answers: they were seen in a session or a run, and not reviewed yet.
     """
 
     results: list[Matched]
@@ -61,3 +63,4 @@ class MatchedLog(Answer):
     slow: list[str]
     unknown: list[str] = []
     asked: str | None = None
+    candidates: list[SeenCandidate] = []

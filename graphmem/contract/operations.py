@@ -50,6 +50,16 @@ from graphmem.contract.extractors import (
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.contract.findings import Checked, Doctored
+from graphmem.contract.harvest import (
+    AcceptCandidateRequest,
+    CandidateList,
+    DismissCandidateRequest,
+    Harvested,
+    ImportSessionsRequest,
+    ReviewedList,
+    ReviewRequest,
+    ShowCandidateRequest,
+)
 from graphmem.contract.history import Difference, DiffRequest, History, LogRequest
 from graphmem.contract.hooks import HookAnswer, HookRequest
 from graphmem.contract.inbox import (
@@ -254,6 +264,8 @@ NOUNS = {
     "explorations": "Several agents look at a project at the same time; what they find becomes one record.",
     "runs": "What is going on now on this machine, and the build run; it outlives the process that writes it.",
     "phases": "Where the project, or a campaign, is in its work.",
+    "imports": "Files of other programs.",
+    "candidates": "Records that wait to be accepted, and what speaks for them.",
     "inbox": "What is to be looked at later; it is committed, and several writers lose nothing.",
     "events": "What happened: moves of tasks and phases, verdicts, and whatever a caller records.",
     "types": "The vocabulary of the project.",
@@ -393,6 +405,18 @@ ROWS = (
         "Set an item aside without working on it."),
     Operation("inbox.finish", FinishItemRequest, ItemChanged, WRITE, "work.inbox.finish",
         "Note that an item was worked on, or what went wrong."),
+    Operation("imports.sessions", ImportSessionsRequest, Harvested, WRITE, "harvest.sessions.import_sessions",
+        "Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates.",
+        previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
+    Operation("candidates.review", ReviewRequest, CandidateList, READ, "harvest.review.review",
+        "Return the candidates that wait, the most worth first."),
+    Operation("candidates.show", ShowCandidateRequest, CandidateList, READ, "harvest.review.show",
+        "Return one candidate with all its evidence."),
+    Operation("candidates.accept", AcceptCandidateRequest, ReviewedList, WRITE, "harvest.review.accept",
+        "Write a candidate as records, in one write; or all that were repeated or proven.",
+        positional=1, previews="dry_run"),
+    Operation("candidates.dismiss", DismissCandidateRequest, ReviewedList, WRITE, "harvest.review.dismiss",
+        "Dismiss a candidate: what is about the same does not come back."),
     Operation("events.add", AddEventRequest, Happened, WRITE, "work.event_log.add",
         "Record something that happened; types that begin with ``context-`` stay on this machine."),
     Operation("events.list", ListEventsRequest, EventList, READ, "work.event_log.events",

@@ -38,7 +38,8 @@ class StoreStatus(Answer):
     Where one is: the store, this clone, what is being worked on, the service, and what to do next.
 
     ``unregistered`` are settings of git that this clone lacks, ``findings`` counts what is wrong with the files,
-    ``without_vector`` the records that search finds by their words alone for now.
+    ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
+    reviewed.
     """
 
     store: str
@@ -47,6 +48,7 @@ class StoreStatus(Answer):
     unregistered: list[str]
     findings: int
     without_vector: int = 0
+    candidates: int = 0
     task: str | None
     campaigns: list[ActiveCampaign]
     service: ServiceStatus | None = None

@@ -8,6 +8,7 @@ from graphmem.constants import QUERY_LIMIT
 from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
+from graphmem.contract.harvest import SeenCandidate
 from graphmem.contract.parameters import Strict
 from graphmem.contract.request import Request
 
@@ -31,6 +32,7 @@ class QueryRequest(Request):
     min_similarity: float | None = Field(None, ge=0, le=1, description="Return only records at least this similar")
     profile: ProfileName = None
     strict: Strict = False
+    candidates: bool = Field(False, description="Return candidates too, where no record surely answers")
 
 
 class Factors(Part):
@@ -88,7 +90,8 @@ class Found(Answer):
     ``reranker`` is the model that reordered it, if one did; ``asked`` names the question in a report, for 30 days.
     ``probability`` is how likely the first result is about the very thing that was asked, ``certainty`` what follows
     from it, and ``known`` whether that is high. ``left_out`` are the records that are not there because they have a
-    mark of doubt, where that was asked for.
+    mark of doubt, where that was asked for. ``candidates`` are what was not reviewed yet, where that was asked for and
+    nothing is known.
     """
 
     query: str
@@ -101,3 +104,4 @@ class Found(Answer):
     probability: float
     left_out: list[str] = []
     asked: str | None = None
+    candidates: list[SeenCandidate] = []

@@ -175,6 +175,11 @@ class Layout:
         return self.state / "events.ndjson"
 
     @cached_property
+    def candidates(self) -> Path:
+        """Holds what waits to be accepted as records, and which files were read for it."""
+        return self.state / "candidates.json"
+
+    @cached_property
     def requests(self) -> Path:
         """Holds which requests of callers were carried out, with their answers."""
         return self.state / "requests"

@@ -7,7 +7,8 @@ WORD = r"(?:\"[^\"]*\"|'[^']*'|[^\s;&|'\"]+)"
 FOLDER = re.compile(rf"cd\s+({WORD})\s*(?:&&|;)\s*")
 ASSIGNMENT = re.compile(rf"([A-Za-z_]\w*={WORD}?)\s+")
 SHOWING = re.compile(r"\s*\|&?\s*(?:tail|head|tee|cat|less|more)(?:\s[^|;&'\"]*)?$")
-MASKING = re.compile(r"\s*(?:\|\|\s*(?:true|:)|;\s*(?:echo|true|exit)\b[^;&|]*|(?<![>&])&)$")
+FILTERING = re.compile(rf"\s*\|&?\s*(?:grep|egrep|rg|sed|awk|sort|uniq|cut|wc)(?:\s+{WORD})*\s*$")
+MASKING = re.compile(rf"\s*(?:\|\|\s*(?:true|:|echo(?:\s+{WORD})*)|;\s*(?:echo|true|exit)\b[^;&|]*|(?<![>&])&)$")
 MOVING = re.compile(r"\s*(?:[12&]?>>?\s*(?:&[12]|[^\s;&|<>]+)|;)$")
 MOST_CHARS = 2_000  # of a command line that is looked at; a longer one is a script
 WRAPPERS = frozenset("command env exec nice nohup sudo time".split())
@@ -51,12 +52,14 @@ class CommandLine:
         folder: where it changes to first, as typed; empty if it does not.
         variables: the assignments before it, as typed.
         is_sure: whether the exit status of the line is that of the command: no pipe, ``||``, ``;`` or ``&`` hides it.
+        is_filtered: whether only lines that another command chose are shown.
     """
 
     text: str
     folder: str
     variables: tuple[str, ...]
     is_sure: bool
+    is_filtered: bool = False
 
     @property
     def is_reader(self) -> bool:
@@ -77,6 +80,7 @@ def parsed_line(command: str) -> CommandLine:
     ``cd api && CI=1 pytest -q 2>&1 | tail -20`` is ``pytest -q`` in ``api`` with ``CI=1``.
     """
     text, folder, variables, is_sure = " ".join(command[:MOST_CHARS].split()), "", [], True
+    is_filtered = False
     while found := FOLDER.match(text) or ASSIGNMENT.match(text):
         if found.re is FOLDER:
             named = found[1].strip("'\"")
@@ -84,10 +88,15 @@ def parsed_line(command: str) -> CommandLine:
         else:
             variables.append(found[1])
         text = text[found.end() :]
-    while found := SHOWING.search(text) or MASKING.search(text) or MOVING.search(text):
-        is_sure = is_sure and found.re is MOVING
+    while found := first_match(text, SHOWING, FILTERING, MASKING, MOVING):
+        is_sure, is_filtered = is_sure and found.re is MOVING, is_filtered or found.re is FILTERING
         text = text[: found.start()]
-    return CommandLine(text, folder, tuple(variables), is_sure)
+    return CommandLine(text, folder, tuple(variables), is_sure, is_filtered)
+
+
+def first_match(text: str, *patterns: re.Pattern[str]) -> re.Match[str] | None:
+    """Return where the first of some patterns that a text holds is."""
+    return next((found for pattern in patterns if (found := pattern.search(text))), None)
 
 
 def words_of(text: str) -> list[str]:

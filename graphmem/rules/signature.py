@@ -8,10 +8,11 @@ Node, Java, Go, Rust, C compilers and shells; docs/concepts/retrieval.md, "Error
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
+from graphmem.rules.diagnostic import Diagnostic, diagnostic_of, nameless, rule_in
 from graphmem.rules.volatile import stable
 
 LINE = 1_000  # characters of a line that are read: an error is reported in fewer
@@ -47,6 +48,14 @@ ERROR_WORDS = (
     "out of memory",
     "no rule to make",
     "no required module",
+    "unknown ",
+    "unrecognized ",
+    "illegal option",
+    "invalid option",
+    "not defined",
+    "import cycle",
+    "exclude all",
+    "(http ",
 )
 TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
 ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
@@ -71,7 +80,10 @@ MARK = re.compile(
 PLAIN = re.compile(
     r"command not found|no such file or directory|permission denied|segmentation fault|undefined reference"
     r"|address already in use|connection refused|operation not permitted|no space left|cannot (?:find|open|allocate)"
-    r"|out of memory|not found$|no rule to make target|no required module provides",
+    r"|out of memory|not found$|no rule to make target|no required module provides"
+    r"|unknown (?:shorthand )?(?:flag|option|argument|command|linter)s?\b|unrecognized (?:option|argument)s?\b"
+    r"|(?:illegal|invalid) option\b|provided but not defined|import cycle not allowed|build constraints exclude all"
+    r"|parse error near|\(HTTP [45]\d\d\)$",
     re.IGNORECASE,
 )
 SHELL = re.compile(r"^(?:\S*/)?[\w.-]+: (?:line )?\d+: ")
@@ -108,6 +120,7 @@ class Error:
         line: where it is reported, from 1. text: that line.
         name: the class, or the word that marks it; empty where a line only says what went wrong.
         message: what follows it. frame: the telling frame, empty where none is known.
+        said: of the rule of a linter, the line without its place.
     """
 
     line: int
@@ -116,6 +129,7 @@ class Error:
     message: str
     frame: str = ""
     is_own: bool = field(default=False, repr=False)  # the frame is of the project
+    said: str = field(default="", repr=False)
 
     @property
     def strict(self) -> str:
@@ -154,7 +168,7 @@ class Error:
     @property
     def trigger(self) -> str | None:
         """A short text that finds the error again as the trigger of a failure; None where only its traceback does."""
-        texts = (LEAD.sub("", self.text).strip(), f"{self.name}: {self.message}")
+        texts = (*filter(None, [self.said]), LEAD.sub("", self.text).strip(), f"{self.name}: {self.message}")
         return next((text for text in texts if not error_keys(text).isdisjoint(self.exact_keys)), None)
 
     @property
@@ -194,7 +208,21 @@ def errors(lines: Iterable[str]) -> Iterator[Error]:
 
 def error_keys(trigger: str) -> set[str]:
     """Return what a failure is found by: the keys of the errors that its trigger reports."""
-    return {key for error in islice(errors(trigger.splitlines()[:TRIGGER_LINES]), KEPT) for key in error.written_keys}
+    lines = trigger.splitlines()[:TRIGGER_LINES]
+    rules = (rule_error(number, line) for number, line in enumerate(lines[:KEPT], 1) if line.strip())
+    found = (*islice(errors(lines), KEPT), *filter(None, rules))
+    return {key for error in found for key in error.written_keys}
+
+
+def rule_error(number: int, line: str) -> Error | None:
+    """Return the rule of a linter that a line of a trigger names, with or without a place."""
+    found = rule_in(line)
+    return None if found is None else of_rule(number, found)
+
+
+def of_rule(number: int, found: Diagnostic) -> Error:
+    """Return a rule of a linter as an error: the same one wherever it is broken, whatever the names in the code are."""
+    return Error(number, found.text, f"{found.tool} {found.rule}".strip(), nameless(found.message), said=found.text)
 
 
 class ErrorReader:
@@ -240,6 +268,8 @@ class ErrorReader:
 
     def error_on(self, number: int, line: str) -> Error | None:
         """Return the error that a line reports."""
+        if (rule := diagnostic_of(line)) is not None and rule.is_rule:
+            return replace(of_rule(number, rule), text=line.strip())
         lowered = line.lower()
         any_class = ANY_CLASS.match(line)
         if not (self.before or any_class or any(word in lowered for word in ERROR_WORDS)):

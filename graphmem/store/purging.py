@@ -22,6 +22,7 @@ from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import Layout
 from graphmem.machine import exploration_sessions, failed_runs, local_events, requests, run_file, session_board, traces
+from graphmem.machine.candidates import CandidateQueue
 from graphmem.machine.hook_sessions import HookSessions
 from graphmem.machine.traces import Traces
 from graphmem.store.clone import cached
@@ -135,6 +136,8 @@ def clear_state(store: PurgedStore, found: Traces) -> None:
         )
     for path in (layout.state / "session.json", *safe_files.files(layout.state / "sessions")):
         clear_session(path, found)
+    with CandidateQueue(layout.candidates, local / "candidates.lock", timeout_s).changing() as queue:
+        queue.drop(found.is_told)
     HookSessions(layout.state / "hooks", local / "hooks.lock", timeout_s).drop(found.is_told)
     requests.drop_answers(layout.requests, found.is_told)
 

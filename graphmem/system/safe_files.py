@@ -188,10 +188,10 @@ def without_folder(path: Path, act: Callable[[str, int], T]) -> T:
     return within(path, act)
 
 
-def descriptor(path: Path, flags: int) -> int:
-    """Return the descriptor of a regular file."""
+def descriptor(path: Path, flags: int, mode: int = 0o666) -> int:
+    """Return the descriptor of a regular file; ``mode`` is of one that is made, before the user's mask."""
     flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    handle = without_folder(path, lambda name, parent: os.open(name, flags, 0o666, dir_fd=parent))
+    handle = without_folder(path, lambda name, parent: os.open(name, flags, mode, dir_fd=parent))
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
@@ -210,10 +210,10 @@ def read(path: Path, *, most: int = -1) -> bytes:
         return file.read(most)
 
 
-def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
-    """Write a file; ``is_flushed`` waits until it is on the disk."""
+def write(path: Path, data: bytes, *, is_flushed: bool = False, is_private: bool = False) -> None:
+    """Write a file; ``is_flushed`` waits until it is on the disk, ``is_private`` makes it one for this user alone."""
     try:
-        with opened(path, "wb") as file:
+        with open(descriptor(path, MODES["wb"], 0o600 if is_private else 0o666), "wb") as file:
             file.write(data)
             if is_flushed:
                 file.flush()
@@ -223,7 +223,7 @@ def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
         raise
 
 
-def put(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
+def put(path: Path, data: bytes, *, is_flushed: bool = False, is_private: bool = False) -> None:
     """
     Replace a file by a new one, all or nothing; its folder is made. No other process may write the file meanwhile.
 
@@ -234,7 +234,7 @@ def put(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
     for tries in range(PUT_TRIES, 0, -1):
         with folder(path.parent, make=True):
             try:
-                write(fresh, data, is_flushed=is_flushed)
+                write(fresh, data, is_flushed=is_flushed, is_private=is_private)
             except OSError:
                 remove(fresh)
                 raise

@@ -16,6 +16,7 @@ from typing import Any
 
 from graphmem.constants import HOOK_LINE_CHARS, HOOK_PROMPT_BUDGET, HOOK_SHOWN
 from graphmem.contract.command_runs import Ran
+from graphmem.contract.harvest import SeenCandidate
 from graphmem.contract.hooks import HookAnswer, HookRequest
 from graphmem.contract.match import Matched, MatchRequest
 from graphmem.contract.prime import PrimeRequest
@@ -26,11 +27,13 @@ from graphmem.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import mark, visible
+from graphmem.rules.candidate import MARK
 from graphmem.rules.command_line import mentions, parsed_line, shows_pass
 from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
+from graphmem.rules.outcome import outcome_of
 from graphmem.rules.tally import Tally
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
@@ -38,7 +41,7 @@ from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.records.credits import creditable, hook_sessions, write_waiting
-from graphmem.usecase.retrieval.match import match
+from graphmem.usecase.retrieval.match import SURE, match
 from graphmem.usecase.retrieval.prime import prime
 from graphmem.usecase.retrieval.query import query
 from graphmem.usecase.retrieval.traversal import solving
@@ -215,9 +218,10 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     """
     line = parsed_line(event.command)
     is_sure = event.status is not None and line.is_sure
+    outcome = outcome_of(event.command, event.status, event.text)
     if event.status == INTERRUPTED or (line.is_reader and event.command) or line.text.split()[:1] == ["graphmem"]:
         return Said()
-    is_passed = event.status == 0 if is_sure else not event.status and shows_pass(event.text)
+    is_passed = outcome == "passed" and (is_sure or shows_pass(event.text))
     key = key_of(client, event, name)
     if is_passed:
         if not command_runs.is_waiting(client, key):
@@ -225,16 +229,17 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
         found = session or HookSession(at=client.now())
         tally = Tally()
         tally.read_all(lines_of(event))
-        run = command_runs.Pass(campaign_task(client), found.began, found.acted, tally, found.late)
+        occasion = command_runs.SeenRun("hook", event.command, event.session)
+        run = command_runs.Pass(campaign_task(client), found.began, found.acted, tally, found.late, occasion)
         return offered(command_runs.passed(client, key, run, lambda credit: waiting(client, name, credit)))
-    if is_sure and event.status == 0:
+    if outcome == "passed":
         return Said()
     tally = Tally()
     log = match(client, tally.through(lines_of(event)), MatchRequest(strict=True))
-    sure = [hit for hit in log.results if hit.by in command_runs.SURE]
-    if not (event.status or sure or log.unknown):
+    sure = [hit for hit in log.results if hit.by in SURE]
+    if not (event.status or sure or log.unknown or log.candidates):
         return Said()
-    said = known_failures(sure)
+    said = known_failures(sure) if sure else seen_failures(log.candidates)
     if event.command:
         given = {part.key for part in said.parts}
         log = log.model_copy(
@@ -341,6 +346,18 @@ def known_failures(hits: Sequence[Matched]) -> Said:
         entries((hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"]) for hit in shown)
     )
     return Said(parts, f"The project's memory knows this failure. {NOTES}", report(parts, ""))
+
+
+def seen_failures(found: Sequence[SeenCandidate]) -> Said:
+    """Return what was seen of a failure that no record answers; it was not reviewed yet."""
+    parts = []
+    for one in found[:HOOK_SHOWN]:
+        lines = [f"- {quoted_name(one.id)} ({MARK}: {one.seen})", quoted("seen", one.text)]
+        lines += [quoted("changed", one.insight)] if one.insight else []
+        parts.append(HookText(f"candidate {one.id}", "\n".join(lines)))
+    keep = shell.command("graphmem", "review", "accept", found[0].id, "--insight", "…") if found else ""
+    opening = f"This failure was seen before in a session; what follows is not reviewed. {NOTES}"
+    return Said(parts, opening, f"If that is what fixes it, say so in your words: {keep}")
 
 
 def advises(hit: Matched) -> bool:

@@ -32,7 +32,7 @@ from tests.sample import contents, open_memory
 # Operations whose command is not called by the last word of their name.
 COMMANDS = {
     "experiences.recall": "experience", "experiences.promote": "promote", "cypher_named": "cypher",
-    "verify_loop": "verify-loop", "lessons.inject": "inject",
+    "verify_loop": "verify-loop", "lessons.inject": "inject", "imports.sessions": "import",
 }  # fmt: skip
 PREVIEWS: dict[str, dict[str, Any]] = {
     "failures.add": {"trigger": "it went boom again", "dry_run": True},
@@ -53,6 +53,8 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "doctor": {},
     "trust": {},
     "extractors.run": {"names": ["none"], "dry_run": True},
+    "imports.sessions": {"dry_run": True},
+    "candidates.accept": {"at_least": "proven", "dry_run": True},
 }  # fmt: skip
 # These open their moments themselves, for before or in between they wait without the lock of the store: for a model, a
 # program, a log, a regular expression, the lock of another file. Any other row gets its moment from dispatch.
@@ -65,6 +67,7 @@ OPENING = frozenset({
     "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
+    "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")

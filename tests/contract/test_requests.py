@@ -33,7 +33,7 @@ def test_a_request_that_does_not_check_out_says_what_would_be_right() -> None:
         (
             {"text": "x", "most": 3},
             "unknown parameter 'most'",
-            "known: text, kinds, limit, min_similarity, profile, strict",
+            "known: text, kinds, limit, min_similarity, profile, strict, candidates",
         ),
     ):
         with pytest.raises(Usage) as caught:

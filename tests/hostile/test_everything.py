@@ -47,7 +47,7 @@ COMMANDS = [
     "task show c/001", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "prune", "purge other",
     "reset", "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
-    "embed status",
+    "embed status", "review",
     "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",
@@ -56,7 +56,7 @@ COMMANDS = [
     "session decide d", "task start c/001", "task block c/001 --reason x", "campaign propagate c",
     "phase to explore", "inbox add x", "event add review.verdict", "observe c",
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
-    "run begin plan.json", "run resume", "explore start",
+    "import sessions", "run begin plan.json", "run resume", "explore start",
     "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
     "extract add python", "extract run python",
     "scope add fresh --read failure", "export", "resolve", "init",

@@ -93,6 +93,8 @@ REAL: dict[str, dict[str, Any]] = {
     "inbox.add": {"content": "a dark mode"},
     "inbox.items": {"everything": True},
     "inbox.take": {},
+    "candidates.review": {},
+    "candidates.accept": {"at_least": "proven"},
     "events.add": {"type": "review.verdict", "subject": BOOM, "data": {"findings": []}},
     "events.list": {"types": ["task-"], "limit": 3},
     "explorations.start": {},
@@ -157,6 +159,8 @@ REFUSED = {
     "explorations.aggregate",
     "insights.add",
     "inbox.dismiss",
+    "candidates.show",  # of this machine
+    "candidates.dismiss",
     "inbox.finish",
     "tasks.complete",
 }

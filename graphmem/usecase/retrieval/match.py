@@ -1,7 +1,8 @@
 """Match: which known failures a log reports (docs/concepts/retrieval.md, "Matching a log")."""
 
 from bisect import insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Literal, get_args
@@ -26,17 +27,51 @@ from graphmem.usecase.retrieval.known import met, not_met
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import keep_question
 from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.writing.candidates import in_log
 
 # A piece of a log without any of these reports no error and has no frame.
 TELLS = re2.compile(
     r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use|cannot"
     r"|not permitted|no space|out of memory|critical|severe|violation|timeout|expired|interrupt|warning|exit|file \""
-    r"|\bat |\.py:\d+: in |no rule to make|no required module|(?m:^E {2,})|(?m:^(?:[a-z_]\w*\.)+[A-Z]\w+(?:: |$))"
+    r"|\bat |\.py:\d+: in |no rule to make|no required module|unknown |unrecognized|illegal option|invalid option"
+    r"|not defined|import cycle|exclude all|\(http |\.[a-z]{1,8}[:(]\d+[:,)]|(?m:^[A-Z]{1,4}\d{3,4} )|(?m:^E"
+    r" {2,})|(?m:^(?:[a-z_]\w*\.)+[A-Z]\w+(?:: |$))"
 )
 
 
 By = Literal["line", "match", "signature", "near", "similarity"]
 RANKS: tuple[By, ...] = get_args(By)  # surest first
+
+
+SURE = frozenset(("line", "match", "signature"))  # evidence that it is this very failure
+END_BYTES = 100_000  # of either end of a log in which candidates are looked for
+
+
+@dataclass
+class LogEnds:
+    """The beginning and the end of a log that streams past."""
+
+    head: bytearray = field(default_factory=bytearray)
+    tail: deque[bytes] = field(default_factory=deque)
+    size: int = 0  # of the tail
+
+    def through(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield lines as they are, and keep those at both ends."""
+        for line in lines:
+            kept = line[:END_BYTES]
+            if len(self.head) < END_BYTES:
+                self.head += kept
+            else:
+                self.tail.append(kept)
+                self.size += len(kept)
+                while self.size > END_BYTES and len(self.tail) > 1:
+                    self.size -= len(self.tail.popleft())
+            yield line
+
+    @property
+    def text(self) -> str:
+        """Both ends as text."""
+        return (bytes(self.head) + b"".join(self.tail)).decode("utf-8", "replace")
 
 
 @dataclass
@@ -55,8 +90,10 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         matcher = Matcher(snapshot.catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
         finder = LineFinder(snapshot.catalog.heads(), snapshot.catalog.begun_by)
     hits: dict[int, LogHit] = {}
-    log = Log()
-    for block in blocks(lines_of(raw)):  # as long as the tests run that write it: nothing waits for this meanwhile
+    log, ends = Log(), LogEnds()
+    for block in blocks(
+        lines_of(ends.through(raw))
+    ):  # as long as the tests run that write it: nothing waits for this meanwhile
         known = set[int]()
         for number, first, last in finder.find(block):
             keep(hits, number, "line", last)  # the error of a traceback
@@ -81,6 +118,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
         results = answers(snapshot, hits, is_strict=request.strict)
         by_ref = {found.record.key_ref: found.text for found in results}
+        answered = [found.text for found in results if found.by in SURE]
         return MatchedLog(
             results=results,
             lines=log.lines,
@@ -89,6 +127,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
             slow=slow,
             unknown=unknown,
             asked=keep_question(snapshot, results[0].text, by_ref) if results else None,
+            candidates=in_log(client, ends.text, answered),
         )
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
-from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_RECORDS
+from graphmem.constants import BRIEFED_CAMPAIGNS, BRIEFED_CANDIDATES, BRIEFED_RECORDS
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
 from graphmem.model import Campaign, Constraint, Record, Session, Task
+from graphmem.model.candidate import Candidate
 from graphmem.rules.context import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
@@ -20,6 +21,7 @@ from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.retrieval.campaign_plan import plan_of
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries, with_contradictions
+from graphmem.usecase.writing.candidates import waiting
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
 OPENING = """# What this project remembers
@@ -46,10 +48,21 @@ def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
     missing = len(held) - sum(entries[place].section == SESSION for place in kept)
     if missing:
         text = f"{text.rstrip()}\n\nOf constraints and decisions {missing} did not fit: graphmem session"
+    text = f"{text.rstrip()}{waiting_text(snapshot)}"
     task = current_of(snapshot, board_of(snapshot, request.session))
     if task is not None:
         text = f"{text.rstrip()}\n\n## The current task\n\n{quoted('task', task.description)}"
     return Briefing(text=text.rstrip("\n"), tokens=tokens(text), refs=[entries[place].ref for place in kept])
+
+
+def waiting_text(snapshot: Snapshot) -> str:
+    """Return what waits to be reviewed, the most worth by name: the agent that reads it has the words for it."""
+    found = waiting(snapshot.client).waiting()
+    if not found:
+        return ""
+    lines = [f"- {quoted_name(one.id)}\n{quoted('seen', one.headline)}" for one in found[:BRIEFED_CANDIDATES]]
+    head = f"{counted(len(found), 'candidate')} {'wait' if len(found) > 1 else 'waits'}: graphmem review"
+    return "\n\n".join(["", "## To review", "\n".join([head, *lines])])
 
 
 def by_age(entry: ContextEntry) -> tuple[bool, datetime]:
@@ -116,13 +129,20 @@ def status(snapshot: Snapshot) -> StoreStatus:
         unregistered=missing,
         findings=findings,
         without_vector=snapshot.catalog.without_vector() if snapshot.settings.embedding.model != "none" else 0,
+        candidates=len(waiting(snapshot.client).waiting()),
         task=task.description if task else None,
         campaigns=campaigns,
-        next=list(next_steps(records, missing, findings, campaigns)),
+        next=list(next_steps(records, missing, findings, campaigns, waiting(snapshot.client).waiting())),
     )
 
 
-def next_steps(records: int, missing: list[str], findings: int, campaigns: list[ActiveCampaign]) -> Iterator[str]:
+def next_steps(
+    records: int,
+    missing: list[str],
+    findings: int,
+    campaigns: list[ActiveCampaign],
+    candidates: list[Candidate],
+) -> Iterator[str]:
     """Yield the commands that are worth typing next, the most urgent first."""
     if findings:
         yield "graphmem validate"
@@ -133,4 +153,6 @@ def next_steps(records: int, missing: list[str], findings: int, campaigns: list[
     for campaign in campaigns:
         if campaign.ready:
             yield shell.command("graphmem", "task", "start", campaign.ready[0])
+    if candidates:
+        yield "graphmem review"
     yield 'graphmem context "what is to be done"'

@@ -34,6 +34,7 @@ from graphmem.usecase.records.read import record_types_of
 from graphmem.usecase.retrieval.known import known_of, met, not_met
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
+from graphmem.usecase.writing.candidates import about_text
 from graphmem.usecase.writing.screening import unexposed
 
 Evidences = Mapping[int, Evidence]  # by number of the record
@@ -53,7 +54,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Shortlist:
     """
     The records that may answer a question.
 
@@ -145,6 +146,9 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
             "probability": likely,
             "left_out": left_out,
             "asked": keep_question(snapshot, gist),
+            "candidates": about_text(snapshot.client, text, limit)
+            if request.candidates and certainty != "high"
+            else [],
         }
     )
 
@@ -181,7 +185,7 @@ def keep_question(snapshot: Snapshot, gist: str, by_ref: Mapping[str, str] | Non
 # --- candidates -----------------------------------------------------------------------------------------------------
 
 
-def candidates(snapshot: Snapshot, question: Question, limit: int) -> Candidates:
+def candidates(snapshot: Snapshot, question: Question, limit: int) -> Shortlist:
     """Return the candidates of both indexes, fused by reciprocal rank, and what is exact."""
     settings = snapshot.settings.retrieval
     most = max(limit, settings.candidates)
@@ -191,7 +195,7 @@ def candidates(snapshot: Snapshot, question: Question, limit: int) -> Candidates
     lexical = snapshot.lexical.search(question.gist, question.record_types, most, nearest)
     best = fused([list(lexical)[:most], nearest], settings.rrf_k)[:most]
     among = snapshot.vocabulary.record_types if question.record_types is None else question.record_types
-    return Candidates(
+    return Shortlist(
         {number: lexical.get(number, 0.0) for number in best},
         snapshot.catalog.of_record_types(exact(snapshot, question), among),
         snapshot.catalog.of_record_types(matched(snapshot, question.text), among),
@@ -245,7 +249,7 @@ def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
 # --- evidence and relevance -----------------------------------------------------------------------------------------
 
 
-def evidence_of(snapshot: Snapshot, question: Question, found: Candidates) -> Evidences:
+def evidence_of(snapshot: Snapshot, question: Question, found: Shortlist) -> Evidences:
     """Return what speaks for each candidate, and for what helped on like occasions."""
     others = {*found.exact, *found.matched, *question.occasions.helpful} - found.lexical.keys()
     numbers = {**found.lexical, **dict.fromkeys(sorted(others), 0.0)}

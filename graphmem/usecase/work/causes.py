@@ -59,6 +59,15 @@ def is_changed(root: Path, before: Tree, began: float | None) -> bool:
     return any(began is None or path == REST or changed_at(Path(path)) < began for path in paths)
 
 
+def changed_files(root: Path, before: Tree) -> list[str]:
+    """Return the files of a project, by their paths below it, that are not as they were."""
+    now = tree_of(root, before.base)
+    if now.base != before.base:
+        return []
+    paths = sorted({Path(path) for path, _ in before.stamps.items() ^ now.stamps.items() if path != REST})
+    return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
+
+
 def walked(root: Path) -> Iterator[str]:
     """Yield the files below a folder by their paths below it, in an order that stays."""
     for folder, folders, files in os.walk(root):

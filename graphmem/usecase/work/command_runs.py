@@ -10,6 +10,7 @@ held.
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,8 @@ from graphmem.errors import Locked
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.machine.hook_sessions import Credit
 from graphmem.model import Failure
+from graphmem.model.field import format_time
+from graphmem.rules.draft import seen_in_run
 from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.signature import errors
@@ -31,14 +34,21 @@ from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder
 from graphmem.usecase.evidence.citations import Unread, content_of
 from graphmem.usecase.records.credits import write_credits
-from graphmem.usecase.retrieval.match import match
+from graphmem.usecase.retrieval.match import SURE, match
 from graphmem.usecase.retrieval.traversal import solving
-from graphmem.usecase.work.causes import is_changed, tree_of
+from graphmem.usecase.work.causes import changed_files, is_changed, tree_of
+from graphmem.usecase.writing.candidates import keep as keep_candidates
+from graphmem.usecase.writing.candidates import queue_of
 from graphmem.usecase.writing.screening import unexposed
 
-SURE = frozenset(
-    {"line", "match", "signature"}
-)  # evidence that it was this very failure; what is alike is shown, not counted
+
+@dataclass(frozen=True)
+class SeenRun:
+    """Who saw a run, what was run, and in which session."""
+
+    source: str
+    command: str = ""
+    session: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,7 @@ class Pass:
         acted: when the agent last did what may have fixed something, as far as its events say so.
         tally: what it says of its tests.
         untold: known failures that the agent was not told of yet, by reference by key.
+        seen: who saw it: what failed before it is kept as a candidate.
     """
 
     task: str | None = None
@@ -59,6 +70,7 @@ class Pass:
     acted: datetime | None = None
     tally: Tally = field(default_factory=Tally)
     untold: Sequence[str] = ()
+    seen: SeenRun = SeenRun("ran")
 
 
 Keep = Callable[[Credit], list[str]]  # keeps a credit, or writes it; returns what it counts for
@@ -81,7 +93,8 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
         with client.writing() as writing:
             return write_credits(writing, [credit])
 
-    return passed(client, key, Pass(request.task, request.began, tally=tally), write)
+    seen = SeenRun("ran", shlex.join(request.command), request.session)
+    return passed(client, key, Pass(request.task, request.began, tally=tally, seen=seen), write)
 
 
 def is_waiting(client: Client, key: str) -> bool:
@@ -201,7 +214,27 @@ def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
             for number, found in snapshot.catalog.records(bare).items()
             if isinstance(found, Failure) and not (fixes(found) or found.is_archived or number in solved)
         )
+    offer(client, episode, run.seen, unknown)
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
+
+
+def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]) -> None:
+    """Keep the unknown errors of an episode as candidates: what only the agent knows of them is added in a review."""
+    if not errors:
+        return
+    files = changed_files(client.layout.root, episode.tree)
+    passed, failed = format_time(client.now()), format_time(episode.at)
+    found = [
+        seen_in_run(
+            text, seen.source, command=seen.command, session=seen.session, at=failed, passed=passed, files=files
+        )
+        for text in errors
+    ]
+    try:
+        with queue_of(client).changing() as queue:
+            keep_candidates(queue, found)
+    except (OSError, Locked) as error:  # the answer has them all the same
+        client.notify_once(f"{client.layout.candidates} is not written: {error}")
 
 
 def has_cause(client: Client, episode: Episode, run: Pass) -> bool:

@@ -22,9 +22,12 @@ from graphmem.contract.relations import Edge
 from graphmem.errors import BadInput, NotFound, Usage
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Failure, Pattern, Task
+from graphmem.model.candidate import Candidate, Fields, Occasion, candidate_id
 from graphmem.model.entry import Entry
+from graphmem.model.field import format_time
 from graphmem.names import row_id, split_ref
 from graphmem.rules.derivation import expression_of
+from graphmem.rules.draft import SEEN_WORTH
 from graphmem.rules.worth_keeping import TaskSigns, criteria, is_offered
 from graphmem.settings.trust import are_trusted
 from graphmem.store.runtime import Client, counted
@@ -39,6 +42,7 @@ from graphmem.usecase.retrieval.query import query
 from graphmem.usecase.work.campaigns import campaign_of, seen_together
 from graphmem.usecase.work.events import event, events_about
 from graphmem.usecase.work.tasks import solved
+from graphmem.usecase.writing.candidates import keep, queue_of
 from graphmem.usecase.writing.screening import unexposed
 from graphmem.usecase.writing.validation import changed
 
@@ -247,6 +251,7 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
 def offer_patterns(run: Observation) -> None:
     """Score the finished tasks, and write those that are worth it as patterns, if asked for."""
     written, mute = 0, 0
+    found_patterns = list[Candidate]()
     own = patterns_by_task(run)
     for number, task in run.finished.items():
         signs = TaskSigns(
@@ -273,7 +278,12 @@ def offer_patterns(run: Observation) -> None:
             )
             offer = offer.model_copy(update={"ref": made.ref})
             written += 1
+        elif offer.offered and offer.ref is None:
+            found_patterns.append(of_task(task))
         run.patterns[number] = offer
+    if found_patterns:
+        with queue_of(run.client).changing() as queue:
+            keep(queue, found_patterns)
     waiting = sum(one.offered and one.ref is None for one in run.patterns.values())
     run.report(
         "patterns",
@@ -281,6 +291,20 @@ def offer_patterns(run: Observation) -> None:
         some(waiting, "pattern", "offered; --yes writes them"),
         some(mute, "task", "without a word on what it delivered"),
         "" if written or waiting or mute else "nothing to offer",
+    )
+
+
+def of_task(task: Task) -> Candidate:
+    """Return the candidate that a finished task is: what it was for, and what it delivered."""
+    evidence = Occasion(source="observe", run=task.key_ref, passed=format_time(task.completed_at or task.updated_at))
+    fields: Fields = {"trigger": task.objective, "insight": task.delivered, "sources": [task.key_ref]}
+    return Candidate(
+        id=candidate_id(task.key_ref),
+        base=SEEN_WORTH,
+        pattern=fields,
+        evidence=(evidence,),
+        marks=(evidence.mark,),
+        sessions=(evidence.mark,),
     )
 
 

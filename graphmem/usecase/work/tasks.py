@@ -37,8 +37,7 @@ from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.retrieval.campaign_plan import Plan, plan_of
 from graphmem.usecase.retrieval.context import gather
 from graphmem.usecase.retrieval.context import prepare as prepare_context
-from graphmem.usecase.retrieval.match import match
-from graphmem.usecase.work.command_runs import SURE
+from graphmem.usecase.retrieval.match import SURE, match
 from graphmem.usecase.work.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
 from graphmem.usecase.work.plans import remarked
 from graphmem.usecase.work.workspace import delivered_before, handed_out_before, workspace

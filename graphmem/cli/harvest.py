@@ -1,0 +1,42 @@
+"""The commands of ``import`` that find candidates: in sessions, history, logs and notes."""
+
+from graphmem.cli import text
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Taken, passes
+from graphmem.contract.harvest import Harvested, ImportSessionsRequest
+from graphmem.names import visible
+
+SHOWN = 20  # files that are named with --verbose
+READ = {"sessions": "session", "commands": "command", "failed": "failure", "masked": "failure behind a status of 0"}
+
+
+@passes(
+    "imports.sessions", ImportSessionsRequest, arguments=1, client=Taken("CLIENT"), since=Taken("DAY"),
+)  # fmt: skip
+def sessions(invocation: Invocation, call: Call) -> None:
+    """
+    Find what failed and what fixed it in the transcripts of coding agents on this machine.
+
+    Read are the sessions that worked in this repository, in any of its worktrees. What is found waits as candidates,
+    on this machine only: graphmem review
+    """
+    answer: Harvested = call()
+    invocation.answer(answer, account(answer))
+    if not answer.applied:
+        invocation.say("nothing was kept; do it without --dry-run")
+    elif answer.waiting:
+        invocation.say(f"{text.count(answer.waiting, 'candidate')} to look at: graphmem review")
+
+
+def account(answer: Harvested) -> str:
+    """Return what was read and what was found."""
+    files = [one for one in answer.sources if one.status == "read"]
+    again = sum(one.status == "unchanged" for one in answer.sources)
+    read = ", ".join(f"{number:,} {name}" for name, number in answer.read.items() if number)
+    lines = [
+        f"read {text.count(len(files), 'file')}{f', {again:,} were read before' if again else ''}: {read or 'nothing'}"
+    ]
+    found = ", ".join(f"{number:,} {name}" for name, number in sorted(answer.candidates.items()) if number)
+    lines.append(f"candidates: {found or 'none'}")
+    lines += [f"not read: {number:,} × {visible(reason)}" for reason, number in sorted(answer.unread.items())[:SHOWN]]
+    return "\n".join(lines)

@@ -1,0 +1,203 @@
+"""``review …``: candidates, and what becomes of them."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.app import Noun
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Call, Taken, passes
+from graphmem.contract.harvest import (
+    AcceptCandidateRequest,
+    CandidateList,
+    DismissCandidateRequest,
+    ReviewedList,
+    ReviewRequest,
+    ShowCandidateRequest,
+    ShownCandidate,
+)
+from graphmem.errors import Usage
+from graphmem.model.candidate import Occasion
+from graphmem.names import visible
+from graphmem.system.programs import program
+
+app = typer.Typer(
+    cls=Noun, invoke_without_command=True, no_args_is_help=False, rich_markup_mode=None, add_completion=False
+)
+ID = Taken("ID")
+KEYS = "a accept, e edit, d dismiss, s skip, q quit"
+MARK = "# "  # before lines of a file to edit that are not taken
+LINES = 12  # of what was printed or changed that `next` shows
+
+
+@app.callback(epilog="Example: graphmem review")
+@passes("candidates.review", ReviewRequest)
+def review(invocation: Invocation, answer: CandidateList) -> None:
+    """Show the candidates that wait, the most worth first: what failed, what changed, what passed."""
+    invocation.answer(answer, "\n\n".join("\n".join(lines_of(one)) for one in answer.candidates))
+    if answer.total > len(answer.candidates):
+        invocation.say(f"{answer.total - len(answer.candidates):,} more: graphmem review --limit {answer.total}")
+    if not answer.total:
+        invocation.say("no candidate waits; to find some: graphmem import sessions")
+
+
+def lines_of(one: ShownCandidate) -> list[str]:
+    """Return a candidate in at most six lines."""
+    seen = f"seen {text.count(one.occurrences, 'time')}"
+    head = f"{one.id}  {one.worth:.2f}  {seen}{'  proven' if one.proof else ''}"
+    records = [*filter(None, (one.failure,)), *one.other]
+    lines = [head, *(f"  {record.kind}: {text.one_line(record.headline)}" for record in records[:2])]
+    if one.failure is not None and getattr(one.failure, "flaky", False):
+        lines.append("  passed again with nothing changed")
+    if one.pattern is not None:
+        lines.append(f"  fix: {text.one_line(getattr(one.pattern, 'insight', ''), text.ADVICE)}")
+    if one.near:
+        lines.append(f"  a record has this error: graphmem review accept {one.id} --into {one.near}")
+    if one.evidence:
+        lines.append(f"  {visible(occasion(one.evidence[0]))}")
+    return lines
+
+
+def occasion(found: Occasion) -> str:
+    """Return one occasion in a clause: what was run, when it passed, in which session or commit."""
+    where = f"session {found.session[:8]}" if found.session else found.commit or found.run or ""
+    command = f"`{text.one_line(found.command, 60)}`" if found.command else ""
+    files = list(dict.fromkeys(edit.file for edit in found.edits))
+    after = f" after an edit in {text.one_line(files[0], 60)}" if files else ""
+    more = f" and {text.count(len(files) - 1, 'other file')}" if len(files) > 1 else ""
+    passed = f"passed{after}{more}" if found.passed else ""
+    return ", ".join(filter(None, [command, passed, f"{found.source} {where}".strip(), found.at[:10]]))
+
+
+def whole(one: ShownCandidate) -> str:
+    """Return a candidate with all its evidence."""
+    lines = lines_of(one)
+    for found in one.evidence:
+        lines += ["", f"--- {visible(occasion(found))}"]
+        lines += [f"  | {visible(line)}" for line in (found.failed or "").splitlines()]
+        for edit in found.edits:
+            lines.append(f"  {visible(edit.file)}")
+            lines += [f"  - {visible(line)}" for line in edit.removed.splitlines()]
+            lines += [f"  + {visible(line)}" for line in edit.added.splitlines()]
+    return "\n".join(lines)
+
+
+@app.command(epilog="Example: graphmem review show c3f2a91c0")
+@passes("candidates.show", ShowCandidateRequest, id=ID)
+def show(invocation: Invocation, answer: CandidateList) -> None:
+    """Show a candidate with all that was printed and changed."""
+    invocation.answer(answer, "\n\n".join(map(whole, answer.candidates)))
+
+
+@app.command(epilog='Example: graphmem review accept c3f2a91c0 --insight "wrap errors of other packages"')
+@passes(
+    "candidates.accept", AcceptCandidateRequest, arguments=1, id=ID, into=Taken("REF"), fix=Taken("TEXT"),
+    insight=Taken("TEXT"), trigger=Taken("TEXT"), at_least=Taken(flag="--all-at-least"),
+)  # fmt: skip
+def accept(invocation: Invocation, answer: ReviewedList) -> None:
+    """Write a candidate as records, with your words in the place of its own; undo takes it back."""
+    lines = [f"{one.action} {one.id}: {', '.join(one.refs)}" for one in answer.reviewed]
+    invocation.answer(answer, "\n".join(lines) or "no candidate was accepted")
+
+
+@app.command(epilog='Example: graphmem review dismiss c3f2a91c0 --reason "a slip"')
+@passes("candidates.dismiss", DismissCandidateRequest, id=ID, reason=Taken("TEXT"))
+def dismiss(invocation: Invocation, answer: ReviewedList) -> None:
+    """Dismiss a candidate: what is about the same does not come back."""
+    invocation.answer(answer, "\n".join(f"{one.action} {one.id}" for one in answer.reviewed))
+
+
+@app.command("next", epilog="Example: graphmem review next")
+@passes("candidates.review", ReviewRequest, without=("limit", "dismissed"))
+def next_candidate(invocation: Invocation, call: Call) -> None:
+    """Go through the candidates one at a time, with keys: a accept, e edit, d dismiss, s skip, q quit."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Usage("review next needs a terminal", hint="graphmem review --json")
+    queue: CandidateList = call(limit=1_000)
+    if not queue.total:
+        invocation.say("no candidate waits; to find some: graphmem import sessions")
+    for number, one in enumerate(queue.candidates, 1):
+        shown = invocation.memory.call("candidates.show", id=one.id).candidates[0]
+        print(f"\n[{number} of {queue.total:,}]")
+        print("\n".join(short(whole(shown))))
+        if not decided(invocation, shown):
+            return
+
+
+def short(shown: str) -> list[str]:
+    """Return the lines of a candidate that fit a screen."""
+    lines = shown.splitlines()
+    most = 4 * LINES
+    return (
+        lines if len(lines) <= most else [*lines[:most], f"  … {len(lines) - most:,} more lines: graphmem review show"]
+    )
+
+
+def decided(invocation: Invocation, one: ShownCandidate) -> bool:
+    """Ask for a key and do what it means; return whether to go on."""
+    while True:
+        print(f"{KEYS}: ", end="", flush=True)
+        key = typer.getchar() if hasattr(typer, "getchar") else sys.stdin.readline()[:1]
+        print(key if key.isprintable() else "")
+        if key in ("q", "\x03", "\x04", ""):
+            return False
+        if key == "s":
+            return True
+        if key in ACTIONS:
+            ACTIONS[key](invocation, one)
+            return True
+
+
+def accepted(invocation: Invocation, one: ShownCandidate, **words: str) -> None:
+    """Accept a candidate, and say what it became."""
+    answer = invocation.memory.call("candidates.accept", id=one.id, **words)
+    print("\n".join(f"accepted: {ref}" for done in answer.reviewed for ref in done.refs))
+
+
+def dismissed(invocation: Invocation, one: ShownCandidate) -> None:
+    """Dismiss a candidate."""
+    invocation.memory.call("candidates.dismiss", id=one.id)
+    print("dismissed")
+
+
+def edited(invocation: Invocation, one: ShownCandidate) -> None:
+    """Accept a candidate with the words that the person writes in an editor; an unchanged file accepts it as it is."""
+    given = {
+        "trigger": getattr(one.failure or next(iter(one.other), None), "trigger", None),
+        "insight": getattr(one.pattern, "insight", None),
+    }
+    given = {name: value for name, value in given.items() if value}
+    with tempfile.TemporaryDirectory(prefix="graphmem-") as folder:
+        path = Path(folder) / "candidate.txt"
+        path.write_text("".join(f"{MARK}{name}\n{value}\n\n" for name, value in given.items()), "utf-8")
+        words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+        found = program(words[0])
+        if found is None:
+            raise Usage(f"editor {words[0]!r} is not installed", hint="set EDITOR to the program that you edit with")
+        if subprocess.run([found, *words[1:], str(path)], check=False).returncode:
+            print("not accepted: the editor failed")
+            return
+        accepted(invocation, one, **sections(path.read_text("utf-8")))
+
+
+def sections(content: str) -> dict[str, str]:
+    """Return the texts of a file by the heads before them."""
+    found: dict[str, list[str]] = {}
+    name = ""
+    for line in content.splitlines():
+        if line.startswith(MARK):
+            name = line.removeprefix(MARK).strip()
+        elif name:
+            found.setdefault(name, []).append(line)
+    texts = {name: "\n".join(lines).strip() for name, lines in found.items()}
+    return {name: value for name, value in texts.items() if value}
+
+
+ACTIONS: dict[str, Callable[[Invocation, ShownCandidate], None]] = {"a": accepted, "e": edited, "d": dismissed}

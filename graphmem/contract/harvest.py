@@ -1,0 +1,147 @@
+"""What importing sessions and reviewing candidates takes and returns."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from graphmem.contract.answer import Answer, Part, Shown
+from graphmem.contract.parameters import DryRun
+from graphmem.contract.request import Request
+from graphmem.model.candidate import Occasion
+
+SourceStatus = Literal["read", "unchanged", "skipped"]
+
+
+class ImportSessionsRequest(Request):
+    """Which transcripts of coding agents to read."""
+
+    paths: tuple[Path, ...] = Field(
+        (), description="Files or folders; the usual places of all clients if none is given"
+    )
+    client: str | None = Field(None, description="Read the transcripts of this client only, such as codex")
+    since: str | None = Field(None, description="Leave out sessions before this day, as 2026-11-01")
+    any_project: bool = Field(False, description="Read sessions of other projects too")
+    dry_run: DryRun = False
+
+
+class ReadSource(Part):
+    """A file that was read, was read before, or was left out, and why."""
+
+    path: str
+    kind: str
+    status: SourceStatus
+    reason: str | None = None
+
+
+class Harvested(Answer):
+    """
+    What was found in transcripts, history, logs or notes.
+
+    ``read`` counts what they hold, ``candidates`` what became of what was found; those worth too little are ``below``.
+    ``unread`` counts what could not be read, by reason.
+    """
+
+    format: str
+    applied: bool
+    read: dict[str, int]
+    sources: list[ReadSource]
+    unread: dict[str, int] = {}
+    candidates: dict[str, int]
+    waiting: int
+
+
+class ReviewRequest(Request):
+    """Which candidates to return."""
+
+    limit: int = Field(10, description="At most this many", ge=0)
+    dismissed: bool = Field(False, description="Return the dismissed candidates instead")
+
+
+class ShowCandidateRequest(Request):
+    """Which candidate to return with all its evidence."""
+
+    id: str = Field(description="Id of the candidate, or its first characters")
+
+
+class ShownCandidate(Part):
+    """A record that waits to be accepted, with what speaks for it; ``worth`` is from 0 to 1."""
+
+    id: str
+    worth: float
+    occurrences: int
+    state: str
+    failure: Shown | None = None
+    pattern: Shown | None = None
+    other: list[Shown] = []
+    evidence: list[Occasion] = []
+    near: str | None = Field(None, description="A record that says nearly the same")
+    reason: str | None = None
+    proof: dict[str, str] | None = None
+
+
+class SeenCandidate(Part):
+    """
+    A candidate that an answer shows where no record answers: it was seen, and not reviewed yet.
+
+    ``insight`` is what was changed before it passed, ``seen`` where and when, in a clause.
+    """
+
+    id: str
+    text: str
+    insight: str
+    seen: str
+    worth: float
+
+
+class CandidateList(Answer):
+    """Candidates, the most worth first; ``total`` is how many there are, ``below`` how many were worth too little."""
+
+    candidates: list[ShownCandidate]
+    total: int
+    below: int
+
+
+class AcceptCandidateRequest(Request):
+    """Which candidate to write as records, with which words."""
+
+    id: str | None = Field(None, description="Id of the candidate, or its first characters")
+    trigger: str | None = Field(None, description="The error, in the place of the candidate's")
+    fix: str | None = Field(None, description="What fixes it: a field of the failure")
+    insight: str | None = Field(None, description="What to do, in the place of the candidate's pattern")
+    name: str | None = Field(None, description="Name of the failure, or of the only record")
+    tags: tuple[str, ...] | None = Field(None, description="Tags of the records")
+    into: str | None = Field(None, description="Add it to this record instead of making new ones")
+    at_least: Literal["repeated", "proven"] | None = Field(
+        None, description="Without an id: accept all that were repeated in several sessions, or proven"
+    )
+    dry_run: DryRun = False
+
+
+class DismissCandidateRequest(Request):
+    """Which candidate not to keep."""
+
+    id: str = Field(description="Id of the candidate, or its first characters")
+    reason: str | None = Field(None, description="Why it is of no use")
+
+
+class ProveCandidateRequest(Request):
+    """Which candidate to prove by running its command at the commits before and after the fix."""
+
+    id: str = Field(description="Id of the candidate, or its first characters")
+
+
+class Reviewed(Part):
+    """What became of one candidate, and the records that it became."""
+
+    id: str
+    action: Literal["accepted", "dismissed", "proven", "disproven"]
+    refs: list[str] = []
+    proof: dict[str, str] | None = None
+
+
+class ReviewedList(Answer):
+    """What became of candidates."""
+
+    reviewed: list[Reviewed]
+    waiting: int

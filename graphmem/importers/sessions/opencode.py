@@ -1,0 +1,64 @@
+"""Transcripts of OpenCode: a SQLite database with a table of sessions, of messages and of their parts."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from graphmem.importers.foreign_database import ForeignDatabase
+from graphmem.importers.sessions.session import (
+    ForeignSession,
+    SessionEvents,
+    Skips,
+    mapping,
+    text_of,
+    time_text,
+)
+from graphmem.model.transcript import TranscriptEvent
+
+SESSIONS = "SELECT id, directory FROM session ORDER BY time_created, id"
+PARTS = (
+    "SELECT message.data, part.data, message.time_created FROM part JOIN message ON message.id = part.message_id"
+    " WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.rowid"
+)
+PARTS_OF = {"patch": "apply_patch"}  # tools that other clients call otherwise
+
+
+def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
+    """Yield the sessions of a database."""
+    with ForeignDatabase(path) as database:
+        for session, folder in list(database.rows(SESSIONS)):
+            parts = database.rows(PARTS, session)
+            yield ForeignSession("opencode", str(session), str(folder or ""), events(parts, str(folder or "")))
+
+
+def events(parts: Iterator[tuple[Any, ...]], folder: str) -> Iterator[TranscriptEvent]:
+    """Yield the events of the parts of a session."""
+    made = SessionEvents()
+    for message, data, created in parts:
+        about, part = mapping(message), mapping(data)
+        at = time_text(mapping(part.get("time")).get("start")) or time_text(created)
+        if part.get("type") == "text" and not part.get("synthetic"):
+            yield from made.said(at, "person" if about.get("role") == "user" else "agent", text_of(part, "text"))
+        elif part.get("type") == "tool":
+            yield from of_tool(made, at, part, folder)
+
+
+def of_tool(made: SessionEvents, at: str, part: Mapping[str, Any], folder: str) -> Iterator[TranscriptEvent]:
+    """Yield the events of the call of a tool."""
+    state = mapping(part.get("state"))
+    about = mapping(state.get("metadata"))
+    call = text_of(part, "callID", "id") or str(made.number)
+    name = text_of(part, "tool")
+    made.called(call, at, PARTS_OF.get(name, name), mapping(state.get("input")), folder)
+    status = about.get("exit")
+    is_failed = state.get("status") == "error"
+    is_known = isinstance(status, int) or is_failed or state.get("status") == "completed"
+    output = text_of(state, "output", "error")
+    is_shell = name in ("bash", "shell")
+    yield from made.returned(
+        call,
+        output,
+        status=status if isinstance(status, int) else None,
+        is_error=is_failed,
+        is_unknown=is_shell and not is_known,
+    )

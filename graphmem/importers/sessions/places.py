@@ -1,0 +1,195 @@
+"""Where coding agents keep their transcripts, and whose transcript a file is."""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from graphmem.importers.sessions import claude_code, codex, gemini, opencode, other
+from graphmem.importers.sessions.session import ForeignSession, Skips
+from graphmem.system import safe_files
+
+Reader = Callable[[Path, Skips], Iterator[ForeignSession]]
+READERS: Mapping[str, Reader] = {
+    "claude-code": claude_code.read,
+    "codex": codex.read,
+    "codex-history": codex.read_history,
+    "gemini": gemini.read,
+    "opencode": opencode.read,
+    "cursor": claude_code.read_cursor,
+    "cline": claude_code.read_cline,
+    "roo": lambda path, skips: claude_code.read_cline(path, skips, "roo"),
+    "pi": claude_code.read_pi,
+    "copilot": other.read_copilot,
+    "deepseek": other.read_deepseek,
+    "aider": other.read_aider,
+}
+CLIENTS = ("claude-code", "codex", "gemini", "opencode", "cursor", "cline", "roo", "pi", "copilot", "deepseek", "aider")
+ENDS = (".jsonl", ".json", ".db", ".md")
+AIDER = ".aider.chat.history.md"
+DEEP = 6  # folders below a place that are looked into
+MOST_FILES = 50_000  # in a place
+HEAD_BYTES = 65_536  # of a file that are looked at to tell whose it is
+SQLITE = b"SQLite format 3\x00"
+OF_CLAUDE = frozenset(
+    ("user", "assistant", "summary", "system", "progress", "file-history-snapshot", "queue-operation")
+)
+
+
+class TranscriptFile(NamedTuple):
+    """
+    A file that may hold sessions.
+
+    Attributes:
+        reader: a key of ``READERS``.
+        folder: where its sessions worked, if its place says so and its lines do not; else empty.
+    """
+
+    path: Path
+    reader: str
+    folder: str = ""
+
+
+def usual(home: Path, variables: Mapping[str, str], roots: Sequence[Path]) -> Iterator[TranscriptFile]:
+    """
+    Yield the transcripts at the usual places of all clients, also those of other projects.
+
+    Args:
+        home: the home folder of the user.
+        variables: of the environment; some clients are configured by them.
+        roots: the folders of this repository, one a worktree: some places are named after the folder.
+    """
+    config = Path(variables.get("XDG_CONFIG_HOME") or home / ".config")
+    data = Path(variables.get("XDG_DATA_HOME") or home / ".local/share")
+    claude = Path(variables.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    for folder in (claude, config / "claude"):
+        yield from (TranscriptFile(path, "claude-code") for path in below(folder / "projects", ".jsonl"))
+    code = Path(variables.get("CODEX_HOME") or home / ".codex")
+    for name in ("sessions", "archived_sessions"):
+        yield from (TranscriptFile(path, "codex") for path in below(code / name, ".jsonl"))
+    yield from of_gemini(home / ".gemini" / "tmp", roots)
+    yield from (TranscriptFile(path, "opencode") for path in below(data / "opencode", ".db", deep=1))
+    yield from of_cursor(home / ".cursor" / "projects", roots)
+    for name in ("Code", "Code - Insiders", "VSCodium", "Cursor"):
+        for base in (config / name, home / "Library/Application Support" / name):
+            storage = base / "User/globalStorage"
+            yield from of_tasks(storage / "saoudrizwan.claude-dev" / "tasks", "cline")
+            yield from of_tasks(storage / "rooveterinaryinc.roo-cline" / "tasks", "roo")
+    yield from (TranscriptFile(path, "pi") for path in below(home / ".pi/agent/sessions", ".jsonl"))
+    yield from (
+        TranscriptFile(path, "copilot")
+        for path in below(home / ".copilot/session-state", ".jsonl")
+        if path.name == "events.jsonl" or path.parent.name == "session-state"
+    )
+    yield from (TranscriptFile(path, "deepseek") for path in below(home / ".deepseek/sessions", ".jsonl"))
+    for root in roots:
+        if safe_files.is_file(root / AIDER):
+            yield TranscriptFile(root / AIDER, "aider", str(root))
+
+
+def of_gemini(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
+    """Yield the chats of Gemini CLI: their folder is the hash of the project's path, or holds a file that names it."""
+    hashes = {hashlib.sha256(str(root).encode()).hexdigest(): str(root) for root in roots}
+    for folder in folders(place):
+        named = folder / ".project_root"
+        root = hashes.get(folder.name, "")
+        if not root and safe_files.is_file(named):
+            root = safe_files.read(named, most=4_096).decode("utf-8", "replace").strip()
+        for path in (*below(folder / "chats", ".json"), *below(folder / "chats", ".jsonl")):
+            yield TranscriptFile(path, "gemini", root or str(folder))
+
+
+def of_cursor(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
+    """Yield the transcripts of Cursor: their folder is the project's path, with ``-`` for other signs."""
+    slugs = {re.sub(r"[^A-Za-z0-9]+", "-", str(root)).strip("-"): str(root) for root in roots}
+    for folder in folders(place):
+        root = slugs.get(folder.name.strip("-"), str(folder))
+        yield from (TranscriptFile(path, "cursor", root) for path in below(folder / "agent-transcripts", ".jsonl"))
+
+
+def of_tasks(place: Path, reader: str) -> Iterator[TranscriptFile]:
+    """Yield the conversations of Cline and of what was made from it."""
+    for path in below(place, ".json", deep=2):
+        if path.name == "api_conversation_history.json":
+            yield TranscriptFile(path, reader)
+
+
+def folders(place: Path) -> list[Path]:
+    """Return the folders in a folder, in order; none where it is missing or cannot be read."""
+    try:
+        return sorted(safe_files.folders(place))
+    except OSError:
+        return []
+
+
+def below(place: Path, end: str, deep: int = DEEP) -> Iterator[Path]:
+    """Yield the regular files below a folder whose names end so, in order; no link is followed."""
+    left = MOST_FILES
+    for folder, found, files in os.walk(place, followlinks=False):
+        found[:] = sorted(found) if len(Path(folder).relative_to(place).parts) < deep else []
+        for name in sorted(files):
+            path = Path(folder) / name
+            if name.endswith(end) and not path.is_symlink():
+                yield path
+                left -= 1
+                if not left:
+                    return
+
+
+def given(path: Path) -> Iterator[TranscriptFile]:
+    """Yield the transcripts of a file or a folder; those of no known form with an empty reader."""
+    if path.is_dir() and not path.is_symlink():
+        for end in ENDS:
+            for found in below(path, end):
+                if reader := reader_of(found):
+                    yield TranscriptFile(found, reader)
+        return
+    yield TranscriptFile(path, reader_of(path))
+
+
+def reader_of(path: Path) -> str:
+    """Return the key of the reader of a file, by what it holds; empty for a file of no known form."""
+    if path.name == AIDER:
+        return "aider"
+    if path.name == "api_conversation_history.json":
+        return "roo" if "roo" in str(path.parent).lower() else "cline"
+    try:
+        head = safe_files.read(path, most=HEAD_BYTES)
+    except OSError:
+        return ""
+    if head.startswith(SQLITE):
+        return "opencode"
+    if path.suffix == ".json":
+        return "gemini" if b'"sessionId"' in head and b'"messages"' in head else ""
+    for line in head.splitlines()[:20]:
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(row, dict) and (found := reader_of_row(row)):
+            return found
+    return ""
+
+
+def reader_of_row(row: Mapping[str, object]) -> str:
+    """Return the key of the reader of a file by one of its first lines; empty where the line is of no known form."""
+    kind = row.get("type")
+    if kind in ("session_meta", "response_item"):
+        return "codex"
+    if kind == "session.start":
+        return "copilot"
+    if kind == "session":
+        return "deepseek" if "createdAt" in row else "pi"
+    if {"session_id", "ts", "text"} <= row.keys():
+        return "codex-history"
+    if "sessionId" in row and ("startTime" in row or "projectHash" in row):
+        return "gemini"
+    if kind in OF_CLAUDE and ({"sessionId", "message", "leafUuid", "snapshot"} & row.keys()):
+        return "claude-code"
+    if {"role", "message"} <= row.keys():
+        return "cursor"
+    return ""

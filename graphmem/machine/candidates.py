@@ -1,0 +1,138 @@
+"""
+The queue of candidates, and which files were read for it: in ``state/``, never committed (docs/concepts/harvest.md).
+
+It is one file, replaced whole: an import that is killed leaves what it had written before, and reads on from there.
+"""
+
+import contextlib
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from graphmem.machine.state_file import read_state
+from graphmem.model.candidate import Candidate
+from graphmem.system import safe_files
+from graphmem.system.lock import locked
+
+QUEUE_BYTES = 64 * 2**20  # of the file
+MOST_WAITING = 1_000  # candidates that wait; of more, those of least worth are counted as below
+MOST_SEEN = 20_000  # problems whose sessions are known
+MOST_SESSIONS = 8  # sessions that are kept of a problem
+MOST_SOURCES = 20_000  # files that are known to be read
+KEPT_FROM = 0.3  # worth from which a candidate is kept
+
+
+class SourceMark(BaseModel):
+    """A file as it was when it was read, and what it held."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    size: int
+    modified: int  # nanoseconds since 1970
+    commit: str | None = None  # of a history: the newest commit that was read
+
+
+class Queue(BaseModel):
+    """
+    All candidates of a clone.
+
+    Attributes:
+        candidates: by id; those that were dismissed or accepted have no evidence any more.
+        seen: the sessions that met a problem, by the id of its candidate, also where that is not kept.
+        sources: the files that were read, by path.
+        below: how many fix pairs were worth less than what is kept.
+    """
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    candidates: dict[str, Candidate] = {}
+    seen: dict[str, list[str]] = {}
+    sources: dict[str, SourceMark] = {}
+    below: int = 0
+
+    def waiting(self) -> list[Candidate]:
+        """Return those that wait for a review, the most worth first."""
+        found = [one for one in self.candidates.values() if one.state == "waiting"]
+        return sorted(found, key=lambda one: (-one.worth, -one.occurrences, one.id))
+
+    def of_keys(self, keys: Collection[str]) -> list[Candidate]:
+        """Return those that wait and report one of some problems, the most worth first."""
+        wanted = frozenset(keys)
+        return [one for one in self.waiting() if not wanted.isdisjoint(one.keys)] if wanted else []
+
+    def add(self, found: Candidate) -> str:
+        """
+        Take a candidate in, and return what became of it.
+
+        Returns:
+            ``created``, ``merged`` where it was there or was looked at, ``unchanged`` where the evidence was there too,
+            ``below`` where it is worth too little to be kept.
+        """
+        before = self.candidates.get(found.id)
+        known = self.seen.setdefault(found.id, [])
+        known += [session for session in found.sessions if session not in known][: MOST_SESSIONS - len(known)]
+        if before is not None and before.state != "waiting":
+            return "unchanged" if set(found.marks) <= set(before.marks) else self.note(before, found)
+        if before is not None:
+            changed = before.with_more(found)
+            self.candidates[found.id] = changed
+            return "unchanged" if changed == before else "merged"
+        found = found.model_copy(update={"sessions": tuple(known)})
+        if found.worth < KEPT_FROM or len(known) < found.needs:
+            return "below"
+        self.candidates[found.id] = found
+        return "created"
+
+    def note(self, before: Candidate, found: Candidate) -> str:
+        """Note that a candidate that was looked at was seen again."""
+        self.candidates[before.id] = before.model_copy(update={"marks": (*before.marks, *found.marks)[-200:]})
+        return "merged"
+
+    def bounded(self) -> None:
+        """Keep within bounds: the candidates of most worth, and what was seen and read last."""
+        for one in self.waiting()[MOST_WAITING:]:
+            del self.candidates[one.id]
+            self.below += 1
+        for kept, most in ((self.seen, MOST_SEEN), (self.sources, MOST_SOURCES)):
+            for name in list(kept)[: max(0, len(kept) - most)]:
+                del kept[name]
+
+    def drop(self, is_told: Callable[[str], bool]) -> None:
+        """Remove the candidates that hold something."""
+        for one in list(self.candidates.values()):
+            if is_told(one.model_dump_json()):
+                del self.candidates[one.id]
+                self.seen.pop(one.id, None)
+
+
+@dataclass(frozen=True)
+class CandidateQueue:
+    """The queue of a store, and its lock."""
+
+    path: Path
+    lock: Path
+    timeout_s: float
+
+    def read(self, on_message: Callable[[str], object] = lambda text: None) -> Queue:
+        """Return the queue; an empty one, which is reported, where its file is damaged."""
+        return read_state(self.path, Queue.model_validate_json, on_message, QUEUE_BYTES) or Queue()
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[Queue]:
+        """
+        Yield the queue, alone with it; what the block changes is written at its end, all or nothing.
+
+        Raises:
+            Locked: another process is at it all the time.
+            OSError: it cannot be written.
+        """
+        with locked(self.lock, timeout_s=self.timeout_s):
+            queue = self.read()
+            before = queue.model_copy(deep=True)
+            yield queue
+            if queue != before:
+                queue.bounded()
+                data = queue.model_dump_json(exclude_defaults=True).encode()
+                safe_files.put(self.path, data, is_flushed=True, is_private=True)

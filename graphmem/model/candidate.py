@@ -1,0 +1,144 @@
+"""A candidate: a record that waits to be accepted, with what speaks for it (docs/concepts/harvest.md)."""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict
+
+FAILED_BYTES = 3_000  # characters of what was printed that evidence keeps
+EDIT_CHARACTERS = 2_000  # characters of all edits of one evidence
+MOST_EDITS = 6  # edits of one evidence
+MOST_EVIDENCE = 5  # of one candidate: the first, and the latest
+MOST_MARKS = 200  # occasions and sessions of a candidate that are kept apart from each other
+AGAIN, MOST_AGAIN = 0.2, 2  # worth for each further session that met the problem, and for how many
+ID_DIGITS = 8
+
+CandidateState = Literal["waiting", "dismissed", "accepted"]
+Fields = dict[str, str | bool | list[str] | None]  # of a record, as `add` takes them
+
+
+class CandidateEdit(BaseModel):
+    """A change of a file: what was taken out and what was put in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    file: str
+    removed: str = ""
+    added: str = ""
+
+
+class Occasion(BaseModel):
+    """
+    One occasion that speaks for a candidate.
+
+    ``source`` says who saw it, such as ``claude-code`` or ``git``; ``at`` when, as ISO 8601. ``failed`` is what the
+    command printed when it failed, ``edits`` what was changed then, ``passed`` when it passed, as ISO 8601.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    source: str
+    at: str = ""
+    session: str | None = None
+    commit: str | None = None
+    run: str | None = None
+    command: str | None = None
+    failed: str | None = None
+    edits: tuple[CandidateEdit, ...] = ()
+    passed: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """What distinguishes this occasion from others."""
+        parts = (self.source, self.session, self.commit, self.run, self.at, self.command)
+        return digest("\0".join(part or "" for part in parts))
+
+
+class Candidate(BaseModel):
+    """
+    A record that waits to be accepted: a failure with or without its pattern, or something else, and its evidence.
+
+    Attributes:
+        id: follows from what it is about, so that what was dismissed does not come back.
+        keys: what an output has in common with it that reports the same problem.
+        worth: how likely it is that it helps another session, from 0 to 1, without what several sessions add.
+        is_slip: that it came again is no reason to keep it.
+        needs: how many sessions must have met it before it is kept.
+        marks: the occasions on which it was seen.
+        sessions: those that met it.
+        reason: why it was dismissed.
+        refs: the records that it became; or, while it waits, one that says nearly the same.
+        proof: what was proven of it: the command, both commits, and when.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    id: str
+    keys: tuple[str, ...] = ()
+    state: CandidateState = "waiting"
+    base: float = 0.0
+    is_slip: bool = False
+    needs: int = 1
+    failure: Fields | None = None
+    pattern: Fields | None = None
+    other: tuple[Fields, ...] = ()
+    evidence: tuple[Occasion, ...] = ()
+    marks: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    reason: str | None = None
+    refs: tuple[str, ...] = ()
+    proof: dict[str, str] | None = None
+
+    @property
+    def worth(self) -> float:
+        """How likely it is that it helps another session, from 0 to 1."""
+        again = 0.0 if self.is_slip else AGAIN * min(max(0, len(self.sessions) - 1), MOST_AGAIN)
+        return round(min(1.0, self.base + again), 3)
+
+    @property
+    def occurrences(self) -> int:
+        """On how many occasions it was seen."""
+        return len(self.marks)
+
+    @property
+    def headline(self) -> str:
+        """What it is about, in one line."""
+        fields = self.failure or self.pattern or next(iter(self.other), {})
+        text = next((value for value in fields.values() if isinstance(value, str) and value), "")
+        return text.splitlines()[0] if text else ""
+
+    def with_more(self, other: Self) -> Self:
+        """Return this candidate with the evidence of another one that is about the same."""
+        fresh = [one for one in other.evidence if one.mark not in self.marks]
+        evidence = [*self.evidence, *fresh]
+        better = other if other.base > self.base and fresh else self
+        is_fixed = better.pattern is not None or self.pattern is not None or other.pattern is not None
+        return self.model_copy(
+            update={
+                "keys": united(self.keys, other.keys),
+                "base": max(self.base, other.base),
+                "needs": 1 if is_fixed else min(self.needs, other.needs),
+                "failure": better.failure or self.failure or other.failure,
+                "pattern": better.pattern or self.pattern or other.pattern,
+                "other": other.other or self.other,
+                "evidence": tuple(evidence[:1] + evidence[1:][1 - MOST_EVIDENCE :]),
+                "marks": united(self.marks, other.marks),
+                "sessions": united(self.sessions, other.sessions),
+            }
+        )
+
+
+def united(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
+    """Return two lists as one, each value once, at most ``MOST_MARKS``."""
+    return tuple(dict.fromkeys((*first, *second)))[:MOST_MARKS]
+
+
+def digest(text: str) -> str:
+    """Return a short digest of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[: 2 * ID_DIGITS]
+
+
+def candidate_id(key: str) -> str:
+    """Return the id of the candidate that is about something."""
+    return f"c{digest(key)[:ID_DIGITS]}"

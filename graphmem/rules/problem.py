@@ -1,0 +1,124 @@
+"""
+Problems: the things that went wrong in one run of a command, each with what finds it again.
+
+A diagnostic is found again by its rule, a test by the error that it failed with, any other error by its signature. How
+a runner ends is no problem by itself, nor is what a test that passed has printed.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from graphmem.rules.diagnostic import Diagnostic, diagnostic_of
+from graphmem.rules.line import ESCAPES
+from graphmem.rules.outcome import ends_run
+from graphmem.rules.signature import Error, errors
+
+ProblemSort = Literal["rule", "compiler", "test", "error"]
+MOST_PROBLEMS = 12  # of one run; what more it reports follows from these
+MOST_OUTPUT = 200_000  # characters of an output that are looked at: its beginning and its end
+TRIGGER = 400  # characters of a trigger
+GO_END = re.compile(r"^\s*--- (FAIL|PASS|SKIP): (\S+)")
+GO_RUN = re.compile(r"^=== (?:RUN|CONT|NAME)\s+(\S+)?|^=== PAUSE")
+HINTED = re.compile(r"^(?:hint|help|Hint|Help): ")  # after what a program says went wrong
+GO_LINE = re.compile(r"^\s+([\w./-]+\.go):\d+: (\S.*)$")
+LOGGED = re.compile(
+    r"^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*time=|^\s*\{\"(?:time|level|ts)\"|\blevel=(?:info|debug|warn)"
+)
+
+
+class RunProblem(NamedTuple):
+    """
+    One thing that went wrong.
+
+    Attributes:
+        sort: a rule of a linter, what a compiler or type checker says, a test, or any other error.
+        key: what the same problem has too, elsewhere.
+        text: what says so, as the trigger of a failure.
+        file: the file that it is about, as the output names it; empty where it names none.
+        tool: of a diagnostic, and its rule.
+        rule: see there.
+    """
+
+    sort: ProblemSort
+    key: str
+    text: str
+    file: str = ""
+    tool: str = ""
+    rule: str = ""
+
+
+def problems(output: str) -> list[RunProblem]:
+    """Return the problems that an output reports, in its order, each once."""
+    if len(output) > MOST_OUTPUT:
+        output = f"{output[: MOST_OUTPUT // 2]}\n{output[-MOST_OUTPUT // 2 :]}"
+    lines = ESCAPES.sub("", output).splitlines()
+    found: dict[str, RunProblem] = {}
+    for problem in (*diagnosed(lines), *failing_tests(lines)):
+        found.setdefault(problem.key, problem)
+    if not found:
+        for problem in plain_errors(lines) or hinted(lines):
+            found.setdefault(problem.key, problem)
+    return list(found.values())[:MOST_PROBLEMS]
+
+
+def diagnosed(lines: list[str]) -> Iterator[RunProblem]:
+    """Yield what tools say of places in the code; where a rule is known, only such."""
+    found = [one for one in map(diagnostic_of, lines) if one is not None and not ends_run(one.message)]
+    if any(one.is_rule for one in found):
+        found = [one for one in found if one.rule]
+    for one in found:
+        yield of_diagnostic(one)
+
+
+def of_diagnostic(one: Diagnostic) -> RunProblem:
+    """Return a diagnostic as a problem."""
+    return RunProblem("rule" if one.is_rule else "compiler", one.key, one.text[:TRIGGER], one.file, one.tool, one.rule)
+
+
+def failing_tests(lines: list[str]) -> Iterator[RunProblem]:
+    """Yield the tests of Go that failed, each with the last line that it logged before it ended, or the first after."""
+    logged: dict[str, re.Match[str]] = {}  # by test
+    running = failed = ""
+    for line in lines:
+        if begun := GO_RUN.match(line):
+            running, failed = begun[1] or "", ""
+        elif ended := GO_END.match(line):
+            failed = ended[2] if ended[1] == "FAIL" else ""
+            if failed and (before := logged.get(failed) or logged.pop("", None)):
+                yield of_test(failed, before)
+                failed = ""
+        elif said := GO_LINE.match(line):
+            if failed:
+                yield of_test(failed, said)
+                failed = ""
+            else:
+                logged[running] = said
+        elif line[:1].strip():
+            failed = ""
+
+
+def of_test(test: str, said: re.Match[str]) -> RunProblem:
+    """Return a test that failed as a problem."""
+    from_test = next(errors([f"{test}: Error: {said[2]}"]), None)
+    key = from_test.exact if from_test else said[2]
+    return RunProblem("test", f"test {test}: {key}".casefold(), f"{test}: {said[2]}"[:TRIGGER], said[1], "go test")
+
+
+def plain_errors(lines: list[str]) -> list[RunProblem]:
+    """Return the errors of an output that no tool names a place for, those of a program's own log last."""
+    found = [one for one in errors(line for line in lines if not ends_run(line)) if one.is_telling]
+    return [of_error(error) for error in sorted(found, key=lambda error: LOGGED.match(error.text) is not None)]
+
+
+def hinted(lines: list[str]) -> list[RunProblem]:
+    """Return what is before the first hint of an output that reports no error otherwise."""
+    place = next((place for place, line in enumerate(lines) if HINTED.match(line)), 0)
+    text = " ".join(" ".join(lines[max(0, place - 3) : place]).split())[:TRIGGER]
+    return [RunProblem("error", f"hint: {text}".casefold(), text)] if text else []
+
+
+def of_error(error: Error) -> RunProblem:
+    """Return an error as a problem."""
+    text = error.trigger or error.text
+    return RunProblem("error", f"{error.exact}\n{error.frame}", text[:TRIGGER], error.frame.partition(":")[0])

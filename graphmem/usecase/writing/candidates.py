@@ -1,0 +1,69 @@
+"""The queue of candidates of a store: what is put in has no credentials in it."""
+
+from collections.abc import Collection, Iterable
+
+from graphmem.contract.harvest import SeenCandidate
+from graphmem.machine.candidates import CandidateQueue, Queue
+from graphmem.model.candidate import Candidate
+from graphmem.rules.candidate import about, insight, occasion
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problems
+from graphmem.rules.secrets import exposed, without_secrets
+from graphmem.store.runtime import Client
+
+MOST_SEEN = 3  # candidates that an answer shows
+
+
+def waiting(client: Client) -> Queue:
+    """Return the queue for an answer; an empty one for a caller who may not see all kinds, and for the past."""
+    if client.rights.sees is not None or client.present is not None:
+        return Queue()
+    return queue_of(client).read(client.notify_once)
+
+
+def in_log(client: Client, text: str, answered: Collection[str]) -> list[SeenCandidate]:
+    """
+    Return the candidates that report a problem of a log.
+
+    Args:
+        answered: lines of the log that a record answers: no candidate is shown for them.
+    """
+    queue = waiting(client)
+    if not any(one.state == "waiting" for one in queue.candidates.values()):
+        return []
+    known = "\n".join(answered)
+    keys = [key for problem in problems(text) if problem.text not in known for key in keys_of(problem)]
+    return [seen(one) for one in queue.of_keys(keys)[:MOST_SEEN]]
+
+
+def about_text(client: Client, text: str, limit: int) -> list[SeenCandidate]:
+    """Return the candidates that a text is about."""
+    return [seen(one) for one in about(text, waiting(client).waiting(), limit)]
+
+
+def seen(one: Candidate) -> SeenCandidate:
+    """Return a candidate as an answer shows it."""
+    clause = occasion(one.evidence[0]) if one.evidence else ""
+    return SeenCandidate(id=one.id, text=one.headline, insight=insight(one), seen=clause, worth=one.worth)
+
+
+def queue_of(client: Client) -> CandidateQueue:
+    """Return the queue of a store."""
+    return CandidateQueue(client.layout.candidates, client.local / "candidates.lock", client.lock_timeout_s)
+
+
+def redacted(candidate: Candidate) -> Candidate:
+    """Return a candidate with ``[redacted:RULE]`` in the place of credentials, whatever the setting for records is."""
+    given = candidate.model_dump(exclude={"id", "marks", "sessions", "keys"})
+    if not any(exposed(given)):
+        return candidate
+    return Candidate.model_validate({**candidate.model_dump(), **without_secrets(given)})
+
+
+def keep(queue: Queue, found: Iterable[Candidate]) -> dict[str, int]:
+    """Put candidates into a queue; return how many were created, merged, unchanged, or are worth too little."""
+    counts: dict[str, int] = {}
+    for candidate in found:
+        action = queue.add(redacted(candidate))
+        counts[action] = counts.get(action, 0) + 1
+    return counts

@@ -1,0 +1,138 @@
+"""What a fix pair says, as records: its words, its edit, its evidence."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from graphmem.model.candidate import FAILED_BYTES
+from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
+from graphmem.rules.draft import drafted, excerpt, flaky, is_below, left_open, problem_in, seen_in_run
+from graphmem.rules.fix_pairs import FixPair, SessionReader
+
+LINT = "src/a.go:3:1: error is not nil (line 2) but it returns nil (nilerr)\n\treturn nil, cleanup()\n\t^"
+
+
+def numbered(events: Iterable[TranscriptEvent]) -> list[TranscriptEvent]:
+    return [replace(event, number=number) for number, event in enumerate(events)]
+
+
+def ran(command: str, status: int, output: str = "", commit: str = "") -> RanCommand:
+    return RanCommand(f"2026-01-01T00:00:{0:02}Z", 0, command, status, output, commit=commit)
+
+
+def edit(removed: str, added: str, file: str = "/p/src/a.go") -> FileEdit:
+    return FileEdit("2026-01-01T00:00:00Z", 0, file, removed, added)
+
+
+def pair_of(*between: TranscriptEvent, output: str = LINT, command: str = "make lint") -> FixPair:
+    reader = SessionReader()
+    events = [ran(command, 1, output), *between, ran(command, 0)]
+    return next(pair for event in numbered(events) for pair in reader.read(event))
+
+
+def insight(*between: TranscriptEvent, output: str = LINT) -> object:
+    pattern = drafted(pair_of(*between, output=output), source="codex", session="s1", root="/p").pattern
+    return pattern and pattern["insight"]
+
+
+def test_a_pair_becomes_a_failure_and_a_pattern_with_its_evidence() -> None:
+    found = drafted(
+        pair_of(edit("return nil, cleanup()", "return err, cleanup()")), source="codex", session="s1", root="/p"
+    )
+    assert found.failure is not None
+    assert found.failure["trigger"] == "error is not nil (line 2) but it returns nil (nilerr)"
+    assert found.failure["files"] == ["src/a.go"]
+    assert found.pattern is not None
+    assert found.pattern["insight"] == "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
+    (one,) = found.evidence
+    assert (one.source, one.session, one.command, one.edits[0].file) == ("codex", "s1", "make lint", "src/a.go")
+    assert found.keys == ("nilerr nilerr: error is not nil but it returns nil", "rule nilerr nilerr")
+    assert found.worth >= 0.7
+
+
+def test_the_words_of_the_agent_come_before_the_edit_where_they_say_why() -> None:
+    change = edit("return nil, cleanup()", "return err, cleanup()")
+    why = Message("", 0, "agent", "Now let me look.\nThe cleanup() error must not be dropped. Running lint:")
+    assert insight(change, why) == "The cleanup() error must not be dropped."
+    plan = Message("", 0, "agent", "Let me fix the cleanup error because it was dropped.")
+    assert insight(change, plan) == "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
+
+
+def test_the_subject_of_the_commit_comes_first_where_it_names_the_problem() -> None:
+    change = edit("return nil, cleanup()", "return err, cleanup()")
+    named = ran('git commit -m "return the error of cleanup()"', 0, commit="1a2b3c4")
+    assert insight(change, named) == "return the error of cleanup()"
+    other = ran("git commit -m 'add a page'", 0, commit="1a2b3c4")
+    assert insight(change, other) == "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
+    document = ran(
+        "git commit -m \"$(cat <<'EOF'\nreturn the error of cleanup()\n\nmore\nEOF\n)\"", 0, commit="1a2b3c4"
+    )
+    assert insight(change, document) == "return the error of cleanup()"
+    assert str(insight(change, ran("git commit -F note", 0, commit="1a2b3c4"))).startswith("in src/a.go")
+
+
+def test_the_edit_that_is_about_the_problem_is_shown_not_an_import() -> None:
+    found = insight(edit('"os"', ""), edit("x = 1", "x = 2"), edit("return nil, cleanup()", "return err, cleanup()"))
+    assert found == "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
+    assert insight(edit("", "var x = 1")) == "in src/a.go: `var x = 1` is added"
+    assert insight(edit("keep = 1\nvar x = 1", "keep = 1")) == "in src/a.go: `var x = 1` is taken out"
+
+
+def test_where_nothing_was_edited_the_command_is_shown_or_nothing() -> None:
+    error = "ModuleNotFoundError: No module named 'yaml'"
+    assert insight(ran("pip install pyyaml", 0), output=error) == "run: pip install pyyaml"
+    assert insight(edit("same", "same"), output=error) is None
+
+
+def test_a_pass_that_needed_nothing_is_kept_from_the_second_time_on() -> None:
+    pair = pair_of(output="--- FAIL: TestX (0.1s)\n    x_test.go:3: timed out waiting")
+    found = flaky(pair, source="codex", session="s1")
+    assert found.failure is not None
+    assert found.failure["flaky"] is True
+    assert (found.needs, found.worth) == (2, 0.3)
+
+
+def test_a_problem_that_no_pass_ended_is_kept_from_the_third_session_on() -> None:
+    reader = SessionReader()
+    assert not list(reader.read(ran("make lint", 1, LINT)))
+    found = left_open(reader.open[0], source="codex", session="s1")
+    assert (found.needs, found.pattern, found.worth) == (3, None, 0.0)
+
+
+def test_what_a_run_or_a_hook_saw_is_a_candidate_without_an_insight() -> None:
+    found = seen_in_run(
+        "ValueError: no colour in it", "ran", command="pytest", session=None, at="a", passed="b", files=["src/a.py"]
+    )
+    assert found.pattern is None
+    assert found.failure is not None
+    assert found.failure["files"] == ["src/a.py"]
+    assert found.worth == 0.35
+
+
+@pytest.mark.parametrize(
+    ("trigger", "sort"),
+    [("error is not nil but it returns nil (nilerr)", "rule"), ("ValueError: no colour", "error"), ("odd", "error")],
+)
+def test_a_trigger_is_a_problem(trigger: str, sort: str) -> None:
+    assert problem_in(trigger).sort == sort
+
+
+def test_of_a_long_output_the_part_around_the_problem_is_kept() -> None:
+    pair = pair_of(edit("a", "b"), output="x\n" * 5_000 + LINT)
+    kept = excerpt(pair.failed.output, pair.problem)
+    assert len(kept) == FAILED_BYTES
+    assert "nilerr" in kept
+    lost = pair.problem._replace(text="not there", file="")
+    assert len(excerpt("y" * 9_000, lost)) == FAILED_BYTES
+    assert excerpt("short", lost) == "short"
+
+
+def test_paths_outside_of_the_project_are_no_files_of_a_failure() -> None:
+    assert [is_below(path) for path in ("src/a.py", "/etc/passwd", "../x", "~/x", "", "C:/x")] == [True, *[False] * 5]
+    found = drafted(
+        pair_of(*(edit("return nil", "return err", f"/p/{n}.go") for n in range(9))), source="c", session="s", root="/p"
+    )
+    assert len(found.evidence[0].edits) == 6
+    long = drafted(pair_of(edit("a\n" * 3_000, "b\n" * 3_000)), source="c", session="s", root="")
+    assert sum(len(one.removed) + len(one.added) for one in long.evidence[0].edits) <= 2_000
