@@ -1200,11 +1200,11 @@ class Candidates(Operations):
 
         Args:
             id: Id of the candidate, or its first characters.
-            trigger: The error, in the place of the candidate's.
-            fix: What fixes it: a field of the failure.
-            insight: What to do, in the place of the candidate's pattern.
+            trigger: The error as it was observed.
+            fix: What resolves the failure.
+            insight: What to do then.
             name: Name of the failure, or of the only record.
-            tags: Tags of the records.
+            tags: Tags.
             into: Add it to this record instead of making new ones.
             at_least: Without an id: accept all that were repeated in several sessions, or proven.
             dry_run: Return what would change, and change nothing.

@@ -106,11 +106,11 @@ class AcceptCandidateRequest(Request):
     """Which candidate to write as records, with which words."""
 
     id: str | None = Field(None, description="Id of the candidate, or its first characters")
-    trigger: str | None = Field(None, description="The error, in the place of the candidate's")
-    fix: str | None = Field(None, description="What fixes it: a field of the failure")
-    insight: str | None = Field(None, description="What to do, in the place of the candidate's pattern")
+    trigger: str | None = Field(None, description="The error as it was observed")
+    fix: str | None = Field(None, description="What resolves the failure")
+    insight: str | None = Field(None, description="What to do then")
     name: str | None = Field(None, description="Name of the failure, or of the only record")
-    tags: tuple[str, ...] | None = Field(None, description="Tags of the records")
+    tags: tuple[str, ...] | None = Field(None, description="Tags")
     into: str | None = Field(None, description="Add it to this record instead of making new ones")
     at_least: Literal["repeated", "proven"] | None = Field(
         None, description="Without an id: accept all that were repeated in several sessions, or proven"

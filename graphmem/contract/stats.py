@@ -112,7 +112,8 @@ class Stats(Answer):
     The health of a store: how much there is, what it is worth, how it hangs together, how good estimates are.
 
     ``tiers`` sorts the failures and patterns by an objective, where one was given; ``cold_start`` is true as long as
-    there are so few experiences that each new one has confidence low.
+    there are so few experiences that each new one has confidence low. ``candidates`` are the ids of those of most worth
+    that wait for a review.
     """
 
     records: dict[str, int]
@@ -129,3 +130,4 @@ class Stats(Answer):
     estimates: list[Accuracy]
     campaigns: CampaignSizes | None
     cold_start: bool
+    candidates: list[str] = []

@@ -14,6 +14,7 @@ from graphmem.contract.campaigns import CampaignTasks, Ready
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows
 from graphmem.contract.feedback import Reported
+from graphmem.contract.harvest import ReviewedList
 from graphmem.contract.match import Matched, MatchedLog
 from graphmem.contract.query import Found
 from graphmem.contract.records import Changed, Got
@@ -197,6 +198,12 @@ def changed(answer: Changed, view: View) -> Reply:
     return Reply(head, variants + aside, list(answer.notices))
 
 
+def accepted(answer: ReviewedList, view: View) -> Reply:
+    """Return the records that a candidate became."""
+    refs = [ref for one in answer.reviewed for ref in one.refs]
+    return Reply({"action": Word("accepted"), "refs": refs, "waiting": answer.waiting}, notes=list(answer.notices))
+
+
 def reported(answer: Reported, view: View) -> Reply:
     """Return the track record after a report."""
     head = {"ref": answer.ref, "action": Word(answer.action), "helped": answer.helped, "failed": answer.failed}
@@ -260,6 +267,7 @@ def health(answer: Stats, view: View) -> Reply:
         "unsolved_failures": answer.coverage.unsolved,
         "search": Word(answer.search),
     }
+    head |= {"candidates_to_review": escaped(answer.candidates)} if answer.candidates else {}
     return Reply(head | ({"prune": due} if due else {}), notes=list(answer.notices))
 
 
@@ -331,25 +339,34 @@ TOOLS = {
                     "experience": ToolOperation(
                         "experiences.add", "task_type description approach outcome lessons tags supersedes"
                     ),
+                    "candidate": ToolOperation(
+                        "candidates.accept", "id trigger fix insight tags", renamed={"id": "candidate"}
+                    ),
                 },
                 choice="kind",
                 meaning="Required: failure: trigger; pattern: trigger, insight; lesson: description; "
                 "decision: decision; constraint: constraint; "
-                "experience: task_type, description, approach, outcome, lessons",
+                "experience: task_type, description, approach, outcome, lessons; "
+                "candidate: candidate",
                 words={
                     "tags": "Tags",
-                    "files": "Files that it is about",
-                    "cites": "Code that it is about: path, path:symbol or path:symbol@commit",
+                    "files": "Files it is about",
+                    "cites": "Code it is about: path, path:symbol or path:symbol@commit",
                     "supersedes": "The record that this one replaces",
                     "replace": "In a merge, make the new texts current",
                     "type": "lesson: a preference is injected at once, others after two runs",
                     "decision": "What was decided",
                     "constraint": "A rule that holds",
                     "insight": "pattern: What to do then",
-                    "lessons": "experience: What it taught",
+                    "lessons": "What it taught",
+                    "approach": "What was done",
+                    "candidate": "Its id",
+                    "trigger": "The error; pattern: when it applies",
+                    "fix": "What resolves it",
                 },
             ),
-            dict.fromkeys(("failure", "pattern", "lesson", "decision", "constraint", "experience"), changed),
+            dict.fromkeys(("failure", "pattern", "lesson", "decision", "constraint", "experience"), changed)
+            | {"candidate": accepted},
             is_read_only=False,
         ),
         Tool(

@@ -18,6 +18,9 @@ from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import MOST_HITS
 from graphmem.mcp.server import INSTRUCTIONS, make_server
 from graphmem.mcp.tools import TOOLS
+from graphmem.model.candidate import Candidate
+from graphmem.rules.draft import problem_in
+from graphmem.usecase.writing.candidates import queue_of
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
 ERAS = ("legacy", "auto")
@@ -132,7 +135,7 @@ def test_the_descriptions_of_the_requests_are_those_of_the_parameters() -> None:
         REQUESTS["feedback"].model_fields["note"].description
     )
     shared = TOOLS["remember"].parameters.schema["properties"]["trigger"]["description"]
-    assert shared == "failure: The error as it was observed; pattern: When the pattern applies"
+    assert shared == "The error; pattern: when it applies"
 
 
 # --- recall ---------------------------------------------------------------------------------------------------------
@@ -317,7 +320,7 @@ def test_remember_takes_what_belongs_to_the_kind(call: Call) -> None:
     assert refused(call("remember", kind="failure"))[0] == "parameter 'trigger' is missing"
     assert (
         refused(call("remember", kind="recipe"))[1]
-        == "one of: failure, pattern, lesson, decision, constraint, experience"
+        == "one of: failure, pattern, lesson, decision, constraint, experience, candidate"
     )
     assert refused(call("remember"))[0] == "parameter 'kind' is missing"
     message, hint = refused(call("remember", kind="lesson", description="x", fix="y"))
@@ -467,3 +470,15 @@ def test_a_prompt_is_ready_to_be_sent(memory: Memory, era: str) -> None:
     assert recalled.endswith("The objective: make the build find pkg_resources")
     assert prompt("retro") == RETRO
     assert prompt("prune") == "No memory is worth so little that it should go. Say so."
+
+
+def test_remember_takes_a_candidate_in_the_agents_own_words(call: Call, memory: Memory) -> None:
+    problem = problem_in("error returned from external package is unwrapped (wrapcheck)")
+    with queue_of(memory.client).changing() as queue:
+        queue.add(Candidate(id="c1", keys=(problem.key,), base=0.7, failure={"trigger": problem.text}, sessions=("s",)))
+    assert 'candidates_to_review: ["c1"]' in text(call("status"))
+    answer = call("remember", kind="candidate", candidate="c1", fix="wrap it with fmt.Errorf")
+    assert "action: accepted" in text(answer)
+    found: Any = memory.list("failure").results
+    assert "wrap it with fmt.Errorf" in [one.record.fix for one in found]
+    assert "candidates_to_review" not in text(call("status"))

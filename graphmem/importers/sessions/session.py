@@ -18,6 +18,7 @@ MOST_LINE = 32 * 2**20  # bytes of a line that is read; a longer one holds pictu
 MOST_DOCUMENT = 128 * 2**20  # bytes of a file that is one JSON document
 MOST_TEXT = 200_000  # characters of an output that are kept: its beginning and its end
 MOST_EDIT = 20_000  # characters of either side of an edit
+ENDS = 400  # characters at either end of an output in which a client says how a call ended
 MOST_SAID = 8_000  # characters of what a person or an agent wrote
 
 SHELLS = frozenset(
@@ -113,9 +114,9 @@ class SessionEvents:
         """
         if (found := self.calls.pop(call, None)) is None:
             return
-        is_refused = REFUSED.search(output[:2_000]) is not None and (is_error or status is None)
+        is_refused = (is_error or status is None) and REFUSED.search(output[:ENDS]) is not None
         if status is None and not is_unknown:
-            said = EXIT.search(output[:400]) or EXIT.search(output[-400:])
+            said = EXIT.search(output[:ENDS]) or EXIT.search(output[-ENDS:])
             status = int(said[1]) if said else int(is_error)
         yield from self.happened(*found, output, status, is_refused=is_refused, is_done=not (is_error or status))
 

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from graphmem.constants import (
+    BRIEFED_CANDIDATES,
     FEW_EXPERIENCES,
     MOST_EXPERIENCES,
     MOST_RESULTS,
@@ -28,6 +29,7 @@ from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.records.prune import WeighedRecord, least, weighed
 from graphmem.usecase.retrieval.query import find, prepare
 from graphmem.usecase.work.campaigns import campaign_sizes
+from graphmem.usecase.writing.candidates import waiting
 
 MEMORIES = ("failure", "pattern")  # what has an importance
 
@@ -77,6 +79,7 @@ def health(snapshot: Snapshot, nearest: dict[Tier, int] | None) -> Stats:
         estimates=accuracies(experiences),
         campaigns=campaign_sizes(snapshot),
         cold_start=len(experiences) < FEW_EXPERIENCES,
+        candidates=[one.id for one in waiting(snapshot.client).waiting()[:BRIEFED_CANDIDATES]],
     )
 
 
