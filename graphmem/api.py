@@ -1223,6 +1223,17 @@ class Candidates(Operations):
         )
         return answer
 
+    def prove(self, id: str, *, yes: str | None = None) -> ReviewedList:
+        """
+        Run the command of a candidate at the commits before and after the fix: it must fail, then pass.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+            yes: Run the command that the answer with this digest showed; without it, only show.
+        """
+        answer: ReviewedList = self.call("candidates.prove", id=id, yes=yes)
+        return answer
+
     def dismiss(self, id: str, *, reason: str | None = None) -> ReviewedList:
         """
         Dismiss a candidate: what is about the same does not come back.

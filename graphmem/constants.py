@@ -210,6 +210,7 @@ FOLLOW_S = 0.25  # seconds between two looks for new events
 MOST_TOGETHER = 20  # failures of a campaign that are linked with each other: 190 edges
 CHECKS_AT_ONCE = 4  # verify commands that run at the same time
 CHECK_S = 30.0  # seconds that each may take
+PROOF_BYTES = 64 * 1024  # of the end of the output of a command that proves a candidate
 CHECK_BYTES = 4 * 1024  # of the end of its output that are kept
 
 # --- extractors (docs/guides/extractors.md) -----------------------------------------------------------------------

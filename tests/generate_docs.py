@@ -456,7 +456,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`inbox list`": ItemList,
     "`import sessions`": Harvested,
     "`review`, `review show`": CandidateList,
-    "`review accept`, `review dismiss`": ReviewedList,
+    "`review accept`, `review dismiss`, `review prove`": ReviewedList,
     "`event`": Happened,
     "`events`": EventList,
     "`prime`": Briefing,

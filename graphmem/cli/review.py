@@ -18,6 +18,7 @@ from graphmem.contract.harvest import (
     AcceptCandidateRequest,
     CandidateList,
     DismissCandidateRequest,
+    ProveCandidateRequest,
     ReviewedList,
     ReviewRequest,
     ShowCandidateRequest,
@@ -112,6 +113,22 @@ def accept(invocation: Invocation, answer: ReviewedList) -> None:
 def dismiss(invocation: Invocation, answer: ReviewedList) -> None:
     """Dismiss a candidate: what is about the same does not come back."""
     invocation.answer(answer, "\n".join(f"{one.action} {one.id}" for one in answer.reviewed))
+
+
+@app.command(epilog="Example: graphmem review prove c3f2a91c0")
+@passes("candidates.prove", ProveCandidateRequest, id=ID, yes=Taken("DIGEST"))
+def prove(invocation: Invocation, answer: ReviewedList) -> None:
+    """Run the command of a candidate at the commits before and after its fix: it must fail, then pass."""
+    lines = []
+    for one in answer.reviewed:
+        lines.append(f"{one.action} {one.id}{f': {one.reason}' if one.reason else ''}")
+        if plan := one.plan:
+            lines += [
+                f"  would run in {plan.folder or '.'}: {plan.command}",
+                f"  at {plan.before[:12]}, then {plan.after[:12]}",
+            ]
+            invocation.say(f"look at it, and run it with: graphmem review prove {one.id} --yes {plan.digest}")
+    invocation.answer(answer, visible("\n".join(lines)))
 
 
 @app.command("next", epilog="Example: graphmem review next")

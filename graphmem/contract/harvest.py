@@ -129,15 +129,32 @@ class ProveCandidateRequest(Request):
     """Which candidate to prove by running its command at the commits before and after the fix."""
 
     id: str = Field(description="Id of the candidate, or its first characters")
+    yes: str | None = Field(
+        None,
+        description="Run the command that the answer with this digest showed; without it, only show",
+        max_length=100,
+    )
+
+
+class ProofPlan(Part):
+    """What a proof runs, and at which commits: the first must fail as the candidate says, the second must pass."""
+
+    command: str
+    folder: str
+    before: str
+    after: str
+    digest: str
 
 
 class Reviewed(Part):
     """What became of one candidate, and the records that it became."""
 
     id: str
-    action: Literal["accepted", "dismissed", "proven", "disproven"]
+    action: Literal["accepted", "dismissed", "planned", "proven", "disproven"]
     refs: list[str] = []
     proof: dict[str, str] | None = None
+    plan: ProofPlan | None = None
+    reason: str | None = Field(None, description="Why it is not proven")
 
 
 class ReviewedList(Answer):

@@ -33,7 +33,9 @@ class Occasion(BaseModel):
     One occasion that speaks for a candidate.
 
     ``source`` says who saw it, such as ``claude-code`` or ``git``; ``at`` when, as ISO 8601. ``failed`` is what the
-    command printed when it failed, ``edits`` what was changed then, ``passed`` when it passed, as ISO 8601.
+    command printed when it failed, ``edits`` what was changed then, ``passed`` when it passed, as ISO 8601. ``commit``
+    is the one that holds the fix, ``before`` one that does not, as far as they are known; ``folder`` is where the
+    command ran, below the project's root.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -42,6 +44,8 @@ class Occasion(BaseModel):
     at: str = ""
     session: str | None = None
     commit: str | None = None
+    before: str | None = None
+    folder: str | None = None
     run: str | None = None
     command: str | None = None
     failed: str | None = None

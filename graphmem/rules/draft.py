@@ -68,6 +68,8 @@ def drafted(pair: FixPair, *, source: str, session: str, root: str) -> Candidate
         source=source,
         at=pair.failed.at,
         session=session,
+        before=pair.before or None,
+        folder=below(pair.failed.folder, root),
         command=pair.failed.command[:500],
         failed=excerpt(pair.failed.output, problem),
         edits=tuple(within(edits)),
@@ -194,6 +196,12 @@ def relative(path: str, root: str) -> str:
     """Return a path below a folder, or as it is."""
     path = path.replace("\\", "/")
     return path.removeprefix(f"{root.rstrip('/')}/") if root else path
+
+
+def below(folder: str, root: str) -> str | None:
+    """Return a folder by its path below the project's root; None for the root itself and for any other."""
+    path = relative(folder, root)
+    return path if folder != root and is_below(path) else None
 
 
 def is_below(path: str) -> bool:

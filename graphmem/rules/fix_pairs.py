@@ -37,6 +37,7 @@ class OpenProblem:
     first: int
     runs: int = 1
     absent: int | None = None
+    commit: str = ""  # the last one that the session made before it failed
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class FixPair:
     asked: str
     runs: int
     together: int
+    before: str  # the last commit that the session made before it failed
 
     @property
     def is_cause(self) -> bool:
@@ -78,6 +80,7 @@ class SessionReader:
     acts: deque[FileEdit | RanCommand] = field(default_factory=lambda: deque(maxlen=MOST_ACTS))
     said: deque[Message] = field(default_factory=lambda: deque(maxlen=40))
     asked: str = ""  # what the person asked for last
+    commit: str = ""  # the last one that the session made
     commands: int = 0
     failed: int = 0
     hidden: int = 0
@@ -103,6 +106,7 @@ class SessionReader:
     def ran(self, event: RanCommand) -> Iterator[FixPair]:
         """Take a command that ran."""
         self.commands += 1
+        self.commit = event.commit or self.commit
         outcome = outcome_of(event.command, event.status, event.output)
         self.failed += outcome == "failed"
         self.hidden += outcome == "hidden"
@@ -122,11 +126,14 @@ class SessionReader:
                 continue
             if one.problem.key in reported:
                 one.failed, one.checks, one.absent, one.runs = event, found, None, one.runs + 1
-                one.is_hidden = is_hidden
+                one.is_hidden, one.commit = is_hidden, self.commit
                 one.problem = reported.pop(one.problem.key)
             elif one.absent is None and reported:
                 one.absent = event.number
-        new = [OpenProblem(problem, found, event, is_hidden, event.number) for problem in reported.values()]
+        new = [
+            OpenProblem(problem, found, event, is_hidden, event.number, commit=self.commit)
+            for problem in reported.values()
+        ]
         self.open = [*self.open, *new][-MOST_OPEN:]
 
     def passes(self, event: RanCommand, found: tuple[CheckCommand, ...]) -> Iterator[FixPair]:
@@ -159,6 +166,7 @@ class SessionReader:
             self.asked,
             one.runs,
             together,
+            one.commit,
         )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
 HERE = frozenset(
     "benchmark demo doctor embed explore export extract import init install uninstall mcp merge-driver next"
-    " observe purge"
+    " observe prove purge"
     " ran rebuild serve textconv trust vacuum --follow --plot".split()
 )
 HELP = frozenset({"-h", "--help", "--version"})

@@ -169,14 +169,15 @@ def left_out(harvest: Harvest, folder: str) -> str | None:
 def read_session(harvest: Harvest, session: ForeignSession, folder: str) -> None:
     """Read a session: its fix pairs, what it left open, and what the person corrected."""
     reader, source = SessionReader(), {"source": session.client, "session": session.session}
-    root = next((root for root in harvest.roots if os.path.realpath(folder).startswith(root)), folder) if folder else ""
+    real = os.path.realpath(folder) if folder else ""
+    root = next((root for root in harvest.roots if real == root or real.startswith(f"{root}/")), folder)
     acted = False
     for event in session.events:
         if harvest.since and event.at and event.at < harvest.since:
             continue
         for pair in reader.read(event):
             harvest.counts["pairs"] += pair.is_cause
-            made = drafted(pair, **source, root=folder or root) if pair.is_cause else flaky(pair, **source)
+            made = drafted(pair, **source, root=root) if pair.is_cause else flaky(pair, **source)
             harvest.found.append(made)
         if candidate := correction_of(event, **source, is_after_act=acted):
             harvest.found.append(candidate)

@@ -1,0 +1,130 @@
+"""A proof runs a candidate's command at the commits before and after its fix, and only where the user looked at it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphmem import Memory
+from graphmem.errors import BadInput, Refused
+from graphmem.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
+from graphmem.rules.draft import keys_of, problem_in
+from graphmem.usecase.writing.candidates import queue_of
+from tests.repository import Repository
+from tests.sample import open_memory
+
+pytestmark = pytest.mark.process
+ERROR = "ValueError: the shed has no colour at all"
+COMMAND = "sh check.sh"
+
+
+class Project:
+    """A repository in which a check fails at one commit and passes at the next."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repository = Repository(folder)
+        self.folder = folder
+        (folder / "check.sh").write_text(f"grep -q green colour || {{ echo '{ERROR}'; exit 1; }}\n")
+        self.put("red", "paint it red")
+        self.before = self.put("grey", "paint it grey")
+        self.after = self.put("green", "paint it green")
+        self.memory = open_memory(folder)
+
+    def put(self, colour: str, subject: str) -> str:
+        (self.folder / "colour").write_text(colour)
+        self.repository("add", "colour", "check.sh")
+        return self.repository.commit(subject)
+
+    def candidate(self, *, command: str = COMMAND, trigger: str = ERROR, **fields: Any) -> str:
+        keys = keys_of(problem_in(trigger))
+        found = Occasion(source="git", command=command, **{"commit": self.after, "before": self.before, **fields})
+        one = Candidate(
+            id=candidate_id(trigger), keys=keys, base=0.5, failure={"trigger": trigger},
+            pattern={"trigger": trigger, "insight": "paint it green"}, evidence=(found,), marks=("m",), sessions=("s",),
+        )  # fmt: skip
+        with queue_of(self.memory.client).changing() as queue:
+            queue.candidates[one.id] = one
+        return one.id
+
+    def proven(self, name: str) -> Any:
+        plan = self.memory.candidates.prove(name).reviewed[0].plan
+        assert plan is not None
+        return self.memory.candidates.prove(name, yes=plan.digest).reviewed[0]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Any:
+    made = Project(tmp_path / "project")
+    yield made
+    made.memory.close()
+
+
+def test_what_fails_before_and_passes_after_is_proven_and_the_record_says_so(project: Project) -> None:
+    name = project.candidate()
+    (planned,) = project.memory.candidates.prove(name).reviewed
+    assert planned.action == "planned"
+    assert planned.plan is not None
+    assert (planned.plan.command, planned.plan.before, planned.plan.after) == (COMMAND, project.before, project.after)
+    done = project.proven(name)
+    assert (done.action, done.reason) == ("proven", None)
+    assert project.memory.candidates.review().candidates[0].proof == done.proof
+    (failure, _) = project.memory.candidates.accept(at_least="proven").reviewed[0].refs
+    assert project.memory.get(failure).record.model_dump()["proven"]["after"] == project.after
+    assert project.repository("status", "--short", "--", "colour", "check.sh") == ""
+
+
+def test_where_the_commits_are_not_named_the_first_commit_after_the_pass_that_changes_the_file_is_taken(
+    project: Project,
+) -> None:
+    edits = (CandidateEdit(file="colour"),)
+    name = project.candidate(commit=None, before=None, edits=edits, passed="2026-11-02T12:00:00Z")
+    plan = project.memory.candidates.prove(name).reviewed[0].plan
+    assert plan is not None
+    assert (plan.before, plan.after) == (project.before, project.after)
+    late = project.candidate(commit=None, before=None, edits=edits, passed="2100-01-01T00:00:00Z")
+    with pytest.raises(BadInput, match="has no command with commits before and after its fix"):
+        project.memory.candidates.prove(late)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"command": "true"}, "the command passes"),
+        ({"command": "echo 'ValueError: quite another thing'; exit 1"}, "fails with another error"),
+        ({"command": f"echo '{ERROR}'; exit 1"}, "does not pass"),
+        ({"command": COMMAND, "folder": "missing"}, "'missing' is not there"),
+        ({"command": COMMAND, "folder": "../.."}, "'../..' is not there"),
+    ],
+)
+def test_what_does_not_fail_so_and_then_pass_is_disproven(
+    project: Project, fields: dict[str, Any], reason: str
+) -> None:
+    done = project.proven(project.candidate(**fields))
+    assert done.action == "disproven"
+    assert reason in str(done.reason)
+    assert project.memory.candidates.review().candidates[0].proof is None
+
+
+def test_a_command_that_takes_too_long_is_no_proof(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.usecase.harvest.prove.CHECK_S", 0.3)
+    assert "took longer" in str(project.proven(project.candidate(command="sleep 9")).reason)
+
+
+def test_nothing_runs_that_the_user_has_not_looked_at(project: Project, tmp_path: Path) -> None:
+    name = project.candidate(command=f"touch {tmp_path}/ran")
+    assert project.memory.candidates.prove(name).reviewed[0].action == "planned"
+    with pytest.raises(Refused, match="'old' is not the digest of what would run"):
+        project.memory.candidates.prove(name, yes="old")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_link_in_a_commit_is_not_followed_out_of_the_copy(project: Project, tmp_path: Path) -> None:
+    (project.folder / "out").symlink_to(tmp_path)
+    project.repository("add", "out")
+    after = project.repository.commit("a link")
+    with Memory(project.folder) as memory:
+        name = project.candidate(commit=after)
+        plan = memory.candidates.prove(name).reviewed[0].plan
+        assert plan is not None
+        with pytest.raises(Exception, match="cannot be written"):
+            memory.candidates.prove(name, yes=plan.digest)
