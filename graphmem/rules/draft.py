@@ -177,8 +177,14 @@ def failure_fields(problem: RunProblem, origin: str, files: Sequence[str]) -> Fi
 
 
 def keys_of(problem: RunProblem) -> tuple[str, ...]:
-    """Return what finds a problem again: its own key, and of a linter's rule the rule."""
-    return (problem.key, f"rule {problem.tool} {problem.rule}".casefold()) if problem.sort == "rule" else (problem.key,)
+    """
+    Return what finds a problem again: its own key, and of a linter's rule the rule.
+
+    What a compiler says is found with the very names in it: with others, the same words ask for another change.
+    """
+    if problem.sort == "rule":
+        return (problem.key, f"rule {problem.tool} {problem.rule}".casefold())
+    return (problem.text.casefold(),) if problem.sort == "compiler" else (problem.key,)
 
 
 def excerpt(output: str, problem: RunProblem) -> str:
@@ -245,6 +251,8 @@ def insight_of(pair: FixPair, root: str) -> str:
 
     Empty where nothing was edited and no command says what was done.
     """
+    if pair.problem.sort == "usage":
+        return f"call it so: {' '.join(pair.passed.command.split())[:SENTENCE]}"
     telling = telling_words(pair)
     if (subject := subject_of(pair.acts)) and names(subject, telling):
         return subject

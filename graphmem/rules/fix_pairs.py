@@ -12,9 +12,10 @@ from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptE
 from graphmem.rules.check_command import CheckCommand, are_same, checks
 from graphmem.rules.command_line import parsed_line
 from graphmem.rules.outcome import outcome_of
-from graphmem.rules.problem import RunProblem, problems
+from graphmem.rules.problem import RunProblem, problems, usage_error
 
 MOST_OPEN = 60  # problems of a session that wait for a pass
+SOON = 6  # commands after a wrong call among which the right one is looked for
 MOST_ACTS = 400  # edits and commands that are kept between a failure and its pass
 
 
@@ -81,6 +82,7 @@ class SessionReader:
     said: deque[Message] = field(default_factory=lambda: deque(maxlen=40))
     asked: str = ""  # what the person asked for last
     commit: str = ""  # the last one that the session made
+    wrong_calls: list[tuple[str, int, RunProblem, RanCommand]] = field(default_factory=list)
     commands: int = 0
     failed: int = 0
     hidden: int = 0
@@ -111,12 +113,26 @@ class SessionReader:
         self.failed += outcome == "failed"
         self.hidden += outcome == "hidden"
         found = checks(event.command)
-        if outcome in ("failed", "hidden") and found:
+        name = called(event.command)
+        if outcome == "passed":
+            yield from self.called_rightly(event, name)
+        if outcome in ("failed", "hidden") and (wrong := usage_error(name, event.output)):
+            self.wrong_calls = [*self.wrong_calls, (name, self.commands, wrong, event)][-SOON:]
+        elif outcome in ("failed", "hidden") and found:
             self.fail(event, found, is_hidden=outcome == "hidden")
         elif outcome == "passed" and found:
             yield from self.passes(event, found)
         if outcome == "passed" and parsed_line(event.command).is_act:
             self.acts.append(event)
+
+    def called_rightly(self, event: RanCommand, name: str) -> Iterator[FixPair]:
+        """Take a command that passed: the same one may have been called wrongly a moment before."""
+        recent = [one for one in self.wrong_calls if self.commands - one[1] <= SOON]
+        self.wrong_calls = [one for one in recent if one[0] != name]
+        for called_as, _, wrong, failed in recent:
+            if called_as == name and failed.command != event.command:
+                check = CheckCommand(name, (), ())
+                yield FixPair(wrong, check, failed, event, False, (), (event,), (), self.asked, 1, 1, self.commit)
 
     def fail(self, event: RanCommand, found: tuple[CheckCommand, ...], *, is_hidden: bool) -> None:
         """Take a check that failed."""
@@ -168,6 +184,12 @@ class SessionReader:
             together,
             one.commit,
         )
+
+
+def called(command: str) -> str:
+    """Return the program of a command line with its sub-command."""
+    words = [word for word in parsed_line(command).text.split() if not word.startswith("-")]
+    return " ".join([words[0].rpartition("/")[2], *words[1:2]]) if words else ""
 
 
 def is_same_run(failed: Sequence[CheckCommand], passed: Sequence[CheckCommand], output: str) -> bool:

@@ -14,7 +14,7 @@ from graphmem.rules.line import ESCAPES
 from graphmem.rules.outcome import ends_run
 from graphmem.rules.signature import Error, errors
 
-ProblemSort = Literal["rule", "compiler", "test", "error"]
+ProblemSort = Literal["rule", "compiler", "test", "error", "usage"]
 MOST_PROBLEMS = 12  # of one run; what more it reports follows from these
 MOST_OUTPUT = 200_000  # characters of an output that are looked at: its beginning and its end
 TRIGGER = 400  # characters of a trigger
@@ -22,6 +22,12 @@ GO_END = re.compile(r"^\s*--- (FAIL|PASS|SKIP): (\S+)")
 GO_RUN = re.compile(r"^=== (?:RUN|CONT|NAME)\s+(\S+)?|^=== PAUSE")
 HINTED = re.compile(r"^(?:hint|help|Hint|Help): ")  # after what a program says went wrong
 GO_LINE = re.compile(r"^\s+([\w./-]+\.go):\d+: (\S.*)$")
+WRONG_CALL = re.compile(
+    r"(?im)^.{0,80}?(?:unknown (?:shorthand )?(?:flag|option|command|subcommand)s?\b|unrecognized (?:option"
+    r"|argument)s?\b"
+    r"|(?:illegal|invalid) option\b|provided but not defined|no such option\b|\(HTTP 4\d\d\)|parse error near).{0,120}$"
+)
+FEW_LINES = 2_000  # characters at either end of an output in which a program says that it was called wrongly
 LOGGED = re.compile(
     r"^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*time=|^\s*\{\"(?:time|level|ts)\"|\blevel=(?:info|debug|warn)"
 )
@@ -32,7 +38,8 @@ class RunProblem(NamedTuple):
     One thing that went wrong.
 
     Attributes:
-        sort: a rule of a linter, what a compiler or type checker says, a test, or any other error.
+        sort: a rule of a linter, what a compiler or type checker says, a test, a command that was called wrongly, or
+            any other error.
         key: what the same problem has too, elsewhere.
         text: what says so, as the trigger of a failure.
         file: the file that it is about, as the output names it; empty where it names none.
@@ -116,6 +123,15 @@ def hinted(lines: list[str]) -> list[RunProblem]:
     place = next((place for place, line in enumerate(lines) if HINTED.match(line)), 0)
     text = " ".join(" ".join(lines[max(0, place - 3) : place]).split())[:TRIGGER]
     return [RunProblem("error", f"hint: {text}".casefold(), text)] if text else []
+
+
+def usage_error(name: str, output: str) -> RunProblem | None:
+    """Return what a program says of the way it was called; ``name`` is the program with its sub-command."""
+    found = WRONG_CALL.search(output[:FEW_LINES]) or WRONG_CALL.search(output[-FEW_LINES:])
+    if found is None:
+        return None
+    said = " ".join(found[0].split())
+    return RunProblem("usage", f"usage {name}: {said}".casefold(), f"{name}: {said}"[:TRIGGER])
 
 
 def of_error(error: Error) -> RunProblem:

@@ -12,7 +12,7 @@ from graphmem.model.transcript import FileEdit
 from graphmem.rules.fix_pairs import FixPair
 from graphmem.rules.problem import ProblemSort
 
-OF_SORT: dict[ProblemSort, float] = {"rule": 0.7, "compiler": 0.1, "test": 0.1, "error": 0.25}
+OF_SORT: dict[ProblemSort, float] = {"rule": 0.7, "compiler": 0.1, "test": 0.1, "error": 0.25, "usage": 0.35}
 LEFT_OVER = re.compile(r"^(?:unused(?!-param)|F401|F811|F841|no-unused|TS6133|W061[123]|unusedwrite)", re.IGNORECASE)
 SETTING = re.compile(  # files that say how a project is built and run, not what it does
     r"(?:^|[\\/])(?:Dockerfile|Makefile|Justfile|go\.(?:mod|sum|work)|\.[\w.-]+|[\w.-]+\.(?:toml|ya?ml|cfg|ini|lock|env|gradle"
@@ -44,6 +44,8 @@ def worth_of(pair: FixPair) -> float:
     if LEFT_OVER.match(problem.rule or problem.tool):
         found = 0.2
     found += TRIES * min(pair.runs - 1, 3)
+    if problem.sort == "usage":
+        return found
     if any(SETTING.search(edit.file) for edit in pair.edits) or any(
         ENVIRONMENT.search(act.command) for act in pair.acts
     ):

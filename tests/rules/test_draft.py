@@ -85,6 +85,32 @@ def test_where_nothing_was_edited_the_command_is_shown_or_nothing() -> None:
     assert insight(edit("same", "same"), output=error) is None
 
 
+def test_how_a_command_is_called_is_shown() -> None:
+    reader = SessionReader()
+    events = [ran("gh pr diff 8 --stat", 1, "unknown flag: --stat"), ran("gh pr diff 8 --name-only", 0)]
+    pair = next(pair for event in numbered(events) for pair in reader.read(event))
+    found = drafted(pair, source="codex", session="s1", root="/p")
+    assert (found.pattern or {})["insight"] == "call it so: gh pr diff 8 --name-only"
+    assert found.worth == 0.35
+
+
+def test_what_a_compiler_says_is_found_with_its_names_only() -> None:
+    one = drafted(pair_of(edit("a", "b"), output="src/a.go:3:1: undefined: x"), source="c", session="s", root="")
+    other = drafted(pair_of(edit("a", "b"), output="src/a.go:3:1: undefined: y"), source="c", session="s", root="")
+    assert one.id == other.id
+    assert set(one.keys).isdisjoint(other.keys)
+    assert one.evidence[0].folder is None
+
+
+def test_where_a_command_ran_is_kept_below_the_root() -> None:
+    failed = replace(ran("make lint", 1, LINT), folder="/p/api")
+    reader = SessionReader()
+    events: list[TranscriptEvent] = [failed, edit("return nil", "return err"), ran("make lint", 0)]
+    pair = next(pair for event in numbered(events) for pair in reader.read(event))
+    assert drafted(pair, source="c", session="s", root="/p").evidence[0].folder == "api"
+    assert drafted(pair, source="c", session="s", root="/q").evidence[0].folder is None
+
+
 def test_a_pass_that_needed_nothing_is_kept_from_the_second_time_on() -> None:
     pair = pair_of(output="--- FAIL: TestX (0.1s)\n    x_test.go:3: timed out waiting")
     found = flaky(pair, source="codex", session="s1")

@@ -105,6 +105,16 @@ def test_a_failure_behind_a_pipe_is_one_and_a_formatter_does_not_end_it() -> Non
     assert pair.is_hidden
 
 
+def test_a_command_that_was_called_wrongly_is_paired_with_the_right_call() -> None:
+    wrong = ran("gh pr diff 88 --stat", 1, "unknown flag: --stat\n\nUsage: gh pr diff")
+    (pair,), _ = read(wrong, ran("ls", 0), ran("gh pr diff 88 --name-only", 0), ran("gh pr diff 88 --name-only", 0))
+    assert (pair.problem.sort, pair.problem.key) == ("usage", "usage gh pr: unknown flag: --stat")
+    assert pair.passed.command == "gh pr diff 88 --name-only"
+    late, _ = read(wrong, *(ran("ls", 0) for _ in range(7)), ran("gh pr diff 88 --name-only", 0))
+    again, _ = read(wrong, ran("gh pr diff 88 --stat", 0))
+    assert (late, again) == ([], [])
+
+
 @pytest.mark.parametrize(
     ("path", "named", "is_same"),
     [("/p/src/a.py", "src/a.py", True), ("a.py", "a.py", True), ("/p/b.py", "a.py", False), ("/p/xa.py", "a.py", False),

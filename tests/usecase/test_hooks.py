@@ -11,10 +11,13 @@ import pytest
 from graphmem import BadInput, Memory
 from graphmem.constants import RUN_DAYS
 from graphmem.contract.hooks import ClientName, HookAnswer
+from graphmem.model.candidate import Candidate, Occasion
 from graphmem.rules.context import tokens
+from graphmem.rules.draft import keys_of, problem_in
 from graphmem.store.runtime import Client
 from graphmem.system.lock import locked
 from graphmem.usecase import hooks
+from graphmem.usecase.writing.candidates import queue_of
 from tests.sample import Clock, data, open_memory
 from tests.secret_samples import KINDS, Maker
 
@@ -581,3 +584,32 @@ def test_cursor_takes_context_at_its_start_and_after_a_tool_only(known: Memory) 
 def test_the_shim_of_opencode_gets_the_bare_text(known: Memory) -> None:
     answer = send(known, "SessionStart", client="opencode")
     assert answer.output == {"context": answer.text}
+
+
+def test_a_candidate_is_shown_as_seen_and_not_reviewed_where_no_record_answers(memory: Memory) -> None:
+    trigger = "error returned from external package is unwrapped (wrapcheck)"
+    keys = keys_of(problem_in(trigger))
+    seen = Occasion(source="codex", session="s1", command="make lint", passed="x")
+    called = {"trigger": "gh pr: unknown flag: --stat", "insight": "call it so: gh pr diff --name-only"}
+    usage = ("usage gh pr: unknown flag: --stat",)
+    with queue_of(memory.client).changing() as queue:
+        for name, found, pattern in (("c1", keys, {"trigger": trigger, "insight": "wrap it"}), ("c2", usage, called)):
+            queue.add(
+                Candidate(
+                    id=name, keys=found, base=0.7, failure={"trigger": pattern["trigger"]}, pattern={**pattern},
+                    evidence=(seen,), sessions=("s",),
+                )
+            )  # fmt: skip
+    line = "src/b.go:9:1: error returned from external package is unwrapped (wrapcheck)"
+    answer = bash(memory, "make lint 2>&1 | tail -3", fails=f"Exit code 1\n{line}")
+    assert "c1 (seen, not reviewed: `make lint`, passed, codex session s1)" in answer.text.replace("`c1`", "c1")
+    assert "  > changed: wrap it" in answer.text
+    assert "graphmem review accept c1 --insight" in answer.text
+    assert bash(memory, "make lint", fails=f"Exit code 1\n{line}").text == ""
+    shown = send(memory, "PostToolUse", tool_name="Bash", tool_input={"command": "golint | tail -1"},
+                 tool_response={"stdout": line, "stderr": ""}, session="other")  # fmt: skip
+    assert "(seen, not reviewed" in shown.text
+    assert (
+        "call it so: gh pr diff --name-only"
+        in bash(memory, "gh pr diff 9 --stat", fails="Exit code 1\nunknown flag: --stat").text
+    )

@@ -98,7 +98,7 @@ def commits_of(root: Path, occasion: Occasion) -> tuple[str, str] | None:
 
 
 def disproof(root: Path, plan: ProofPlan, one: Candidate) -> str | None:
-    """Run a plan; return why it is no proof, None where it is one."""
+    """Run a plan, and return why it proves nothing; None where it is a proof."""
     failed = run_at(root, plan, plan.before)
     if failed.is_timed_out:
         return f"at {plan.before[:12]} the command took longer than {CHECK_S:.0f} s"
@@ -141,7 +141,7 @@ def take_out(root: Path, commit: str, folder: Path) -> None:
     if data is None:
         raise Unavailable(f"git has no files for commit {commit[:12]}")
     try:
-        with tarfile.open(fileobj=io.BytesIO(data)) as files:
+        with tarfile.TarFile(fileobj=io.BytesIO(data)) as files:
             files.extractall(folder, filter="data")
     except tarfile.TarError as error:
         raise Unavailable(f"the files of commit {commit[:12]} cannot be written: {error}") from None

@@ -7,7 +7,8 @@ from graphmem.machine.candidates import CandidateQueue, Queue
 from graphmem.model.candidate import Candidate
 from graphmem.rules.candidate import about, insight, occasion
 from graphmem.rules.draft import keys_of
-from graphmem.rules.problem import problems
+from graphmem.rules.fix_pairs import called
+from graphmem.rules.problem import problems, usage_error
 from graphmem.rules.secrets import exposed, without_secrets
 from graphmem.store.runtime import Client
 
@@ -34,6 +35,12 @@ def in_log(client: Client, text: str, answered: Collection[str]) -> list[SeenCan
     known = "\n".join(answered)
     keys = [key for problem in problems(text) if problem.text not in known for key in keys_of(problem)]
     return [seen(one) for one in queue.of_keys(keys)[:MOST_SEEN]]
+
+
+def in_run(client: Client, command: str, text: str) -> list[SeenCandidate]:
+    """Return the candidates that say how a command is called, where its output says that it was called wrongly."""
+    wrong = usage_error(called(command), text)
+    return [seen(one) for one in waiting(client).of_keys(keys_of(wrong))[:MOST_SEEN]] if wrong else []
 
 
 def about_text(client: Client, text: str, limit: int) -> list[SeenCandidate]:
