@@ -106,6 +106,7 @@ MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms 
 # --- running a command (docs/guides/running-tests.md) ------------------------------------------------------------
 PIPE_BYTES = 64 * 1024  # read from a pipe at once: what a pipe of Linux holds
 LINGER_S = 0.5  # that a pipe which another process still holds must be silent after the command has ended
+COMMENT_CHARS = 25_000  # of a list in Markdown: two fit into a comment of GitHub, which takes 65,536
 KEPT_FIRST_BYTES = 4 * 2**20  # of a stream of a command that are kept to be matched: the first error
 KEPT_LAST_BYTES = 12 * 2**20  # and what it said last; both together are matched in a second or two
 SHOWN_FAILURES = 10  # known failures that are shown after a run

@@ -26,7 +26,8 @@ ADDED = {
     "install client",
     "uninstall --dry-run", "uninstall --plugin", "uninstall --project", "uninstall --user", "uninstall client",
 
-    "learn events", "match file", "query --explain", "rebuild --no-embed", "stats --plot", "textconv file",
+    "learn events", "match --format", "match file", "query --explain", "rebuild --no-embed", "stats --plot",
+    "textconv file",
     "serve --detach", "serve --http", "serve --log-format", "serve --logs", "serve --status", "serve --stop",
     "type add entity --no-search", "undo --list", "undo number",
 }  # fmt: skip
