@@ -91,6 +91,8 @@ def printed(command: str, folder: Path) -> str:
         "PATH": f"{shim.parent}:{os.environ['PATH']}",
         "GRAPHMEM_HOOK_LIMIT": "30",  # a busy machine is no fault of a hook
         "PYTHONPATH": str(Path(graphmem.__file__).parents[1]),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # graphmem's own plugin is named, wherever it is installed
+        "PYTEST_PLUGINS": "graphmem.pytest_plugin",
     }
     done = subprocess.run(
         ["/bin/sh", "-c", command],
