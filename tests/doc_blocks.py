@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 import graphmem
 from graphmem.cli.app import run
 
@@ -140,6 +142,8 @@ def check(block: Block, folder: Path, names: dict[str, Any]) -> None:
                 json.loads(line)
         case "toml":
             tomllib.loads(block.text)
+        case "yaml":
+            yaml.safe_load(block.text)
         case "cypher":
             query = shlex.quote(block.text.strip())
             assert "error" not in (output := printed(f"graphmem cypher {query}", folder)), output

@@ -82,7 +82,8 @@ OTHERS = frozenset({
     "types.show", "types.rename", "types.drop", "types.brief", "scopes.show",
     "get", "list", "restore", "purge", "undo", "prune", "related", "split", "embed.change",
     "vacuum", "reset", "dump",
-    "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
+    "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "check", "export", "rebuild", "doctor",
+    "trust",
     "observe", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
