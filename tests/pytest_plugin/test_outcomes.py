@@ -15,7 +15,7 @@ import pytest
 
 import graphmem.pytest_plugin
 from graphmem import Memory
-from graphmem.constants import PYTEST_FAILURES
+from graphmem.constants import PYTEST_FAILURES, RUNS_BYTES
 from graphmem.system.lock import locked
 from tests.sample import data, open_memory
 
@@ -202,6 +202,32 @@ def test_no_store_or_a_locked_or_damaged_one_is_a_line_and_never_the_status(
     shutil.rmtree(project / ".graphmem")
     found, printed = run()
     assert (found, printed.count(f"{said}there is no .graphmem folder at or above ")) == (status, 1)
+
+
+def test_a_session_that_was_interrupted_counts_as_neither(project: Path, run: Pytest) -> None:
+    (project / "test_stop.py").write_text("def test_stop():\n    raise KeyboardInterrupt\n")
+    status, printed = run("test_shop.py", "test_stop.py")
+    assert (status, speaks(printed)) == (2, False)
+    assert not (project / ".graphmem/state/runs.json").exists()
+    assert SECTION in run("-x")[1]
+
+
+@pytest.mark.parametrize("what", ["a link", "a pipe", "a large file", "no object"])
+def test_a_file_of_failures_that_is_not_ours_is_a_line(what: str, project: Path, run: Pytest) -> None:
+    path = project / ".graphmem/state/runs.json"
+    path.parent.mkdir(exist_ok=True)
+    fix(project)
+    match what:
+        case "a link":
+            path.symlink_to("/etc/passwd")
+        case "a pipe":
+            os.mkfifo(path)
+        case "a large file":
+            path.write_bytes(b"{" + b" " * (RUNS_BYTES + 1) + b"}")
+        case _:
+            path.write_text("7")
+    status, printed = run()
+    assert (status, printed.count("the memory was not asked: ")) == (0, 1)
 
 
 def test_warnings_as_errors_and_other_plugins_change_nothing(project: Path, run: Pytest) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from graphmem.constants import CITED_FILE_BYTES, FILE_BYTES, GIT_S
@@ -94,21 +95,24 @@ def broken_cites(
     Args:
         own: references of the records that the branch wrote: what they cite was no other before.
     """
-    tree = CiteChecker(snapshot, is_thorough=True)
+    tree, folder = CiteChecker(snapshot, is_thorough=True), snapshot.layout.root
+
+    @cache
+    def before(path: str) -> bytes | None:
+        return commands.content_at(folder, since, path, most=CITED_FILE_BYTES)
+
+    def was_fresh(cited: Cited) -> bool:
+        cite = Cite.parse(cited.cite)
+        content = before(cite.path)
+        text = None if content is None else passage(content, cite.path, cite.symbol)[0]
+        return text is not None and digest(text) == cite.hash
+
     numbers = {number for _, number in snapshot.catalog.labelled("cite", files)}
     for record in sorted(snapshot.catalog.records(numbers).values(), key=lambda record: record.ref):
         for cited in tree.cites_of(record):
             is_broken = cited.path in files and cited.state in ("changed", "gone")
-            if is_broken and (record.ref in own or was_fresh(snapshot.layout.root, since, cited)):
+            if is_broken and (record.ref in own or was_fresh(cited)):
                 yield DoubtfulCite(ref=record.ref, cite=cited.cite, state=cited.state)
-
-
-def was_fresh(folder: Path, commit: str, cited: Cited) -> bool:
-    """Return whether the text that is cited was there at a commit."""
-    cite = Cite.parse(cited.cite)
-    content = commands.content_at(folder, commit, cite.path, most=CITED_FILE_BYTES)
-    text = None if content is None else passage(content, cite.path, cite.symbol)[0]
-    return text is not None and digest(text) == cite.hash
 
 
 def open_failures(snapshot: Snapshot, files: Collection[str]) -> list[OpenFailure]:
