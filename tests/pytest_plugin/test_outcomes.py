@@ -155,8 +155,12 @@ def test_a_pass_with_nothing_changed_is_flaky_and_an_unknown_error_is_offered(pr
     (project / "test_flaky.py").write_text(
         "import os\ndef test_pool():\n    if os.environ.get('BUSY'):\n        raise TimeoutError('the pool is empty')\n"
     )
-    assert run("test_flaky.py", BUSY="1")[0] == 1
-    assert "nothing changed: flaky" in run("test_flaky.py")[1]
+    (project / "writer.py").write_text(
+        "import pathlib, time\ndef pytest_sessionfinish():\n    pathlib.Path('written').write_text(str(time.time()))\n"
+    )
+    other = ("-p", "writer", "--junitxml", "report.xml")  # what others write when the session ends is no change
+    assert run("test_flaky.py", *other, BUSY="1")[0] == 1
+    assert "nothing changed: flaky" in run("test_flaky.py", *other)[1]
     assert run("test_flaky.py", BUSY="1")[0] == 1
     fix(project)
     offer = "graphmem add failure --trigger 'TimeoutError: the pool is empty' --fix '…'"
@@ -171,6 +175,21 @@ def test_a_test_that_was_emptied_is_no_pass(project: Path, run: Pytest) -> None:
     assert status == 0
     assert "not a pass of what failed before: test_shop.py::test_first is gone or tests nothing" in printed
     assert reports(project) == []
+
+
+def test_a_test_that_passes_and_fails_when_it_is_taken_down_is_no_pass(project: Path, run: Pytest) -> None:
+    suite = (
+        "import pytest\n@pytest.fixture\ndef cart():\n    yield 'b'\n    {'a': 1}['b']\n"
+        "def test_cart(cart):\n    from shop import price\n    assert price(cart)\n"
+    )
+    (project / "test_shop.py").write_text(suite)
+    assert run()[1].count(SECTION) == 2
+    fix(project)
+    status, printed = run()
+    assert (status, printed.count(SECTION), HELPED in printed) == (1, 1, False)
+    (project / "test_shop.py").write_text(suite.replace("    {'a': 1}['b']\n", ""))
+    time.sleep(0.03)
+    assert f"{HELPED}failure/no-b\n" in run()[1]
 
 
 def test_a_suite_below_the_project_has_its_path_in_the_names(project: Path, run: Pytest) -> None:
@@ -233,7 +252,11 @@ def test_a_file_of_failures_that_is_not_ours_is_a_line(what: str, project: Path,
 def test_warnings_as_errors_and_other_plugins_change_nothing(project: Path, run: Pytest) -> None:
     (project / "conftest.py").write_text(
         "def pytest_runtest_logreport(report):\n    report.sections.append(('mine', 'said by another'))\n"
-        "def pytest_sessionfinish(session):\n    import warnings; warnings.simplefilter('error')\n"
+        "def pytest_sessionfinish(session):\n"
+        "    import json, warnings\n"
+        "    warnings.simplefilter('error')\n"
+        "    real = json.loads\n"
+        "    json.loads = lambda text: warnings.warn('old', DeprecationWarning) or real(text)\n"
     )
     status, printed = run("-W", "error", "--strict-config", "--strict-markers", "--junitxml", "report.xml")
     assert (status, printed.count(SECTION)) == (1, 2)
