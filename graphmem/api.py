@@ -20,6 +20,7 @@ from graphmem.handle import Handle, Operations, call_without_store
 
 if TYPE_CHECKING:
     from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
+    from graphmem.contract.check import BranchChecked
     from graphmem.contract.command_runs import Ran
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
@@ -2209,6 +2210,16 @@ class Memory(Handle):
             revisions: Two commits A..B or A...B, or one A against the files as they are; HEAD if not given.
         """
         answer: Difference = self.call("diff", revisions=revisions)
+        return answer
+
+    def check(self, *, base: str | None = None) -> BranchChecked:
+        """
+        Return what a branch does to the memory since it left another one, and what speaks against merging it.
+
+        Args:
+            base: Branch or commit that this one goes into; the default branch of the remote if not given.
+        """
+        answer: BranchChecked = self.call("check", base=base)
         return answer
 
     def export(self, *, to: Path | str | None = None) -> Exported:

@@ -106,10 +106,13 @@ MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms 
 # --- running a command (docs/guides/running-tests.md) ------------------------------------------------------------
 PIPE_BYTES = 64 * 1024  # read from a pipe at once: what a pipe of Linux holds
 LINGER_S = 0.5  # that a pipe which another process still holds must be silent after the command has ended
+COMMENT_CHARS = 25_000  # of a list in Markdown: two fit into a comment of GitHub, which takes 65,536
 KEPT_FIRST_BYTES = 4 * 2**20  # of a stream of a command that are kept to be matched: the first error
 KEPT_LAST_BYTES = 12 * 2**20  # and what it said last; both together are matched in a second or two
 SHOWN_FAILURES = 10  # known failures that are shown after a run
 OFFERED_ERRORS = 3  # unknown errors that are offered to be recorded; the first is mostly the cause
+PYTEST_FAILURES = 20  # with different messages in a session of pytest, that are looked up: 50 ms each
+PYTEST_LOCK_S = 2.0  # seconds that the end of a session of pytest waits for another writer
 RUN_DAYS = 7.0  # a run that failed longer ago belongs to no session of today
 KEPT_RUNS = 200  # commands of all sessions whose failures are remembered, the latest
 RUNS_BYTES = 4 * 2**20  # of the file that remembers them; a larger one is not ours

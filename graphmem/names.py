@@ -55,6 +55,11 @@ def text_key(title: str, identity: str) -> str:
     return "-".join(filter(None, (slug(title), mark(identity))))
 
 
+def run_key(session: str | None, *what: str) -> str:
+    """Return what runs of a command that settle each other share; as a hash, for a command line may hold a secret."""
+    return hashlib.sha256(json.dumps([session, *what]).encode()).hexdigest()
+
+
 def mark(text: str) -> str:
     """Return the first six hex digits of the SHA-256 of ``text``: what distinguishes two equal slugs."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 import graphmem
 from graphmem.cli.app import run
 
@@ -91,6 +93,8 @@ def printed(command: str, folder: Path) -> str:
         "PATH": f"{shim.parent}:{os.environ['PATH']}",
         "GRAPHMEM_HOOK_LIMIT": "30",  # a busy machine is no fault of a hook
         "PYTHONPATH": str(Path(graphmem.__file__).parents[1]),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # graphmem's own plugin is named, wherever it is installed
+        "PYTEST_PLUGINS": "graphmem.pytest_plugin",
     }
     done = subprocess.run(
         ["/bin/sh", "-c", command],
@@ -138,6 +142,8 @@ def check(block: Block, folder: Path, names: dict[str, Any]) -> None:
                 json.loads(line)
         case "toml":
             tomllib.loads(block.text)
+        case "yaml":
+            yaml.safe_load(block.text)
         case "cypher":
             query = shlex.quote(block.text.strip())
             assert "error" not in (output := printed(f"graphmem cypher {query}", folder)), output

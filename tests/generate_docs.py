@@ -24,6 +24,7 @@ from graphmem.cli.app import VERBS, command_line
 from graphmem.cli.help import help_of
 from graphmem.contract.answer import Answer
 from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
+from graphmem.contract.check import BranchChecked
 from graphmem.contract.command_runs import Ran
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows, QueryList
@@ -477,6 +478,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`cypher --list`": QueryList,
     "`log`": History,
     "`diff`": Difference,
+    "`check`": BranchChecked,
     "`export`": Exported,
     "`embed status`": EmbeddingStatus,
     "`embed change`": ModelChanged,

@@ -28,7 +28,7 @@ LEVELS = (
     ("service", "mcp"),
     ("http",),
     ("cli", "demo"),
-    ("__main__",),
+    ("__main__", "pytest_plugin"),
 )
 # The rooms of `usecase/`; a room imports from those before it only, and what stands in none from all.
 USE_CASES = ("evidence", "writing", "vocabulary", "records", "learning", "retrieval", "work", "harvest", "store")

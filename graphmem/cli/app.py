@@ -79,6 +79,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "cypher": ("cypher", "cypher", "Ask the graph in Cypher, read-only."),
     "log": ("history", "log", "Show the commits that changed a record."),
     "diff": ("history", "diff", "Show in words what changed in the memory."),
+    "check": ("check", "check", "Check what a branch does to the memory."),
     "textconv": ("history", "textconv", "Print a data file for people; git diff calls it."),
     "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
     "embed": ("embed", "app", "Show or change the model that makes the vectors."),

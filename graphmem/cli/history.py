@@ -1,6 +1,5 @@
 """``log``, ``diff``, ``textconv``: what changed, as git has it."""
 
-import re
 from typing import Annotated
 
 import typer
@@ -9,10 +8,10 @@ from pydantic import JsonValue
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, passes
+from graphmem.cli.markdown import code
 from graphmem.contract.history import Difference, DiffRequest, FieldChange, History, LogRequest, Revision, RowChange
 from graphmem.errors import Usage
 from graphmem.git import textconv as conversion
-from graphmem.names import visible
 
 SAID = 120  # characters of a field's old and new value together
 MARKS = {"created": "+ ", "changed": "~ ", "removed": "- "}
@@ -162,11 +161,3 @@ def in_markdown(answer: Difference) -> str:
     if answer.skipped:
         lines += ["", f"Left out: {text.count(answer.skipped, 'line')} that are not rows."]
     return "\n".join(lines)
-
-
-def code(content: str) -> str:
-    """Return a text as code: between more backticks than occur together anywhere in it."""
-    line = visible(" ".join(content.split())) or " "
-    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
-    space = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{space}{line}{space}{fence}"

@@ -9,10 +9,12 @@ from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, passes
 from graphmem.cli.inputs import opened
-from graphmem.constants import SHOWN_SLOW
+from graphmem.cli.markdown import Form, bounded, is_markdown, item
+from graphmem.constants import OFFERED_ERRORS, SHOWN_SLOW
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.model import Failure
 from graphmem.ndjson import Lines
+from graphmem.rules.secrets import redacted
 
 BY = {
     "line": "the same line",
@@ -27,19 +29,24 @@ def match(
     invocation: Invocation,
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The log; - or nothing for standard input.")] = "-",
+    form: Form = "text",
 ) -> None:
     """
     Show the known failures in a log, on which lines, and what fixes them.
 
+    With --format markdown it is a part of a comment on a forge, without the credentials that the log may hold.
+
     Example: graphmem match build.log
     pytest 2>&1 | graphmem match
     """
+    to_markdown = is_markdown(invocation, form)
     with opened(file) as log:
         answer: MatchedLog = call(Lines(log))
-    invocation.answer(answer, "\n".join([*map(shown, answer.results), *map(text.seen, answer.candidates)]))
+    lines = [*map(shown, answer.results), *map(text.seen, answer.candidates)]
+    invocation.answer(answer, in_markdown(answer) if to_markdown else "\n".join(lines))
     for note in limits(answer):
         invocation.say(note)
-    if not answer.results:
+    if not answer.results and not to_markdown:
         invocation.say("no known failure" + (", but candidates" if answer.candidates else ""))
 
 
@@ -61,7 +68,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     place = f"  line {found.line:,}{more}" if is_placed else ""
     apart = f"; differs in {', '.join(map(text.one_line, found.differs))}" if found.differs else ""
     by = BY.get(found.by) or f"similarity {found.similarity:.2f}{apart}"
-    lines = [f"{found.ref}{place}  [{by}]", f"> {text.one_line(found.text)}"]
+    lines = [f"{found.ref}{place}  [{by}]{text.worth(found.record)}", f"> {text.one_line(found.text)}"]
     lines += text.against(found.doubts, found.cites) + text.holding(found.holds)
     record = found.record
     if isinstance(record, Failure):
@@ -69,6 +76,17 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
             lines.append(f"is: {text.one_line(record.trigger)}")
         lines += text.advice_lines(record) + text.variant_lines(found.variant_fix)
     for solution in found.solved_by:
-        insight = getattr(solution.record, "insight", None)
-        lines.append(f"{solution.ref}: {text.marks(solution.doubts)}{text.one_line(insight, text.ADVICE)}")
+        insight = text.one_line(getattr(solution.record, "insight", None), text.ADVICE)
+        lines.append(f"{solution.ref}: {text.marks(solution.doubts)}{insight}{text.worth(solution.record)}")
     return text.ASIDE.join(lines)
+
+
+def in_markdown(answer: MatchedLog) -> str:
+    """Return what is known of a log as Markdown, and the first errors that are not known."""
+    known = text.count(len(answer.results), "known failure") if answer.results else "no known failure"
+    results = (found.model_copy(update={"text": redacted(found.text)}) for found in answer.results)
+    lines = [f"**Memory:** {known} in the log", "", *bounded(item(shown(one).split(text.ASIDE)) for one in results)]
+    if answer.unknown:
+        errors = (item([text.one_line(redacted(error), text.ADVICE)]) for error in answer.unknown[:OFFERED_ERRORS])
+        lines += ["", "Errors that the memory does not know:", "", *errors]
+    return "\n".join(lines).strip()

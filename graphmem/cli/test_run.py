@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import typer
 
@@ -12,7 +12,7 @@ from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.match import limits, shown
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran, RanRequest
-from graphmem.contract.match import MatchedLog
+from graphmem.contract.match import Matched, MatchedLog
 from graphmem.errors import GraphmemError
 from graphmem.names import inert, visible
 from graphmem.system import shell
@@ -75,7 +75,7 @@ def said_of(invocation: Invocation, call: Call, ended: CommandEnd, began: float)
         return visible(f"graphmem: nothing was recorded: {text.one_line(message, text.ADVICE)}")
     if invocation.is_json:
         return inert(answer.model_dump_json(by_alias=True))
-    lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(invocation, answer)
+    lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(answer, invocation.folder)
     return "".join(f"graphmem: {line}" if not place else f"\n{line}" for place, line in enumerate(map(visible, lines)))
 
 
@@ -90,12 +90,17 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
     yield from (shown(found, is_placed=False) for found in results)
     yield from map(text.seen, log.candidates)
     yield from limits(log)
+    yield from of_the_same(answer, results)
+
+
+def of_the_same(answer: Ran, results: Sequence[Matched]) -> Iterator[str]:
+    """Yield how to report a fix that was shown before and did not help."""
     for ref in [found.ref for found in results if found.ref in answer.again][:1]:
         report = shell.command("graphmem", "feedback", ref, "--failed")
         yield f"the same as before; to say that a fix does not help: {report}"
 
 
-def of_a_pass(invocation: Invocation, answer: Ran) -> Iterator[str]:
+def of_a_pass(answer: Ran, folder: str | None = None) -> Iterator[str]:
     """Yield what was recorded after a pass, and the commands that record what only you know."""
     if answer.no_pass:
         yield f"not a pass of what failed before: {answer.no_pass}"
@@ -108,7 +113,7 @@ def of_a_pass(invocation: Invocation, answer: Ran) -> Iterator[str]:
     if not answer.unknown and not answer.unfixed:
         return
     yield f"{'' if answer.helped else 'what failed before passes now; '}to remember what fixed it:"
-    program = ["graphmem", *(["--dir", invocation.folder] if invocation.folder else [])]
+    program = ["graphmem", *(["--dir", folder] if folder else [])]
     for error in answer.unknown:
         yield f"    {shell.command(*program, 'add', 'failure', '--trigger', visible(error), '--fix', '…')}"
     for ref in answer.unfixed:

@@ -24,6 +24,7 @@ from graphmem.contract.campaigns import (
     Similar,
     SimilarRequest,
 )
+from graphmem.contract.check import BranchChecked, CheckRequest
 from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList
@@ -542,6 +543,8 @@ ROWS = (
         scoped=True),
     Operation("diff", DiffRequest, Difference, READ, "store.history.diff",
         "Return what changed in the memory.", positional=1, scoped=True),
+    Operation("check", CheckRequest, BranchChecked, READ, "store.check.check",
+        "Return what a branch does to the memory since it left another one, and what speaks against merging it."),
     Operation("export", ExportRequest, Exported, WRITE, "store.export.export",
         "Bring every file into canonical form, or write a canonical copy to another folder.", at_home=True,
         without={"to": "writes to any folder"}),

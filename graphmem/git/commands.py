@@ -51,6 +51,7 @@ ENVIRONMENT = {
 }
 # Other variables of git are not passed on: a hook is called with some that name another repository, index or program.
 KEPT = ("GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_TEST_")
+DEFAULT_BRANCHES = ("origin/main", "origin/master", "main", "master")
 ERROR_STATUS = 128  # from here on git has failed; below, merge-file counts conflicts
 ERROR_BYTES = 4096  # of what git says on standard error
 MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
@@ -266,7 +267,20 @@ def merge_base(folder: Path, first: str, second: str) -> str:
     """Return the commit at which two commits, given by full hashes, parted."""
     found = output_of(folder, "merge-base", first, second)
     if found is None:
-        raise NotFound(f"commits {first[:10]} and {second[:10]} have no history in common")
+        hint = "the clone is shallow: git fetch --unshallow" if is_shallow(folder) else None
+        raise NotFound(f"commits {first[:10]} and {second[:10]} have no history in common", hint=hint)
+    return found
+
+
+def default_branch(folder: Path) -> str:
+    """Return the name of the branch that others start from: that of the remote, or else the one of this clone."""
+    names = output_of(folder, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"), *DEFAULT_BRANCHES
+    found = next((name for name in names if name and commit_of(folder, name)), None)
+    if found is None:
+        raise NotFound(
+            f"this clone has none of {', '.join(DEFAULT_BRANCHES)} to compare with",
+            hint="name the commit or branch with --base; a clone of CI may have to fetch it: git fetch origin main",
+        )
     return found
 
 

@@ -11,7 +11,7 @@ from graphmem.contract.operations import REQUESTS
 
 # What the command line adds: forms of input and output, two words for a choice, and the fields that edit changes.
 ADDED = {
-    "campaign complete --partial",
+    "campaign complete --partial", "check --format", "check --strict",
     "add --ndjson", "add failure --missing-ok", "add failure --no-dedup", "add lesson --missing-ok",
     "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
     "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",
@@ -26,7 +26,8 @@ ADDED = {
     "install client",
     "uninstall --dry-run", "uninstall --plugin", "uninstall --project", "uninstall --user", "uninstall client",
 
-    "learn events", "match file", "query --explain", "rebuild --no-embed", "stats --plot", "textconv file",
+    "learn events", "match --format", "match file", "query --explain", "rebuild --no-embed", "stats --plot",
+    "textconv file",
     "serve --detach", "serve --http", "serve --log-format", "serve --logs", "serve --status", "serve --stop",
     "type add entity --no-search", "undo --list", "undo number",
 }  # fmt: skip

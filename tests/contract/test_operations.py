@@ -63,7 +63,7 @@ OPENING = frozenset({
     "failures.add", "patterns.add", "entities.add", "lessons.add", "lessons.learn", "experiences.add",
     "experiences.promote", "insights.add", "campaigns.create", "tasks.start", "tasks.complete", "tasks.block",
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
-    "log", "diff", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust", "events.add",
+    "log", "diff", "check", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust", "events.add",
     "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "embed.status",
     "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",

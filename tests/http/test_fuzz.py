@@ -132,6 +132,7 @@ REAL: dict[str, dict[str, Any]] = {
     "queries": {},
     "log": {"ref": f"failure/{LOGGED}"},
     "diff": {},
+    "check": {"base": "HEAD"},
     "export": {},
     "export_check": {},
     "embed.status": {},

@@ -7,8 +7,6 @@ have fixed it. The log is read, and episodes are changed under a lock of their o
 held.
 """
 
-import hashlib
-import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +23,7 @@ from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.machine.hook_sessions import Credit
 from graphmem.model import Failure
 from graphmem.model.field import format_time
+from graphmem.names import run_key
 from graphmem.rules.draft import seen_in_run
 from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import kept_question
@@ -174,8 +173,7 @@ def is_gone(root: Path, test: str) -> bool:
 def key_of(root: Path, command: Sequence[str], *, folder: Path, session: str | None, name: str | None) -> str:
     """Return what runs that settle each other share: the session, and a name, or the words and where they were run."""
     place = str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
-    what = [session, name] if name else [session, place, *command]
-    return hashlib.sha256(json.dumps(what).encode()).hexdigest()  # a command line may hold a secret
+    return run_key(session, name) if name else run_key(session, place, *command)
 
 
 def is_counted(hit: Matched) -> bool:
