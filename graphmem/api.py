@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graphmem.contract.findings import Checked, Doctored
     from graphmem.contract.history import Difference, History
     from graphmem.contract.hooks import HookAnswer
+    from graphmem.contract.imports import Imported
     from graphmem.contract.inbox import ItemChanged, ItemList
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
@@ -1367,6 +1368,35 @@ class Embed(Operations):
         return answer
 
 
+class Imports(Operations):
+    """Files of other tools, made records and edges."""
+
+    def file(
+        self,
+        path: Path | str,
+        *,
+        format: str | None = None,
+        map: Mapping[str, str] | None = None,
+        dry_run: bool = False,
+    ) -> Imported:
+        """
+        Make records and edges of a file or a folder of another tool, all or none; the same file changes nothing.
+
+        Args:
+            path: A file or a folder of another tool.
+            format: The format it is in; recognised from what it holds if not given.
+            map: Of a table: the column for each field of the records; kind=NAME says which kind they are.
+            dry_run: Return what would change, and change nothing.
+
+        Raises:
+            BadInput: its format is not known, or not sure.
+            NotFound: there is no such file or folder, or no such format.
+            Refused: it is too large, or a link, or tasks would wait for each other.
+        """
+        answer: Imported = self.call("imports.file", path=path, format=format, map=map, dry_run=dry_run)
+        return answer
+
+
 class Extractors(Operations):
     """Programs that print entities and edges of the project, which are written as theirs."""
 
@@ -1526,6 +1556,11 @@ class Memory(Handle):
     def embed(self) -> Embed:
         """The model that makes the vectors."""
         return Embed(self.runtime, self.caller)
+
+    @cached_property
+    def imports(self) -> Imports:
+        """Files of other tools, made records and edges."""
+        return Imports(self.runtime, self.caller)
 
     @cached_property
     def extractors(self) -> Extractors:

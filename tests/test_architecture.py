@@ -17,7 +17,7 @@ LEVELS = (
     ("model",),
     ("contract",),
     ("rules",),
-    ("settings", "git"),
+    ("settings", "git", "importers"),
     ("ledger", "catalog", "embed", "machine"),
     ("graph",),
     ("store",),

@@ -32,6 +32,7 @@ from graphmem.service.launch import launch
 VERBS: dict[str, tuple[str, str, str]] = {
     "init": ("store", "init", "Prepare a project: make .graphmem here."),
     "add": ("add", "app", "Add a record, or rows of any kind."),
+    "import": ("import_", "app", "Make records and edges of files of other tools."),
     "get": ("query", "get", "Show a record with its edges."),
     "list": ("query", "list_records", "List records."),
     "edit": ("edit", "edit", "Change fields of a record."),

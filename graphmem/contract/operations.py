@@ -52,6 +52,7 @@ from graphmem.contract.feedback import BulkReported, FeedbackRequest, FeedbackRo
 from graphmem.contract.findings import Checked, Doctored
 from graphmem.contract.history import Difference, DiffRequest, History, LogRequest
 from graphmem.contract.hooks import HookAnswer, HookRequest
+from graphmem.contract.imports import Imported, ImportRequest
 from graphmem.contract.inbox import (
     AddItemRequest,
     DismissItemRequest,
@@ -259,6 +260,7 @@ NOUNS = {
     "types": "The vocabulary of the project.",
     "scopes": "What a caller may read and write that does not get all.",
     "embed": "The model that makes the vectors.",
+    "imports": "Files of other tools, made records and edges.",
     "extractors": "Programs that print entities and edges of the project, which are written as theirs.",
 }
 
@@ -431,6 +433,14 @@ ROWS = (
             "Refused": "this clone does not trust the extractor",
             "Unavailable": "it failed, or took too long; nothing of it was written",
             "BadInput": "it printed what cannot be written; nothing of it was written",
+        }),
+    Operation("imports.file", ImportRequest, Imported, WRITE, "imports.import_file",
+        "Make records and edges of a file or a folder of another tool, all or none; the same file changes nothing.",
+        previews="dry_run", at_home=True, not_over_http="reads any file of this machine",
+        raises={
+            "BadInput": "its format is not known, or not sure",
+            "NotFound": "there is no such file or folder, or no such format",
+            "Refused": "it is too large, or a link, or tasks would wait for each other",
         }),
     Operation("add_rows", AddRowsRequest, BulkAdded, WRITE, "records.bulk_add.bulk_add",
         "Add NDJSON rows of any kind, in any order, all or none.", is_held=True, stream="lines",

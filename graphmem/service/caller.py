@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
 HERE = frozenset(
-    "benchmark demo doctor embed explore export extract init install uninstall mcp merge-driver observe purge ran"
-    " rebuild serve textconv trust vacuum --follow --plot".split()
+    "benchmark demo doctor embed explore export extract import init install uninstall mcp merge-driver observe purge"
+    " ran rebuild serve textconv trust vacuum --follow --plot".split()
 )
 HELP = frozenset({"-h", "--help", "--version"})
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself

@@ -53,6 +53,7 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "doctor": {},
     "trust": {},
     "extractors.run": {"names": ["none"], "dry_run": True},
+    "imports.file": {"path": "none.jsonl", "dry_run": True},
 }  # fmt: skip
 # These open their moments themselves, for before or in between they wait without the lock of the store: for a model, a
 # program, a log, a regular expression, the lock of another file. Any other row gets its moment from dispatch.
@@ -61,7 +62,7 @@ OPENING = frozenset({
     "experiences.promote", "insights.add", "campaigns.create", "tasks.start", "tasks.complete", "tasks.block",
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
     "log", "diff", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust", "events.add",
-    "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "embed.status",
+    "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "imports.file", "embed.status",
     "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
@@ -229,7 +230,12 @@ def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> No
         memory.failures.add("it went bang", name="bang")
         before = contents(tmp_path)
         for name, given in PREVIEWS.items():
-            if name in ("insights.add", "doctor", "extractors.run"):  # refused; looks at whether the lock is free
+            if name in (
+                "insights.add",
+                "doctor",
+                "extractors.run",
+                "imports.file",
+            ):  # refused; looks at whether the lock is free
                 continue
             assert OPERATIONS[name].only_reads(OPERATIONS[name].request.model_validate(given)), name
             with locked(memory.client.ledger.lock, timeout_s=0):
@@ -246,7 +252,9 @@ def test_what_can_be_asked_of_the_past_has_a_command_that_takes_a_commit() -> No
 @pytest.mark.parametrize("name", [name for name, row in OPERATIONS.items() if row.at_home])
 def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str) -> None:
     noun, _, verb = name.rpartition(".")
-    command = {"explorations": "explore", "extractors": "extract", "embed": "embed"}.get(noun, verb)
+    command = {"explorations": "explore", "extractors": "extract", "imports": "import", "embed": "embed"}.get(
+        noun, verb
+    )
     assert command in VERBS
     assert command in HERE
 

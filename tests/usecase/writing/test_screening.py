@@ -83,7 +83,7 @@ OTHERS = frozenset({
     "get", "list", "restore", "purge", "undo", "prune", "related", "split", "embed.change",
     "vacuum", "reset", "dump",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "export", "rebuild", "doctor", "trust",
-    "observe", "extractors.add", "extractors.run",
+    "observe", "imports.file", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
 })  # fmt: skip
 # How a parameter that is no text is given a text.

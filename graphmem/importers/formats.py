@@ -1,0 +1,61 @@
+"""The formats that can be imported, and how one is recognised by what a file holds."""
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from graphmem.errors import BadInput, NotFound
+from graphmem.importers import beads
+from graphmem.importers.reading import ForeignInput, Source
+from graphmem.rules.suggest import did_you_mean
+
+FORMATS: Mapping[str, ModuleType] = {module.NAME: module for module in (beads,)}
+KNOWN = ", ".join(sorted(FORMATS))
+
+
+def read(source: Source, format_name: str | None) -> ForeignInput:
+    """
+    Return what a file or a folder holds.
+
+    Raises:
+        NotFound: there is no such file, or no such format.
+        BadInput: no format fits, or several do.
+    """
+    source.check()
+    if format_name is not None and format_name not in FORMATS:
+        hint = did_you_mean(format_name, FORMATS) or f"known: {KNOWN}"
+        raise NotFound(f"no format {format_name!r}", hint=hint)
+    reading: ForeignInput = FORMATS[format_name or recognised(source)].read(source)
+    if not reading.drafts:
+        reasons = "; ".join(f"{one.place}: {one.reason}" for one in reading.skipped[:3])
+        raise BadInput(
+            f"{source.name!r} holds nothing of {reading.format}" + (f": {reasons}" if reasons else ""),
+            hint=f"{reading.format}: {FORMATS[reading.format].HOLDS}",
+        )
+    return reading
+
+
+def recognised(source: Source) -> str:
+    """Return the format that a file or a folder is in."""
+    found = [name for name, module in FORMATS.items() if module.is_meant(source)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise BadInput(f"{source.name!r} can be {' or '.join(found)}", hint=f"say which: --from {found[0]}")
+    raise BadInput(
+        f"{source.name!r} is in no format that is known here: it {seen(source)}",
+        hint=f"say its format with --from; known: {KNOWN}",
+    )
+
+
+def seen(source: Source) -> str:
+    """Return what a file or a folder looks like."""
+    if source.is_folder:
+        return "is a folder"
+    head = source.read(200)
+    if not head.strip():
+        return "is empty"
+    if b"\0" in head:
+        return "is binary"
+    if (found := source.first_object()) is not None:
+        return f"has JSON objects with the fields {', '.join(sorted(found)[:8])}" if found else "has empty JSON objects"
+    return f"begins with {head.decode('utf-8', 'replace').splitlines()[0][:60]!r}"
