@@ -275,5 +275,6 @@ SERVICE_LOG_BYTES = 2**20  # of its log, after which the log before it is replac
 
 # --- import (docs/guides/importing.md) ---------------------------------------------------------------------------
 IMPORT_BYTES = 2**28  # of a file of another tool; the largest trackers have some ten MB
+IMPORT_NOTE_BYTES = 2**20  # of one note in such a folder; a longer one is no note
 IMPORT_FILES = 20_000  # files of a folder of another tool
 IMPORT_SHOWN = 20  # of what an import left out, that a person is shown; --json has all

@@ -8,8 +8,7 @@ issue with children, is a campaign beside its task. A bug that was closed with a
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from graphmem.importers.reading import Fields, ForeignInput, Source, is_item, rings, slug_of, task_name
-from graphmem.model.field import TEXT_BYTES
+from graphmem.importers.reading import NO_TIME, Fields, ForeignInput, Source, is_item, joined, rings, slug_of, task_name
 from graphmem.ndjson import Row
 
 NAME = "beads"
@@ -18,15 +17,13 @@ STATUSES = {"open": "pending", "in_progress": "active", "blocked": "blocked", "c
 TYPES = {"bug": "impl", "feature": "impl", "task": "other", "epic": "other", "chore": "other"}
 SYMMETRIC = ("related", "relates-to")
 TOMBSTONE = "tombstone"  # the status of an issue that was deleted
-NO_TIME = "1970-01-01T00:00:00.000Z"  # of an issue that was deleted, nobody knows when
 DEFAULT = "imported"  # the campaign of issues without a parent
 Issues = Mapping[str, tuple[str, Row]]
 
 
 def is_meant(source: Source) -> bool:
     """Return whether a file holds what this module reads."""
-    found = source.first_object()
-    return found is not None and {"id", "title", "issue_type", "status"} <= found.keys()
+    return {"id", "title", "issue_type", "status"} <= (source.first_object or {}).keys()
 
 
 def read(source: Source) -> ForeignInput:
@@ -110,9 +107,7 @@ class Importer:
         """Add what one issue becomes."""
         fields = Fields(issue)
         fields.left.pop("id")
-        title = fields.text("title") or str(issue["title"]).strip()[:200]  # a longer one stays with what is left
-        text = fields.text("description", TEXT_BYTES - len(title.encode()) - 2)
-        said = f"{title}\n\n{text}" if text else title
+        said = joined(fields, "title", "description")
         shared: Row = {"sources": [self.reading.origin(number)], "tags": self.tags(fields)}
         created = fields.time("created_at")
         shared |= {"created_at": created} if created else {}

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from graphmem.errors import BadInput, NotFound
-from graphmem.importers import beads
+from graphmem.importers import basic_memory, beads, mcp_memory, okf, taskmaster
 from graphmem.importers.reading import ForeignInput, Source
 from graphmem.rules.suggest import did_you_mean
 
-FORMATS: Mapping[str, ModuleType] = {module.NAME: module for module in (beads,)}
+FORMATS: Mapping[str, ModuleType] = {
+    module.NAME: module for module in (basic_memory, beads, mcp_memory, okf, taskmaster)
+}
 KNOWN = ", ".join(sorted(FORMATS))
 
 
@@ -56,6 +58,6 @@ def seen(source: Source) -> str:
         return "is empty"
     if b"\0" in head:
         return "is binary"
-    if (found := source.first_object()) is not None:
+    if (found := source.first_object or source.document) is not None:
         return f"has JSON objects with the fields {', '.join(sorted(found)[:8])}" if found else "has empty JSON objects"
     return f"begins with {head.decode('utf-8', 'replace').splitlines()[0][:60]!r}"

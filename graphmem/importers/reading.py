@@ -1,9 +1,11 @@
 """What was read of another tool's file: rows in graphmem's form, and an account of all that the file holds."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +16,12 @@ from graphmem.model.vocabulary import RESERVED, EntityType, RelationType
 from graphmem.names import GIVEN_SLUG, TYPE_NAME, text_key
 from graphmem.ndjson import BadLine, Lines, Row, decode, refuse_long
 from graphmem.system import safe_files
+
+LOOK_BYTES = 2**20  # of a file, by which its format is recognised
+LOOK_LINES = 20
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+TITLE_CHARS = 200  # of a title that is longer than a text can be
+NO_TIME = "1970-01-01T00:00:00.000Z"  # of what was taken out, nobody knows when
 
 
 class Skip(NamedTuple):
@@ -103,7 +111,8 @@ def type_name(word: str) -> str:
 
     What graphmem has a meaning of its own for is told apart: ``depends_on`` gives ``their_depends_on``.
     """
-    found = "_".join("".join(char if char.isalnum() and char.isascii() else " " for char in word.lower()).split())
+    words = CAMEL.sub("_", word).lower()
+    found = "_".join("".join(char if char.isalnum() and char.isascii() else " " for char in words).split())
     if TYPE_NAME.fullmatch(found):
         return f"their_{found}"[:64] if found in RESERVED else found
     return f"x_{text_key(found[:40], word).replace('-', '_').replace('.', '_')}"[:64]
@@ -178,6 +187,13 @@ class Fields:
     def rest(self, format_name: str) -> Row:
         """Return what is left as the one field that keeps it; nothing where nothing is left."""
         return {f"x_{format_name.replace('-', '_')}": self.left} if self.left else {}
+
+
+def joined(fields: Fields, title: str, more: str) -> str:
+    """Take a title, and a longer text if both fit into one: the title, an empty line, the text."""
+    said = fields.text(title) or str(fields.left[title]).strip()[:TITLE_CHARS]  # a longer one is left as it is
+    text = fields.text(more, TEXT_BYTES - len(said.encode()) - 2)
+    return f"{said}\n\n{text}" if text else said
 
 
 def is_item(value: object) -> bool:
@@ -256,8 +272,9 @@ class Source:
                     reading.read["line"] += 1
                     reading.skip(place, f"{bad.message}; expected {bad.expected}")
 
+    @cached_property
     def first_object(self) -> Row | None:
-        """Return the first JSON object among the first lines of the file, if there is one."""
+        """The first JSON object that is on one of the first lines of the file, if there is one."""
         for line in self.read(LOOK_BYTES).splitlines()[:LOOK_LINES]:
             try:
                 return decode(line.strip(b"\xef\xbb\xbf \t\r"))
@@ -265,6 +282,18 @@ class Source:
                 continue
         return None
 
-
-LOOK_BYTES = 2**20  # of a file, by which its format is recognised
-LOOK_LINES = 20
+    @cached_property
+    def document(self) -> Row | None:
+        """The JSON object that the whole file is, if it is one and has no object on each line."""
+        head = self.read(LOOK_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
+        if not head.startswith(b"{"):
+            return None
+        try:
+            decode(head.split(b"\n", 1)[0])
+            has_lines = b"\n" in head.strip()
+        except BadLine:
+            has_lines = False
+        try:
+            return None if has_lines else decode(self.read().removeprefix(b"\xef\xbb\xbf"))
+        except BadLine:
+            return None

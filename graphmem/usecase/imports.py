@@ -223,10 +223,19 @@ class Work:
 
     def place_edge(self, given: Given) -> None:
         """Take in an edge: a new one, or what it changes of the one that is there; one that was taken out stays out."""
+        is_waiting = self.draft(given).may_wait and key_of(self.intake, str(given.row["to"])) is None
+        if is_waiting:
+            self.intake.handles[str(given.row["to"])] = str(given.row["to"])
         fresh = settle_edge(self.intake, given)
         if str(fresh.id) in self.taken:
             return self.count("merged", LINK)
         self.taken.add(str(fresh.id))
+        if is_waiting:
+            self.reading.dangling += 1
+            self.notes[fresh.id] = {}
+            if fresh.id not in self.known:
+                self.intake.puts[fresh.id] = fresh
+            return None
         before = self.snapshot.catalog.relation(fresh.id)
         if before is not None:
             after = self.merged(before, fresh.record or Relation.model_validate(fresh.row))
