@@ -3,29 +3,51 @@
 from collections.abc import Mapping
 from types import ModuleType
 
-from graphmem.errors import BadInput, NotFound
-from graphmem.importers import basic_memory, beads, mcp_memory, okf, taskmaster
+from graphmem.errors import BadInput, NotFound, Usage
+from graphmem.importers import (
+    archeflow,
+    basic_memory,
+    beads,
+    fctry,
+    foundry,
+    ftl,
+    ftm,
+    mcp_memory,
+    okf,
+    tables,
+    taskmaster,
+)
 from graphmem.importers.reading import ForeignInput, Source
 from graphmem.rules.suggest import did_you_mean
 
-FORMATS: Mapping[str, ModuleType] = {
-    module.NAME: module for module in (basic_memory, beads, mcp_memory, okf, taskmaster)
-}
-KNOWN = ", ".join(sorted(FORMATS))
+MODULES = (archeflow, basic_memory, beads, fctry, foundry, ftl, ftm, mcp_memory, okf, taskmaster)
+FORMATS: Mapping[str, ModuleType] = {module.NAME: module for module in MODULES}
+TABLES = (tables.CSV, tables.NDJSON)  # formats that need a map
+KNOWN = ", ".join(sorted([*FORMATS, *TABLES]))
 
 
-def read(source: Source, format_name: str | None) -> ForeignInput:
+def read(source: Source, format_name: str | None, columns: Mapping[str, str] | None = None) -> ForeignInput:
     """
     Return what a file or a folder holds.
 
+    Args:
+        columns: of a table, the column for each field.
+
     Raises:
+        Usage: a table without a map, or a map for anything else.
         NotFound: there is no such file, or no such format.
         BadInput: no format fits, or several do.
     """
     source.check()
-    if format_name is not None and format_name not in FORMATS:
-        hint = did_you_mean(format_name, FORMATS) or f"known: {KNOWN}"
+    if format_name is not None and format_name not in (*FORMATS, *TABLES):
+        hint = did_you_mean(format_name, (*FORMATS, *TABLES)) or f"known: {KNOWN}"
         raise NotFound(f"no format {format_name!r}", hint=hint)
+    if columns and format_name is None:
+        format_name = tables.NDJSON if source.first_object is not None else tables.CSV
+    if format_name is not None and format_name in TABLES:
+        return tables.read_table(source, format_name, columns)
+    if columns:
+        raise Usage(f"{format_name} says itself what its rows are", hint=f"a map is for {' and '.join(TABLES)}")
     reading: ForeignInput = FORMATS[format_name or recognised(source)].read(source)
     if not reading.drafts:
         reasons = "; ".join(f"{one.place}: {one.reason}" for one in reading.skipped[:3])

@@ -20,7 +20,7 @@ KINDS = {
     "decision": "decision", "adr": "decision", "pattern": "pattern", "playbook": "pattern", "runbook": "pattern",
     "constraint": "constraint", "policy": "constraint", "rule": "constraint",
 }  # fmt: skip
-FAMILIES = frozenset({"generated", "verified", "sources", "description", "resource", "stale_after"})
+FAMILIES = frozenset({"generated", "verified", "description", "resource", "stale_after"})
 
 
 def is_meant(source: Source) -> bool:

@@ -228,6 +228,11 @@ class Source:
         """Whether it is a folder."""
         return not self.path.is_symlink() and safe_files.is_folder(self.path)
 
+    def below(self, name: str) -> "Source | None":
+        """Return a file of this folder, if it is there and not too large."""
+        found = safe_files.stat_of(self.path / name)
+        return Source(self.path / name) if found is not None and found.st_size <= IMPORT_BYTES else None
+
     def check(self) -> None:
         """
         Refuse what cannot be read.

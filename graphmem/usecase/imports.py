@@ -17,7 +17,7 @@ from graphmem.importers import formats
 from graphmem.importers.reading import Draft, ForeignInput, Source
 from graphmem.ledger.types import path_of, type_text
 from graphmem.machine import imports as notes
-from graphmem.model import Feedback, Frozen, Record, Relation, Task
+from graphmem.model import Fact, Feedback, Frozen, Record, Relation, Task
 from graphmem.model.field import as_set, is_checked_by
 from graphmem.model.record import Alternate, row_fields
 from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary
@@ -49,7 +49,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         BadInput: its format is not known, or not sure.
         Refused: it is too large, or tasks would wait for each other.
     """
-    reading = formats.read(Source(request.path.absolute()), request.format)
+    reading = formats.read(Source(request.path.absolute()), request.format, request.map)
     lines = [encode(draft.row) for draft in reading.drafts]
     project = Project.around(client.layout.root, lines)
     with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
@@ -95,7 +95,7 @@ class Work:
 
     def take_in(self, rows: Sequence[Given]) -> None:
         """Take in the rows of the input: records, then what names them."""
-        records = [given for given in rows if isinstance(given.record, Record)]
+        records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
         self.intake.there = frozenset(self.snapshot.catalog.files_of(numbers, "record"))
         for given in records:
@@ -108,7 +108,7 @@ class Work:
         for given in edges:
             guarded(self.intake, given, lambda _, given: self.place_edge(given))
         for given in rows:
-            if isinstance(given.record, Feedback) or given.row["kind"] in ("run", "event"):
+            if isinstance(given.record, Feedback | Fact):
                 guarded(self.intake, given, lambda _, given: self.place_fact(given))
 
     def gather(self, given: Given) -> None:
