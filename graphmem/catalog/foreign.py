@@ -41,6 +41,6 @@ def rows_of(data: bytes, tables: Sequence[str]) -> dict[str, list[dict[str, Any]
                 found[name] = [dict(zip(columns, row, strict=True)) for row in rows]
                 if len(found[name]) > ROWS:
                     raise BadInput(f"table {name!r} has over {ROWS:,} rows", hint="that is more than is read")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise BadInput(f"the database cannot be read: {error}", hint="a whole file of SQLite") from None
     return found

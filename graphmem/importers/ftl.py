@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphmem.catalog.foreign import is_database, rows_of
-from graphmem.errors import Refused
+from graphmem.errors import BadInput, Refused
 from graphmem.importers.reading import Fields, ForeignInput, Source, rings, slug_of
 from graphmem.ndjson import Row
 
@@ -13,11 +13,17 @@ NAME = "ftl"
 HOLDS = "a SQLite database with the tables memory, memory_edge, campaign and workspace"
 MADE = ("memory", "memory_edge", "campaign", "workspace", "exploration", "event", "phase_state")
 OTHERS = ("archive", "plan", "benchmark", "explorer_result")  # tables of what follows from these, or is of a moment
+NEEDED = {
+    "memory": {"id", "type", "name"}, "memory_edge": {"from_id", "to_id"}, "campaign": {"id"},
+    "workspace": {"campaign_id", "seq"},
+}  # fmt: skip
 DERIVED = ("embedding", "objective_embedding", "importance", "access_count", "last_accessed", "id")
 SYMMETRIC = ("co_occurs", "variant")
 INVERSE = {"solved_by": "solves", "caused_by": "causes"}
 STATUSES = {"active": "active", "complete": "complete", "blocked": "blocked", "pending": "pending"}
 THOUSAND = 1_000  # tokens: graphmem counts them in thousands
+MOST_REPORTS = 1_000  # of one memory, that are made of its counts
+LARGEST = 2**53  # of a count
 BLOCKED = "BLOCKED:"  # begins what a blocked workspace delivered
 
 
@@ -36,6 +42,13 @@ def read(source: Source) -> ForeignInput:
             hint="end what uses it, then import again",
         )
     tables = rows_of(source.read(), (*MADE, *OTHERS))
+    for table, columns in NEEDED.items():
+        if (
+            missing := columns.difference(*(row.keys() for row in tables.get(table, ())[:1]))
+            if tables.get(table)
+            else ()
+        ):
+            raise BadInput(f"table {table!r} has no column {min(missing)!r}", hint="a database of ftl as it is now")
     reading = ForeignInput(NAME)
     refs = {row["id"]: f"{row['type']}/{slug_of(str(row['name']))}" for row in tables.get("memory", ())}
     for row in tables.get("memory", ()):
@@ -94,10 +107,14 @@ def add_memory(reading: ForeignInput, row: Mapping[str, Any], refs: Mapping[int,
         record["cost" if kind == "failure" else "saved"] = fields.left.pop("cost") / THOUSAND
     related, crossed = fields.left.pop("related_typed", None), fields.left.pop("cross_relationships", None)
     helped, failed = (fields.left.pop(f"times_{word}", 0) for word in ("helped", "failed"))
+    counts = [number if isinstance(number, int) and number > 0 else 0 for number in (helped, failed)]
+    if max(counts) > MOST_REPORTS:  # more than anybody made there; the counts go on from it
+        record |= dict(zip(("helped", "failed"), (min(number, LARGEST) for number in counts), strict=True))
+        counts = [0, 0]
     reading.add(record | fields.rest(NAME), place)
     ref = f"{kind}/{record['name']}"
-    for is_helped, number in ((True, helped), (False, failed)):
-        for one in range(number if isinstance(number, int) else 0):
+    for is_helped, number in zip((True, False), counts, strict=True):
+        for one in range(number):
             said = {"kind": "feedback", "ref": ref, "helped": is_helped, "note": "counted by ftl"}
             word = "helped" if is_helped else "failed"
             number_of = reading.origin(f"{kind}/{name}/{word}/{one + 1}")
@@ -190,7 +207,7 @@ class FtlCampaigns:
 
     def __init__(self, reading: ForeignInput, tables: Mapping[str, list[Row]]) -> None:
         self.reading = reading
-        self.campaigns = {row["id"]: row for row in tables.get("campaign", ())}
+        self.campaigns = {row["id"]: row for row in tables.get("campaign", ()) if isinstance(row["id"], int)}
         self.workspaces: dict[int, dict[str, Row]] = {number: {} for number in self.campaigns}
         for row in tables.get("workspace", ()):
             reading.read["workspace"] += 1
@@ -220,7 +237,8 @@ class FtlCampaigns:
             record |= {"status": "complete", **times(fields, "completed_at")}
         record |= {"framework": text} if (text := fields.text("framework")) else {}
         self.reading.add(record | fields.rest(NAME), place)
-        tasks = {str(one["seq"]): one for one in planned if isinstance(one, dict) and one.get("seq") is not None}
+        listed = planned if isinstance(planned, list) else []
+        tasks = {str(one["seq"]): one for one in listed if isinstance(one, dict) and one.get("seq") is not None}
         names = {seq: self.name(key, seq, tasks, number) for seq in {**tasks, **self.workspaces[number]}}
         needs = {seq: [one for one in needs_of(tasks.get(seq, {})) if one in names] for seq in names}
         closing = rings(needs)
@@ -231,25 +249,25 @@ class FtlCampaigns:
             for one in needs[seq]:
                 if (seq, one) in closing:
                     self.reading.skip(place, f"task {seq} needs {one}, which waits for it already")
-            self.add_task(f"{place} task {seq}", f"{number}/{seq}", name, tasks.get(seq, {}), depends)
+            self.add_task(number, seq, name, tasks.get(seq, {}), depends)
 
     def name(self, key: str, seq: str, tasks: Mapping[str, Row], number: int) -> str:
         """Return the key of a task."""
         slug = (self.workspaces[number].get(seq) or tasks.get(seq, {})).get("slug")
         return f"{key}/{seq[-3:].rjust(3, '0') if seq.isdigit() else '000'}-{slug_of(str(slug or seq))}"
 
-    def add_task(self, place: str, identity: str, name: str, planned: Row, depends: list[str]) -> None:
+    def add_task(self, number: int, seq: str, name: str, planned: Row, depends: list[str]) -> None:
         """Add a task: what its workspace says, and where it has none, what was planned."""
         self.reading.read["task"] += 1
-        number, _, seq = identity.partition("/")
-        fields = fields_of(self.workspaces[int(number)].get(seq) or planned)
+        place = f"campaign {number} task {seq}"
+        fields = fields_of(self.workspaces[number].get(seq) or planned)
         for taken in ("seq", "slug", "workspace_id", "campaign_id", "depends"):
             fields.left.pop(taken, None)
         status = fields.left.pop("status", "pending")
         record: Row = {
             "kind": "task", "name": name, "campaign": f"campaign/ftl-{number}", "depends": depends,
             "objective": fields.text("objective") or str(planned.get("slug") or seq),
-            "sources": [self.reading.origin(f"task/{identity}")], "status": STATUSES.get(str(status), "pending"),
+            "sources": [self.reading.origin(f"task/{number}/{seq}")], "status": STATUSES.get(str(status), "pending"),
             **times(fields, "created_at", "completed_at", "blocked_at"),
         }  # fmt: skip
         if fields.left.get("type") in ("spec", "impl", "test", "refactor", "docs", "other"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphmem.constants import IMPORT_BYTES
-from graphmem.errors import NotFound, Refused, Unavailable
+from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.model.field import ITEM_CHARACTERS, LIST_ITEMS, TEXT_BYTES, format_time, parse_time
 from graphmem.model.vocabulary import RESERVED, EntityType, RelationType
 from graphmem.names import GIVEN_SLUG, TYPE_NAME, text_key
@@ -265,6 +265,8 @@ class Source:
 
     def objects(self, reading: ForeignInput) -> Iterator[tuple[str, Row]]:
         """Yield the JSON object on each line of the file, with its place; a line without one is skipped."""
+        if self.is_folder:
+            raise BadInput(f"{self.name!r} is a folder", hint="name the file in it")
         with safe_files.opened(self.path) as file:
             for number, line in enumerate(Lines(file), 1):
                 if not line.strip():

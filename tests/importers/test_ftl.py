@@ -108,6 +108,20 @@ def test_a_damaged_database_is_refused(memory: Memory, tmp_path: Path) -> None:
         memory.imports.file(path, format="ftl")
 
 
+def test_a_database_of_another_form_is_refused(memory: Memory, tmp_path: Path) -> None:
+    path = database(tmp_path, {"memory": [{"id": 1}], "workspace": [{"id": 1}]})
+    with pytest.raises(BadInput, match="table 'memory' has no column 'name'"):
+        memory.imports.file(path)
+
+
+def test_more_reports_than_anybody_made_are_a_count(memory: Memory, tmp_path: Path) -> None:
+    memories = [{**MEMORY, "times_helped": 10**15, "times_failed": 3}]
+    answer = memory.imports.file(database(tmp_path, {**ROWS, "memory": memories}))
+    assert "feedback" not in answer.created
+    made: Any = memory.get("failure/import-order").record
+    assert (made.helped, made.failed) == (10**15, 3)
+
+
 def test_a_database_that_is_being_written_is_refused(memory: Memory, tmp_path: Path) -> None:
     path = database(tmp_path)
     (tmp_path / "ftl.db-wal").write_bytes(b"x")
