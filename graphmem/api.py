@@ -2171,14 +2171,15 @@ class Memory(Handle):
         answer: Reset = self.call("reset", yes=yes)
         return answer
 
-    def dump(self, kind: str) -> Dump:
+    def dump(self, kind: str, *, format: Literal["ndjson", "csv", "mcp-memory"] = "ndjson") -> Dump:
         """
-        Return the rows of a kind or a type, one JSON object a line.
+        Return the rows of a kind or a type, one JSON object a line, or in the form of another tool.
 
         Args:
             kind: A kind, an entity type or a relation type.
+            format: The form to return them in.
         """
-        answer: Dump = self.call("dump", kind=kind)
+        answer: Dump = self.call("dump", kind=kind, format=format)
         return answer
 
     def validate(self) -> Checked:

@@ -169,10 +169,12 @@ def reset(invocation: Invocation, answer: Reset) -> None:
         invocation.say("the memory is empty")
 
 
-@passes("dump", DumpRequest, kind=Taken("KIND", complete_kind))
+@passes("dump", DumpRequest, kind=Taken("KIND", complete_kind), format=Taken(flag="--to"))
 def dump(invocation: Invocation, answer: Dump) -> None:
     """
     Print the rows of a kind, an entity type or a relation type as NDJSON, archived ones too.
+
+    As CSV, and as mcp-memory, which holds entities and the relations between them, `graphmem import` takes them.
 
     Example: graphmem dump failure
     """

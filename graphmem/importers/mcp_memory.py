@@ -1,12 +1,17 @@
 """The reference memory server of the Model Context Protocol: a JSON line for each entity and each relation."""
 
+from collections.abc import Iterable
+
+from graphmem.errors import Refused
 from graphmem.importers.reading import Fields, ForeignInput, Source
 from graphmem.model.field import VALUE_BYTES
+from graphmem.model.relation import MAX_WEIGHT
 from graphmem.names import text_key
-from graphmem.ndjson import Row
+from graphmem.ndjson import Row, encode
 
 NAME = "mcp-memory"
 HOLDS = "a JSON line for each entity (name, entityType, observations) and relation (from, to, relationType)"
+KEPT = "x_mcp_memory"  # the field of what has no place of its own
 OBSERVATION = "observation"  # the type of an observation that does not fit into the value of its entity
 
 
@@ -94,5 +99,48 @@ def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, 
         fields.left["relationType"] = word
     created = fields.time("createdAt")
     ends = {"from": f"{types[source]}/{source}", "type": made, "to": f"{types[target]}/{target}"}
-    row = {"kind": "relation", **ends, **({"created_at": created} if created else {})}
+    row: Row = {"kind": "relation", **ends, **({"created_at": created} if created else {})}
+    row |= {"note": note} if (note := fields.text("note")) else {}
+    if isinstance(weight := fields.left.get("weight"), int | float) and 0 < weight <= MAX_WEIGHT:
+        row["weight"] = fields.left.pop("weight")
     return reading.add(row | fields.rest(NAME), place)
+
+
+def written(entities: Iterable[Row], relations: Iterable[Row]) -> str:
+    """
+    Return live entities, and the relations between them, as the server keeps them.
+
+    Raises:
+        Refused: two of them have one name, by which the server tells them apart.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    lines: list[Row] = []
+    for row in entities:
+        if "archived_at" in row or is_part(row):
+            continue
+        ref = f"{row['type']}/{row.get('key', row['name'])}"
+        if row["name"] in taken:
+            message = f"two entities are called {row['name']!r}, and mcp-memory has one of a name"
+            raise Refused(message, hint="rename one with: graphmem rename")
+        taken.add(row["name"])
+        names[ref] = row["name"]
+        kept = {"entityType": row["type"], "observations": observations(row), **row.get(KEPT, {})}
+        lines.append({"type": "entity", "name": row["name"], **kept, "createdAt": row["created_at"]})
+    for row in relations:
+        if row["from"] in names and row["to"] in names:
+            more = {name: row[name] for name in ("weight", "note") if name in row}
+            kept = {"relationType": row["type"], **more, **row.get(KEPT, {})}
+            ends = {"from": names[row["from"]], "to": names[row["to"]]}
+            lines.append({"type": "relation", **ends, **kept, "createdAt": row["created_at"]})
+    return "".join(f"{encode(line).decode()}\n" for line in lines)
+
+
+def is_part(row: Row) -> bool:
+    """Return whether an entity is an observation that its own entity has as well."""
+    return row["type"] == OBSERVATION and any(source.startswith(f"{NAME}:") for source in row.get("sources", ()))
+
+
+def observations(row: Row) -> list[str]:
+    """Return the observations in the value of an entity: its lines."""
+    return str(row["value"]).split("\n") if row.get("value") else []

@@ -3,12 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 from graphmem.errors import BadInput, Usage
-from graphmem.importers.reading import ForeignInput, Source, time_of
+from graphmem.importers.reading import LOOK_BYTES, ForeignInput, Source, time_of
 from graphmem.model import MODELS, Fact, Record
+from graphmem.model.vocabulary import RESERVED
 from graphmem.names import mark
 from graphmem.ndjson import Row
 from graphmem.rules.suggest import did_you_mean
@@ -105,3 +106,45 @@ def value_of(model: type[Record], field: str, cell: Any) -> Any:
 def takes_text(annotation: Any) -> bool:
     """Return whether a field can hold any text."""
     return annotation is str or any(map(takes_text, get_args(annotation)))
+
+
+def is_dump(source: Source) -> bool:
+    """Return whether a file is a table that graphmem wrote: its header names the fields of rows."""
+    head = source.read(LOOK_BYTES).partition(b"\n")[0].decode("utf-8", "replace").strip()
+    return head.startswith("kind,") and ",created_at" in head
+
+
+def read_dump(source: Source) -> ForeignInput:
+    """Return the rows of a table that graphmem wrote, as they were."""
+    reading = ForeignInput(CSV)
+    for place, cells in csv_rows(source, {"kind"}):
+        reading.read["row"] += 1
+        try:
+            row = {name: json.loads(cell) for name, cell in cells.items() if cell}
+        except (ValueError, RecursionError):
+            reading.skip(place, "a cell of it is not JSON, as graphmem writes them")
+            continue
+        kind, name = row.get("kind"), str(row.get("type"))
+        if kind == "entity" and name not in RESERVED:
+            reading.entity_type(name)
+        elif kind == "relation" and name not in RESERVED:
+            reading.relation_type(name, *(str(row.get(end)).partition("/")[0] for end in ("from", "to")))
+        reading.add(row, place)
+    return reading
+
+
+def written(rows: Iterable[Row]) -> str:
+    """Return rows as a table: a column for each field, a cell for each value, as JSON."""
+    found = list(rows)
+    others = sorted({name for row in found for name in row} - {"kind"})
+    text = io.StringIO()
+    table = csv.DictWriter(text, ["kind", *others], lineterminator="\n")
+    table.writeheader()
+    for row in found:
+        table.writerow({name: encode_cell(value) for name, value in row.items()})
+    return text.getvalue()
+
+
+def encode_cell(value: Any) -> str:
+    """Return a value as a cell."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
