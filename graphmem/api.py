@@ -2171,7 +2171,7 @@ class Memory(Handle):
         answer: Reset = self.call("reset", yes=yes)
         return answer
 
-    def dump(self, kind: str, *, format: Literal["ndjson", "csv", "mcp-memory"] = "ndjson") -> Dump:
+    def dump(self, kind: str, *, format: Literal["ndjson", "csv", "mcp-memory", "beads"] = "ndjson") -> Dump:
         """
         Return the rows of a kind or a type, one JSON object a line, or in the form of another tool.
 

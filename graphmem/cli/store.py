@@ -174,7 +174,7 @@ def dump(invocation: Invocation, answer: Dump) -> None:
     """
     Print the rows of a kind, an entity type or a relation type as NDJSON, archived ones too.
 
-    As CSV, and as mcp-memory, which holds entities and the relations between them, `graphmem import` takes them.
+    `graphmem import` takes them as CSV; entities as mcp-memory, with the relations between them; tasks as beads.
 
     Example: graphmem dump failure
     """

@@ -47,7 +47,7 @@ class ResetRequest(Request):
     yes: bool = Field(False, description="Take all rows out; without it they are only counted")
 
 
-DumpFormat = Literal["ndjson", "csv", "mcp-memory"]
+DumpFormat = Literal["ndjson", "csv", "mcp-memory", "beads"]
 
 
 class DumpRequest(Request):

@@ -5,11 +5,11 @@ An issue is a task, in the campaign of the issue that it is a child of, else in 
 issue with children, is a campaign beside its task. A bug that was closed with a reason is a failure as well.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from graphmem.importers.reading import NO_TIME, Fields, ForeignInput, Source, is_item, joined, rings, slug_of, task_name
-from graphmem.ndjson import Row
+from graphmem.ndjson import Row, encode
 
 NAME = "beads"
 HOLDS = "an issue a line, with id, title, status and issue_type"
@@ -17,6 +17,7 @@ STATUSES = {"open": "pending", "in_progress": "active", "blocked": "blocked", "c
 TYPES = {"bug": "impl", "feature": "impl", "task": "other", "epic": "other", "chore": "other"}
 SYMMETRIC = ("related", "relates-to")
 TOMBSTONE = "tombstone"  # the status of an issue that was deleted
+KEPT = "x_beads"  # the field of what has no place of its own
 DEFAULT = "imported"  # the campaign of issues without a parent
 Issues = Mapping[str, tuple[str, Row]]
 
@@ -203,3 +204,63 @@ class Importer:
         row: Row = {"kind": "relation", "from": f"task/{self.tasks[number]}", "type": made, "to": end}
         created = fields.time("created_at") or Fields(self.issues[number][1]).time("created_at")
         self.reading.add(row | ({"created_at": created} if created else {}) | fields.rest(NAME), place)
+
+
+def written(tasks: Iterable[Row], relations: Iterable[Row]) -> str:
+    """Return tasks as issues, with what they depend on, the campaign that each is in, and their other edges."""
+    found = {f"task/{row.get('key', row['name'])}": row for row in tasks}
+    numbers = {ref: number_of(row) for ref, row in found.items()}
+    edges: dict[str, list[Row]] = {ref: [] for ref in found}
+    for row in relations:
+        if row["from"] in found:
+            edges[row["from"]].append(row)
+    issues = (issue_of(row, numbers, edges[ref]) for ref, row in found.items())
+    return "".join(f"{encode(issue).decode()}\n" for issue in sorted(issues, key=lambda issue: str(issue["id"])))
+
+
+def number_of(row: Row) -> str:
+    """Return the id of an issue for a task: the one that it came with, or its name."""
+    start = f"{NAME}:"
+    return next((one.removeprefix(start) for one in row.get("sources", ()) if one.startswith(start)), str(row["name"]))
+
+
+def issue_of(row: Row, numbers: Mapping[str, str], edges: Iterable[Row]) -> Row:
+    """Return a task as an issue."""
+    kept = {name: value for name, value in row.get(KEPT, {}).items() if name != "dependencies"}
+    title, _, text = str(row["objective"]).partition("\n\n")
+    words = {"pending": "open", "active": "in_progress", "blocked": "blocked", "complete": "closed"}
+    issue: Row = {
+        "id": number_of(row), "title": title, "description": text, "created_at": row["created_at"],
+        "status": words.get(str(row.get("status", "pending")), "open"), "issue_type": "task", "priority": 2,
+        "closed_at": row.get("completed_at"), "close_reason": row.get("delivered"), **kept,
+        "labels": [tag for tag in row.get("tags", ()) if tag not in (kept.get("status"), kept.get("issue_type"))],
+    }  # fmt: skip
+    if "archived_at" in row:
+        issue |= {"status": TOMBSTONE, "deleted_at": row["archived_at"], "delete_reason": row.get("archive_reason")}
+    issue["dependencies"] = [*dependencies_in(row, numbers), *(dependency_of(edge, numbers) for edge in edges)]
+    return {name: value for name, value in issue.items() if value not in (None, "", [])}
+
+
+def dependencies_in(row: Row, numbers: Mapping[str, str]) -> Iterator[Row]:
+    """Yield the dependencies that are fields of a task, as they were in its issue where it came with them."""
+    was = [one for one in row.get(KEPT, {}).get("dependencies", ()) if isinstance(one, dict)]
+    parent = str(row["campaign"]).partition("/")[2]
+    fields = [*(("blocks", numbers.get(ref, ref)) for ref in row.get("depends", ()))]
+    own = {(one.get("type"), one.get("depends_on_id")) for one in was}
+    is_implied = parent == number_of(row).rpartition(".")[0] and ("parent-child", parent) not in own
+    fields += [("parent-child", parent)] if parent != DEFAULT and not is_implied else []
+    known = {*numbers.values(), parent} if was else set()  # few have some; there are many
+    for one in was:  # also of what is not there
+        if one.get("depends_on_id") not in known or (one.get("type"), one.get("depends_on_id")) in fields:
+            yield one
+    yield from ({"type": sort, "depends_on_id": number} for sort, number in fields if (sort, number) not in own)
+
+
+def dependency_of(edge: Row, numbers: Mapping[str, str]) -> Row:
+    """Return an edge of a task as a dependency of its issue."""
+    word = str(edge["type"]).removeprefix("their_").replace("_", "-")
+    target = str(edge["to"])
+    return {
+        "depends_on_id": numbers.get(target, target.partition("/")[2]), "created_at": edge["created_at"],
+        "type": "parent-child" if word == "child-of" else word, **edge.get(KEPT, {}),
+    }  # fmt: skip

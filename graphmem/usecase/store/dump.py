@@ -2,7 +2,7 @@
 
 from graphmem.contract.store import Dump, DumpRequest
 from graphmem.errors import Refused
-from graphmem.importers import mcp_memory, tables
+from graphmem.importers import beads, mcp_memory, tables
 from graphmem.ledger.layout import holds
 from graphmem.ledger.parts import home_of
 from graphmem.ndjson import decode
@@ -32,6 +32,12 @@ def dump(snapshot: Snapshot, request: DumpRequest) -> Dump:
             )
         text = mcp_memory.written(rows, [decode(line) for line in lines_of(snapshot, "relation")])
         return found.model_copy(update={"rows": text.count("\n"), "text": text})
+    if request.format == "beads":
+        if request.kind != "task":
+            message = f"beads holds tasks, and {request.kind!r} is another kind"
+            raise Refused(message, hint="graphmem dump task --to beads")
+        text = beads.written(map(decode, lines), map(decode, lines_of(snapshot, "relation")))
+        return found.model_copy(update={"text": text})
     return found.model_copy(update={"text": "".join(f"{line.decode()}\n" for line in lines)})
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from graphmem import NotFound, Refused
 from tests.importers.real import SAMPLES
+from tests.importers.test_beads import issue, needs, write
 from tests.sample import contents, data, open_memory
 
 
@@ -93,6 +94,8 @@ def test_entities_come_back_from_the_form_of_the_memory_server(tmp_path: Path) -
 
 def test_a_form_that_cannot_hold_what_is_asked_for_is_refused(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
+        with pytest.raises(Refused, match="beads holds tasks"):
+            memory.dump("failure", format="beads")
         with pytest.raises(Refused, match="mcp-memory holds entities"):
             memory.dump("failure", format="mcp-memory")
         for name in ("service", "team"):
@@ -101,3 +104,23 @@ def test_a_form_that_cannot_hold_what_is_asked_for_is_refused(tmp_path: Path) ->
         with pytest.raises(Refused, match="two entities are called 'shop'"):
             memory.dump("entity", format="mcp-memory")
         assert memory.dump("team", format="mcp-memory").rows == 1
+
+
+def test_tasks_that_came_from_beads_come_back_from_its_form(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "one") as memory:
+        memory.imports.file(SAMPLES / "beads/issues.jsonl")
+        memory.imports.file(
+            write(
+                tmp_path,
+                issue("bd-e", issue_type="epic", labels=["ui"]),
+                issue("bd-e.2", status="blocked", dependencies=needs("bd-e.2", "bd-e", "gone", sort="parent-child")),
+                issue("bd-e.3", description="more", dependencies=needs("bd-e.3", "bd-e.2")),
+            )
+        )
+        dumped = memory.dump("task", format="beads")
+        (tmp_path / "issues.jsonl").write_text(dumped.text)
+        before = rows(tmp_path / "one")
+    with open_memory(tmp_path / "two") as other:
+        answer = other.imports.file(tmp_path / "issues.jsonl")
+        assert (answer.format, answer.skipped, dumped.rows) == ("beads", [], 27)
+        assert rows(tmp_path / "two") == before
