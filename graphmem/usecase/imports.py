@@ -293,8 +293,9 @@ class Work:
 
     def write(self, writing: Writing) -> None:
         """Write all in one write, and before it what it gives: a write that is cut off can be told from an edit."""
-        if self.notes != self.known:
-            notes.write(writing.layout.imports(self.reading.format), self.notes)
+        given = {**self.known, **self.notes}  # another file of the format may have given the others
+        if given != self.known:
+            notes.write(writing.layout.imports(self.reading.format), given)
         used = {path_of(made): type_text(made) for made in self.types.values()}
         if self.intake.puts or used:
             writing.commit(list(self.intake.puts.values()), types=used)

@@ -81,6 +81,14 @@ def test_a_newer_file_updates_what_changed_and_nothing_that_was_edited_here(memo
     assert (again.created, again.updated) == ({}, {})
 
 
+def test_another_file_of_the_format_leaves_what_is_known_of_the_first(memory: Memory, tmp_path: Path) -> None:
+    for title in ("first", "second"):
+        memory.imports.file(write(tmp_path, issue("bd-1", title=title)))
+    memory.imports.file(write(tmp_path, issue("other-1")))
+    memory.imports.file(write(tmp_path, issue("bd-1", title="third")))
+    assert record(memory, "task", "bd-1").objective == "third"
+
+
 def test_in_another_clone_an_import_finds_the_records_and_leaves_edits(memory: Memory, tmp_path: Path) -> None:
     """What the imports gave is noted on one machine; the records say themselves what was edited since."""
     memory.imports.file(write(tmp_path, issue("bd-1"), issue("bd-2")))
