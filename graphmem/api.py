@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from graphmem.contract.harvest import CandidateList, Harvested, ReviewedList
     from graphmem.contract.history import Difference, History
     from graphmem.contract.hooks import HookAnswer
+    from graphmem.contract.imports import Imported
     from graphmem.contract.inbox import ItemChanged, ItemList
     from graphmem.contract.lessons import Injected, Learned
     from graphmem.contract.match import MatchedLog
@@ -1156,6 +1157,31 @@ class Imports(Operations):
         answer: Harvested = self.call(
             "imports.sessions", paths=paths, client=client, since=since, any_project=any_project, dry_run=dry_run
         )
+        return answer
+
+    def file(
+        self,
+        path: Path | str,
+        *,
+        format: str | None = None,
+        map: Mapping[str, str] | None = None,
+        dry_run: bool = False,
+    ) -> Imported:
+        """
+        Make records and edges of a file or a folder of another tool, all or none; the same file changes nothing.
+
+        Args:
+            path: A file or a folder of another tool.
+            format: The format it is in; recognised from what it holds if not given.
+            map: Of a table: the column for each field of the records; kind=NAME says which kind they are.
+            dry_run: Return what would change, and change nothing.
+
+        Raises:
+            BadInput: its format is not known, or not sure.
+            NotFound: there is no such file or folder, or no such format.
+            Refused: it is too large, or a link, or tasks would wait for each other.
+        """
+        answer: Imported = self.call("imports.file", path=path, format=format, map=map, dry_run=dry_run)
         return answer
 
 
@@ -2283,14 +2309,15 @@ class Memory(Handle):
         answer: Reset = self.call("reset", yes=yes)
         return answer
 
-    def dump(self, kind: str) -> Dump:
+    def dump(self, kind: str, *, format: Literal["ndjson", "csv", "mcp-memory", "beads"] = "ndjson") -> Dump:
         """
-        Return the rows of a kind or a type, one JSON object a line.
+        Return the rows of a kind or a type, one JSON object a line, or in the form of another tool.
 
         Args:
             kind: A kind, an entity type or a relation type.
+            format: The form to return them in.
         """
-        answer: Dump = self.call("dump", kind=kind)
+        answer: Dump = self.call("dump", kind=kind, format=format)
         return answer
 
     def validate(self) -> Checked:

@@ -277,3 +277,9 @@ SERVICE_DRAIN_S = 30.0  # seconds that it waits at its end for the commands it r
 SERVICE_START_S = 10.0  # seconds that a new service may take until it answers
 REQUESTS = 256  # answers of requests that wrote something, kept for a caller that lost one
 SERVICE_LOG_BYTES = 2**20  # of its log, after which the log before it is replaced
+
+# --- import (docs/guides/importing.md) ---------------------------------------------------------------------------
+IMPORT_BYTES = 2**28  # of a file of another tool; the largest trackers have some ten MB
+IMPORT_NOTE_BYTES = 2**20  # of one note in such a folder; a longer one is no note
+IMPORT_FILES = 20_000  # files of a folder of another tool
+IMPORT_SHOWN = 20  # of what an import left out, that a person is shown; --json has all

@@ -214,6 +214,7 @@ CREATE NODE TABLE IF NOT EXISTS `Task` (
   `utilized` STRING[],
   `code_contexts` STRING[],
   `preflight` STRING,
+  `tags` STRING[],
   `started_at` TIMESTAMP,
   `completed_at` TIMESTAMP,
   `blocked_at` TIMESTAMP,

@@ -39,6 +39,7 @@ from graphmem.contract.findings import Checked, Code, Doctored
 from graphmem.contract.harvest import CandidateList, Harvested, ReviewedList
 from graphmem.contract.history import Difference, History
 from graphmem.contract.hooks import HookAnswer
+from graphmem.contract.imports import Imported
 from graphmem.contract.inbox import ItemChanged, ItemList
 from graphmem.contract.lessons import Injected, Learned
 from graphmem.contract.match import MatchedLog
@@ -471,6 +472,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`type rename`, `type drop`": TypeChanged,
     "`type add entity`, `type show`": vocabulary.EntityType,
     "`type add relation`, `type show`": vocabulary.RelationType,
+    "`import`": Imported,
     "`extract add`": ExtractorAdded,
     "`extract list`": ExtractorList,
     "`extract run`": Extracted,

@@ -226,6 +226,15 @@ class FileReads(Reads):
                     found[number] = file, row
         return found
 
+    def origins(self, tool: str) -> dict[tuple[str, str], int]:
+        """Return the records that came from another tool, archived ones too, by record type and source."""
+        text, found = f"{tool}:", dict[tuple[str, str], int]()
+        sql = "SELECT id, record_type, line FROM record WHERE file IS NOT NULL AND instr(line, ?)"
+        for number, record_type, line in self.connection.execute(sql, (f'"{text}'.encode(),)):
+            sources = orjson.loads(line).get("sources") or ()  # it may stand in a text as well
+            found |= {(record_type, source): number for source in sources if source.startswith(text)}
+        return found
+
     def referred(self, ids: Collection[int], going: Collection[int]) -> set[int]:
         """Return which records something refers to that is not going itself: an edge, a field of a record, a report."""
         found: set[int] = set()

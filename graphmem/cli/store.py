@@ -169,10 +169,12 @@ def reset(invocation: Invocation, answer: Reset) -> None:
         invocation.say("the memory is empty")
 
 
-@passes("dump", DumpRequest, kind=Taken("KIND", complete_kind))
+@passes("dump", DumpRequest, kind=Taken("KIND", complete_kind), format=Taken(flag="--to"))
 def dump(invocation: Invocation, answer: Dump) -> None:
     """
     Print the rows of a kind, an entity type or a relation type as NDJSON, archived ones too.
+
+    `graphmem import` takes them as CSV; entities as mcp-memory, with the relations between them; tasks as beads.
 
     Example: graphmem dump failure
     """

@@ -64,6 +64,7 @@ from graphmem.contract.harvest import (
 )
 from graphmem.contract.history import Difference, DiffRequest, History, LogRequest
 from graphmem.contract.hooks import HookAnswer, HookRequest
+from graphmem.contract.imports import Imported, ImportRequest
 from graphmem.contract.inbox import (
     AddItemRequest,
     DismissItemRequest,
@@ -461,6 +462,14 @@ ROWS = (
             "Unavailable": "it failed, or took too long; nothing of it was written",
             "BadInput": "it printed what cannot be written; nothing of it was written",
         }),
+    Operation("imports.file", ImportRequest, Imported, WRITE, "imports.import_file",
+        "Make records and edges of a file or a folder of another tool, all or none; the same file changes nothing.",
+        previews="dry_run", at_home=True, not_over_http="reads any file of this machine",
+        raises={
+            "BadInput": "its format is not known, or not sure",
+            "NotFound": "there is no such file or folder, or no such format",
+            "Refused": "it is too large, or a link, or tasks would wait for each other",
+        }),
     Operation("add_rows", AddRowsRequest, BulkAdded, WRITE, "records.bulk_add.bulk_add",
         "Add NDJSON rows of any kind, in any order, all or none.", is_held=True, stream="lines",
         raises={"BadInput": "rows that do not check out; ``details[\"findings\"]`` names each, nothing was changed"},
@@ -568,7 +577,8 @@ ROWS = (
         "Take all rows out of the memory, in one write; types, scopes and settings stay. Without ``yes`` count them.",
         previews="yes", not_over_http="empties the memory of a project"),
     Operation("dump", DumpRequest, Dump, READ, "store.dump.dump",
-        "Return the rows of a kind or a type, one JSON object a line.", positional=1, past=True),
+        "Return the rows of a kind or a type, one JSON object a line, or in the form of another tool.", positional=1,
+        past=True),
     Operation("validate", NoParameters, Checked, READ, "store.validate.validate",
         "Check files, vocabulary, graph and search index against each other.", scoped=True),
     Operation("doctor", DoctorRequest, Doctored, WRITE, "store.doctor.doctor",

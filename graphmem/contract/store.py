@@ -47,10 +47,14 @@ class ResetRequest(Request):
     yes: bool = Field(False, description="Take all rows out; without it they are only counted")
 
 
+DumpFormat = Literal["ndjson", "csv", "mcp-memory", "beads"]
+
+
 class DumpRequest(Request):
     """Which rows to return."""
 
     kind: str = Field(description="A kind, an entity type or a relation type", max_length=64)
+    format: DumpFormat = Field("ndjson", description="The form to return them in")
 
 
 class SplitRequest(Request):
@@ -166,9 +170,10 @@ class Reset(Answer):
 
 
 class Dump(Answer):
-    """The rows of a kind or a type, one JSON object a line."""
+    """The rows of a kind or a type, each on a line in the form that was asked for."""
 
     kind: str
+    format: DumpFormat = "ndjson"
     rows: int
     text: str
 

@@ -1,1 +1,1 @@
-"""Readers of other programs' files: bytes in, rows or events out. They know nothing of a store, and trust nothing."""
+"""Files of other programs, read: each form in a module of its own. Nothing is written, and nothing is trusted."""

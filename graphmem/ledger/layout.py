@@ -184,6 +184,10 @@ class Layout:
         """Holds which requests of callers were carried out, with their answers."""
         return self.state / "requests"
 
+    def imports(self, format_name: str) -> Path:
+        """Return the file of what imports of a format gave to which record."""
+        return self.state / "imports" / f"{format_name}.json"
+
     @cached_property
     def purge(self) -> Path:
         """Holds the traces of purged records while these are cleared from the files of this machine."""

@@ -55,6 +55,7 @@ class Task(Record):
     utilized: Annotated[StringSet, Refers()] = ()  # memories that it used
     code_contexts: TextList = ()
     preflight: JsonValue = None
+    tags: StringSet = ()
     started_at: Time | None = None
     completed_at: Time | None = None
     blocked_at: Time | None = None

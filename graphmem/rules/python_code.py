@@ -34,7 +34,7 @@ class Thing(NamedTuple):
         return f"{self.kind}/{self.name}"
 
 
-class Imported(NamedTuple):
+class ImportedName(NamedTuple):
     """What a name is bound to by an import: a module, or a name in one."""
 
     module: str
@@ -48,7 +48,7 @@ class LexicalScope:
     thing: Thing
     module: str
     node: ast.Module | ast.ClassDef
-    bindings: dict[str, Thing | Imported] = field(default_factory=dict)
+    bindings: dict[str, Thing | ImportedName] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)  # modules of which every name is imported
     functions: list[tuple[Thing, Function]] = field(default_factory=list)
 
@@ -152,7 +152,7 @@ class PythonCode:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
-                named = Imported(self.absolute(scope.module, alias.name if alias.asname else top))
+                named = ImportedName(self.absolute(scope.module, alias.name if alias.asname else top))
                 scope.bindings[alias.asname or top] = named
             return
         module = self.source_of(scope.module, node)
@@ -160,7 +160,7 @@ class PythonCode:
             if alias.name == "*":
                 scope.stars.append(module)
             else:
-                scope.bindings[alias.asname or alias.name] = Imported(module, alias.name)
+                scope.bindings[alias.asname or alias.name] = ImportedName(module, alias.name)
 
     def source_of(self, module: str, node: ast.ImportFrom) -> str:
         """Return the module that ``from … import`` names; empty where it leads out of the project."""
@@ -191,7 +191,7 @@ class PythonCode:
             found = inner.bindings.get(name)
             if isinstance(found, Thing):
                 return found
-            if isinstance(found, Imported):
+            if isinstance(found, ImportedName):
                 return self.imported(found, seen)
             modules = [Thing("module", star) for star in inner.stars]
             above = self.bases(inner) if isinstance(inner.node, ast.ClassDef) else modules
@@ -200,7 +200,7 @@ class PythonCode:
         is_module = scope.thing.kind == "module" and submodule in self.packages
         return Thing("module", submodule) if is_module else None
 
-    def imported(self, found: Imported, seen: set[tuple[Thing, str]]) -> Thing | None:
+    def imported(self, found: ImportedName, seen: set[tuple[Thing, str]]) -> Thing | None:
         """Return what an import binds; None where it is not of this project."""
         module = Thing("module", found.module)
         if found.name is None:
@@ -218,7 +218,7 @@ class PythonCode:
         return [thing for thing in found if thing is not None and thing.kind == "class" and thing != scope.thing]
 
     def named(
-        self, scope: LexicalScope, parts: Sequence[str], local: Mapping[str, Imported] | None = None
+        self, scope: LexicalScope, parts: Sequence[str], local: Mapping[str, ImportedName] | None = None
     ) -> Thing | None:
         """Return what a dotted name in a scope is; ``local`` are imports of the function that it is used in."""
         if not parts:
@@ -272,7 +272,7 @@ class PythonCode:
                     if found is not None and found.kind != "module":
                         yield "calls", thing, found
 
-    def locals_of(self, scope: LexicalScope, node: Function) -> tuple[dict[str, Imported], set[str]]:
+    def locals_of(self, scope: LexicalScope, node: Function) -> tuple[dict[str, ImportedName], set[str]]:
         """Return what a function imports for itself, and the other names that are its own."""
         inner = LexicalScope(Thing("function", ""), scope.module, ast.Module([], []))
         shadows = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
@@ -285,10 +285,10 @@ class PythonCode:
                 shadows.add(one.name)
             elif isinstance(one, ast.arg):
                 shadows.add(one.arg)
-        return {name: one for name, one in inner.bindings.items() if isinstance(one, Imported)}, shadows
+        return {name: one for name, one in inner.bindings.items() if isinstance(one, ImportedName)}, shadows
 
     def called(
-        self, scope: LexicalScope, node: Function, func: ast.expr, local: Mapping[str, Imported], shadows: set[str]
+        self, scope: LexicalScope, node: Function, func: ast.expr, local: Mapping[str, ImportedName], shadows: set[str]
     ) -> Thing | None:
         """Return what an expression in a function calls, if its names tell."""
         is_method = isinstance(scope.node, ast.ClassDef) and "staticmethod" not in decorators(node)

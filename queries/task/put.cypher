@@ -34,6 +34,7 @@
 // param  utilized             STRING[]
 // param  code_contexts        STRING[]
 // param  preflight            STRING
+// param  tags                 STRING[]
 // param  started_at           TIMESTAMP
 // param  completed_at         TIMESTAMP
 // param  blocked_at           TIMESTAMP
@@ -75,6 +76,7 @@ SET
   n.`utilized` = $utilized,
   n.`code_contexts` = $code_contexts,
   n.`preflight` = $preflight,
+  n.`tags` = $tags,
   n.`started_at` = $started_at,
   n.`completed_at` = $completed_at,
   n.`blocked_at` = $blocked_at,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from graphmem.rules.python_code import Function, Imported, LexicalScope, PythonCode, Thing, dotted, parsed
+from graphmem.rules.python_code import Function, ImportedName, LexicalScope, PythonCode, Thing, dotted, parsed
 from graphmem.system.source_files import source_files
 from tests.bench.data import read
 
@@ -25,7 +25,7 @@ class WithoutSuper(PythonCode):
     """The same without what is called through ``super()``."""
 
     def called(
-        self, scope: LexicalScope, node: Function, func: ast.expr, local: Mapping[str, Imported], shadows: set[str]
+        self, scope: LexicalScope, node: Function, func: ast.expr, local: Mapping[str, ImportedName], shadows: set[str]
     ) -> Thing | None:
         above = func.value if isinstance(func, ast.Attribute) else None
         if isinstance(above, ast.Call) and dotted(above.func) == ["super"]:

@@ -60,6 +60,7 @@ WRITES: dict[str, Command] = {
     "type drop --yes": lambda memory: memory.types.drop("part", yes=True),
     "extract add": lambda memory: memory.extractors.add("python"),
     "extract run": lambda memory: (trust_all(memory), memory.extractors.run(["tags"])),
+    "import": lambda memory: memory.imports.file(memory.client.layout.root / "issues.jsonl"),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),
     "split": lambda memory: memory.split("failure"),
@@ -103,6 +104,12 @@ def prepare(name: str, folder: Path) -> None:
         rows = [{"kind": "entity", "type": "part", "name": f"s{n}"} for n in range(100)]
         edges = [{"kind": "edge", "from": f"part/s{n}", "type": "causes", "to": "failure/f0"} for n in range(100)]
         (folder / "found").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in [*rows, *edges]))
+    elif name == "import":
+        issues = [{"id": f"i-{n}", "title": f"issue {n}", "status": "open", "issue_type": "task"} for n in range(200)]
+        needs = [{"depends_on_id": "i-0", "type": sort} for sort in ("blocks", "related")]
+        (folder / "issues.jsonl").write_bytes(
+            b"".join(orjson.dumps({**issue, "dependencies": needs}) + b"\n" for issue in issues)
+        )
     elif name == "split --files 1":
         with whole.opened(folder) as memory:
             memory.split("failure", 256)
@@ -165,13 +172,13 @@ REPEATED = (
     "doctor --fix",
     "doctor --fix of a type",
 )  # several steps, each of them whole: a second run finishes them
-PREPARED = ("extract run", "split --files 1")  # it finds another store than the others
+PREPARED = ("extract run", "import", "split --files 1")  # it finds another store than the others
 OF_THE_GRAPH = ("rebuild", "first cypher")  # the next command at the graph removes a draft of it
 
 TYPICAL = {  # of each sort some; a run of all tests has the other ones
     "add", "add --ndjson", "edit", "rename", "type rename --yes", "purge --yes", "undo", "link", "learn",
-    "session decide", "resolve", "split", "doctor --fix", "rebuild", "extract run", "first list", "first cypher",
-    "first list --at",
+    "session decide", "resolve", "split", "doctor --fix", "rebuild", "extract run", "import", "first list",
+    "first cypher", "first list --at",
 }  # fmt: skip
 
 

@@ -58,7 +58,7 @@ COMMANDS = [
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
     "import sessions", "run begin plan.json", "run resume", "explore start",
     "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
-    "extract add python", "extract run python",
+    "extract add python", "extract run python", "import rows.ndjson",
     "scope add fresh --read failure", "export", "resolve", "init",
     "undo", "trust --yes 0", "purge other --yes", "embed change none",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphmem.importers.foreign_database import ForeignDatabase
+from graphmem.catalog.foreign import ForeignDatabase
 from graphmem.importers.sessions.session import (
     ForeignSession,
     SessionEvents,
@@ -15,20 +15,23 @@ from graphmem.importers.sessions.session import (
 )
 from graphmem.model.transcript import TranscriptEvent
 
-SESSIONS = "SELECT id, directory FROM session ORDER BY time_created, id"
-PARTS = (
-    "SELECT message.data, part.data, message.time_created FROM part JOIN message ON message.id = part.message_id"
-    " WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.rowid"
-)
 PARTS_OF = {"patch": "apply_patch"}  # tools that other clients call otherwise
 
 
 def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
     """Yield the sessions of a database."""
     with ForeignDatabase(path) as database:
-        for session, folder in list(database.rows(SESSIONS)):
-            parts = database.rows(PARTS, session)
+        for session, folder in list(database.rows("session", ("id", "directory"), ("time_created", "id"))):
+            parts = parts_of(database, str(session))
             yield ForeignSession("opencode", str(session), str(folder or ""), events(parts, str(folder or "")))
+
+
+def parts_of(database: ForeignDatabase, session: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the parts of the messages of a session, each with its message and when that was."""
+    order, whose = ("time_created", "id"), ("session_id", session)
+    for message, about, created in list(database.rows("message", ("id", "data", "time_created"), order, whose)):
+        for (data,) in database.rows("part", ("data",), ("rowid",), ("message_id", message)):
+            yield about, data, created
 
 
 def events(parts: Iterator[tuple[Any, ...]], folder: str) -> Iterator[TranscriptEvent]:

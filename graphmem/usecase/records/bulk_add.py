@@ -268,7 +268,7 @@ def settle_edge(intake: BulkAdd, given: Given) -> Entry:
     pair = (kind, source[: source.find("/")], target[: target.find("/")])
     made = intake.pairs.get(pair)
     if made is None:
-        made = known_relation(intake.client.catalog.vocabulary, kind)
+        made = known_relation(intake.types, kind)
         refuse_ends(made, source, target)
         intake.pairs[pair] = made
     if source == target:

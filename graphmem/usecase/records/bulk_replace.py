@@ -125,7 +125,7 @@ def place_entity(work: Replacement, given: Given) -> None:
     """Take in an entity: a new one, another value of one of the source's own, or one that others have."""
     record, intake = given.record, work.intake
     assert isinstance(record, Entity)
-    known_type(intake.client.catalog, record.type)
+    known_type(intake.client.catalog.vocabulary, record.type)
     number = row_id(record.key_ref)
     holder: int | None = number
     if number not in intake.there:

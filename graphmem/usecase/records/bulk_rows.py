@@ -13,7 +13,7 @@ from graphmem.ledger.data_file import repeated
 from graphmem.ledger.row import entry
 from graphmem.model import Entity, Frozen, Record
 from graphmem.model.entry import Entry
-from graphmem.model.vocabulary import RelationType
+from graphmem.model.vocabulary import RelationType, Vocabulary
 from graphmem.names import composed, row_id
 from graphmem.ndjson import BadLine
 from graphmem.store.runtime import Client
@@ -53,12 +53,18 @@ class BulkAdd:
     counts: dict[str, int] = field(default_factory=lambda: {"created": 0, "merged": 0, "updated": 0, "unchanged": 0})
     relations: int = 0
     there: frozenset[int] = frozenset()  # numbers of the input's records that the store has already
+    vocabulary: Vocabulary | None = None  # that it is of, where it declares types; else that of the store
     record_types: frozenset[str] = frozenset()  # kinds and types that the store has records of
     pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and record types, checked
     is_verbose: bool = False
     may_skip: bool = False  # bad rows are left aside
     updates: list[Update] = field(default_factory=list)
     results: list[Changed] = field(default_factory=list)
+
+    @property
+    def types(self) -> Vocabulary:
+        """The types that its rows can be of."""
+        return self.vocabulary or self.client.catalog.vocabulary
 
     def refuse(self, given: Given, bad: BadLine) -> None:
         """Note what is wrong with a row."""
@@ -130,7 +136,7 @@ def add_record(
     assert isinstance(record, Record)
     catalog = intake.client.catalog
     if isinstance(record, Entity):
-        known_type(catalog, record.type)
+        known_type(intake.types, record.type)
     number = row_id(record.key_ref)
     if intake.is_again(given, number):
         return

@@ -147,7 +147,7 @@ def add_to(
     given = {name: value for name, value in fields.items() if value is not None}
     is_named, catalog = "name" in given, snapshot.catalog
     if kind == "entity":
-        known_type(catalog, str(given.get("type")))
+        known_type(catalog.vocabulary, str(given.get("type")))
     elif is_named:
         refuse_no_slug(kind, str(given["name"]))
     made = build(kind, {"name": "unnamed", **given}, snapshot.now)

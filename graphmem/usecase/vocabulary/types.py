@@ -91,7 +91,7 @@ def declare(snapshot: Writing, types: Sequence[EntityType | RelationType], also:
     snapshot.commit([], types={**{path_of(made): type_text(made) for made in types}, **also})
 
 
-def refuse_type(snapshot: Writing, vocabulary: Vocabulary, made: EntityType | RelationType) -> None:
+def refuse_type(snapshot: Snapshot, vocabulary: Vocabulary, made: EntityType | RelationType) -> None:
     """Raise ``Refused`` for a type that cannot be added to a vocabulary."""
     group = group_of(noun_of(made))
     if has_file(snapshot.layout, group, made.type):

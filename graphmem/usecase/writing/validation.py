@@ -13,6 +13,7 @@ from graphmem.ledger.types import declaration, drifted
 from graphmem.model import MODELS, Entity, Frozen, MemoryRecord, Record, Task
 from graphmem.model.field import as_set, parse_time
 from graphmem.model.record import row_fields
+from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
 from graphmem.rules.dedup import same_memory
@@ -223,11 +224,11 @@ def undeclared(type_name: str) -> str | None:
     return f"declare it with: {declare}" if declare else None
 
 
-def known_type(catalog: Catalog, type_name: str) -> None:
+def known_type(vocabulary: Vocabulary, type_name: str) -> None:
     """Raise ``BadInput`` for an entity type that nothing declares."""
-    known = catalog.vocabulary.entities
-    if type_name in {*catalog.vocabulary.drifted, *catalog.vocabulary.renamed}:
-        raise drifted(type_name, catalog.vocabulary)
+    known = vocabulary.entities
+    if type_name in {*vocabulary.drifted, *vocabulary.renamed}:
+        raise drifted(type_name, vocabulary)
     if type_name not in known:
         hint = did_you_mean(type_name, known) or undeclared(type_name)
         raise BadInput(f"entity type {type_name!r} is not declared", hint=hint, details={"type": type_name})

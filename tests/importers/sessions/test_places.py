@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from graphmem.catalog.foreign import ForeignDatabase
 from graphmem.errors import BadInput, Unavailable
-from graphmem.importers.foreign_database import ForeignDatabase
 from graphmem.importers.sessions import session
 from graphmem.importers.sessions.places import READERS, given, reader_of, usual
 from graphmem.importers.sessions.session import Skips, time_text
@@ -201,7 +201,7 @@ def test_a_database_that_is_none_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "link.db"
     link.symlink_to(path)
     with pytest.raises(Unavailable), ForeignDatabase(link) as database:
-        database.tables()
+        list(database.rows("session", ("id",), ("id",)))
 
 
 def test_files_of_no_known_form_are_named_as_such(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import NotFound
-from tests.sample import data, open_memory
+from graphmem import NotFound, Refused
+from tests.importers.real import SAMPLES
+from tests.importers.test_beads import issue, needs, write
+from tests.sample import contents, data, open_memory
 
 
 def test_a_dump_is_the_lines_of_the_files_whatever_their_number(tmp_path: Path) -> None:
@@ -41,3 +43,84 @@ def test_types_are_dumped_one_by_one_and_together_and_another_memory_takes_them(
                 (tmp_path / f"two/.graphmem/types/{sort}/{name}.md").write_bytes(files[f"{name}.md"])
         other.add_rows((both.text + edges.text).splitlines())
         assert (other.dump("entity"), other.dump("relation")) == (both, edges)
+
+
+def rows(folder: Path) -> dict[str, bytes]:
+    """Return the data files of a store that hold something."""
+    return {name: text for name, text in contents(folder).items() if name.startswith("data/") and text}
+
+
+def test_a_table_comes_back_as_the_same_rows(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "one") as memory:
+        memory.failures.add(
+            'it goes "boom",\nthen bang', fix="duck", tags=["a", "b"], cost=2.5, versions={"flask": "3.0"}
+        )
+        memory.failures.add("it hangs for ever", sources=["a run"])
+        memory.edit("it-hangs-for-ever", {"fix": "5"})
+        memory.forget("it-hangs-for-ever", reason="old")
+        table = memory.dump("failure", format="csv")
+        (tmp_path / "failures.csv").write_text(table.text)
+        before = rows(tmp_path / "one")
+    with open_memory(tmp_path / "two") as other:
+        answer = other.imports.file(tmp_path / "failures.csv")
+        assert (answer.format, answer.read, answer.created) == ("csv", {"row": 2}, {"failure": 2})
+        assert rows(tmp_path / "two") == before
+        assert other.imports.file(tmp_path / "failures.csv").unchanged == {"failure": 2}
+
+
+def test_tables_of_entities_and_edges_bring_their_types(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "one") as memory:
+        memory.imports.file(SAMPLES / "mcp_memory.jsonl")
+        for kind in ("entity", "relation"):
+            (tmp_path / f"{kind}.csv").write_text(memory.dump(kind, format="csv").text)
+        before = rows(tmp_path / "one")
+    with open_memory(tmp_path / "two") as other:
+        for kind in ("entity", "relation"):
+            assert other.imports.file(tmp_path / f"{kind}.csv").skipped == []
+        assert rows(tmp_path / "two") == before
+
+
+def test_entities_come_back_from_the_form_of_the_memory_server(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "one") as memory:
+        memory.imports.file(SAMPLES / "mcp_memory.jsonl")
+        dumped = memory.dump("entity", format="mcp-memory")
+        (tmp_path / "memory.jsonl").write_text(dumped.text)
+        before = rows(tmp_path / "one")
+        assert dumped.rows == dumped.text.count("\n") > 10
+    with open_memory(tmp_path / "two") as other:
+        other.imports.file(tmp_path / "memory.jsonl")
+        assert rows(tmp_path / "two") == before
+
+
+def test_a_form_that_cannot_hold_what_is_asked_for_is_refused(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        with pytest.raises(Refused, match="beads holds tasks"):
+            memory.dump("failure", format="beads")
+        with pytest.raises(Refused, match="mcp-memory holds entities"):
+            memory.dump("failure", format="mcp-memory")
+        for name in ("service", "team"):
+            memory.types.add_entity(name)
+            memory.entities.add(name, "shop")
+        with pytest.raises(Refused, match="two entities are called 'shop'"):
+            memory.dump("entity", format="mcp-memory")
+        assert memory.dump("team", format="mcp-memory").rows == 1
+
+
+def test_tasks_that_came_from_beads_come_back_from_its_form(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "one") as memory:
+        memory.imports.file(SAMPLES / "beads/issues.jsonl")
+        memory.imports.file(
+            write(
+                tmp_path,
+                issue("bd-e", issue_type="epic", labels=["ui"]),
+                issue("bd-e.2", status="blocked", dependencies=needs("bd-e.2", "bd-e", "gone", sort="parent-child")),
+                issue("bd-e.3", description="more", dependencies=needs("bd-e.3", "bd-e.2")),
+            )
+        )
+        dumped = memory.dump("task", format="beads")
+        (tmp_path / "issues.jsonl").write_text(dumped.text)
+        before = rows(tmp_path / "one")
+    with open_memory(tmp_path / "two") as other:
+        answer = other.imports.file(tmp_path / "issues.jsonl")
+        assert (answer.format, answer.skipped, dumped.rows) == ("beads", [], 27)
+        assert rows(tmp_path / "two") == before

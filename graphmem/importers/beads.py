@@ -1,0 +1,266 @@
+"""
+Beads: the tracker's ``issues.jsonl``, an issue a line.
+
+An issue is a task, in the campaign of the issue that it is a child of, else in ``imported``. An epic, and every other
+issue with children, is a campaign beside its task. A bug that was closed with a reason is a failure as well.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from graphmem.importers.reading import NO_TIME, Fields, ForeignInput, Source, is_item, joined, rings, slug_of, task_name
+from graphmem.ndjson import Row, encode
+
+NAME = "beads"
+HOLDS = "an issue a line, with id, title, status and issue_type"
+STATUSES = {"open": "pending", "in_progress": "active", "blocked": "blocked", "closed": "complete"}
+TYPES = {"bug": "impl", "feature": "impl", "task": "other", "epic": "other", "chore": "other"}
+SYMMETRIC = ("related", "relates-to")
+TOMBSTONE = "tombstone"  # the status of an issue that was deleted
+KEPT = "x_beads"  # the field of what has no place of its own
+DEFAULT = "imported"  # the campaign of issues without a parent
+Issues = Mapping[str, tuple[str, Row]]
+
+
+def is_meant(source: Source) -> bool:
+    """Return whether a file holds what this module reads."""
+    return {"id", "title", "issue_type", "status"} <= (source.first_object or {}).keys()
+
+
+def read(source: Source) -> ForeignInput:
+    """Return the issues of a file, with their dependencies."""
+    reading = ForeignInput(NAME)
+    issues: dict[str, tuple[str, Row]] = {}
+    for place, issue in source.objects(reading):
+        reading.read["issue"] += 1
+        reading.read["dependency"] += len(dependencies_of(issue))
+        number, title = issue.get("id"), issue.get("title")
+        if not isinstance(number, str) or not number.strip():
+            skip(reading, place, issue, "it has no id")
+        elif not isinstance(title, str) or not title.strip():
+            skip(reading, place, issue, f"issue {number} has no title")
+        elif number in issues:
+            skip(reading, place, issue, f"issue {number} is in {issues[number][0]} already")
+        else:
+            issues[number] = place, issue
+    parents = {number for number, (_, issue) in issues.items() if issue.get("issue_type") == "epic"}
+    parents |= {found for _, issue in issues.values() for found in parents_of(issue) if found in issues}
+    Importer(reading, issues, frozenset(parents)).run()
+    return reading
+
+
+def skip(reading: ForeignInput, place: str, issue: Row, reason: str) -> None:
+    """Leave an issue out with its dependencies."""
+    reading.skip(place, reason)
+    for _ in dependencies_of(issue):
+        reading.skip(place, f"a dependency of what is left out: {reason}")
+
+
+def dependencies_of(issue: Row) -> list[Any]:
+    """Return the dependencies of an issue."""
+    found = issue.get("dependencies")
+    return found if isinstance(found, list) else []
+
+
+def parents_of(issue: Row) -> list[str]:
+    """Return the ids of the issues that an issue is a child of, as its dependencies say."""
+    return targets_of(issue, "parent-child")
+
+
+def targets_of(issue: Row, sort: str) -> list[str]:
+    """Return the ids that an issue's dependencies of a sort name."""
+    found = (one for one in dependencies_of(issue) if isinstance(one, dict) and one.get("type") == sort)
+    return [one["depends_on_id"] for one in found if isinstance(one.get("depends_on_id"), str)]
+
+
+class Importer:
+    """The issues of one file on their way to rows."""
+
+    def __init__(self, reading: ForeignInput, issues: Issues, parents: Collection[str]) -> None:
+        self.reading, self.issues, self.parents = reading, issues, parents
+        self.campaigns = {number: self.campaign_of(number) for number in issues}
+        self.rings = rings({number: targets_of(issue, "blocks") for number, (_, issue) in issues.items()})
+        self.tasks = {number: task_name(self.campaigns[number], number) for number in issues}
+
+    def run(self) -> None:
+        """Make the rows of all issues."""
+        if DEFAULT in self.campaigns.values():
+            self.add_default()
+        for number, (place, issue) in self.issues.items():
+            self.add(number, place, issue)
+
+    def campaign_of(self, number: str) -> str:
+        """Return the key of the campaign of an issue: of its first parent, also of one that only its id names."""
+        named = number.rpartition(".")[0]
+        found = [*parents_of(self.issues[number][1]), *([named] if named in self.parents else [])]
+        return next((slug_of(one) for one in found if one in self.issues and one != number), DEFAULT)
+
+    def add_default(self) -> None:
+        """Add the campaign of issues without a parent."""
+        times = [made for _, issue in self.issues.values() if (made := Fields(issue).time("created_at"))]
+        row = {
+            "kind": "campaign", "name": DEFAULT, "objective": "Issues from beads that are in no epic",
+            "sources": [self.reading.origin(DEFAULT)],
+        }  # fmt: skip
+        self.reading.add(row | ({"created_at": min(times)} if times else {}), self.reading.format)
+
+    def add(self, number: str, place: str, issue: Row) -> None:
+        """Add what one issue becomes."""
+        fields = Fields(issue)
+        fields.left.pop("id")
+        said = joined(fields, "title", "description")
+        shared: Row = {"sources": [self.reading.origin(number)], "tags": self.tags(fields)}
+        created = fields.time("created_at")
+        shared |= {"created_at": created} if created else {}
+        status, sort = issue.get("status"), issue.get("issue_type")
+        state = self.state(fields, created)
+        if number in self.parents:
+            self.add_campaign(number, place, said, {**shared, **state})
+        reason = fields.text("close_reason")
+        if sort == "bug" and status == "closed" and (fix := reason or Fields(issue).text("notes")):
+            self.reading.add({"kind": "failure", "trigger": said, "fix": fix, **shared}, place)
+        links, kept = self.links(number, place, fields)
+        if kept:
+            fields.left["dependencies"] = kept
+        row = {
+            "kind": "task", "name": self.tasks[number], "campaign": f"campaign/{self.campaigns[number]}",
+            "objective": said, "type": TYPES.get(str(sort), "other"), **shared, **state,
+            "depends": [ref for field, ref in links if field == "depends"], **fields.rest(NAME),
+        }  # fmt: skip
+        self.reading.add(row | ({"delivered": reason} if reason else {}), place, *links)
+
+    def add_campaign(self, number: str, place: str, said: str, fields: Row) -> None:
+        """Add the campaign of an issue that has children."""
+        kept = {name: value for name, value in fields.items() if name not in ("status", "completed_at")}
+        if fields["status"] == "complete":
+            kept |= {"status": "complete"} | {name: fields[name] for name in ("completed_at",) if name in fields}
+        self.reading.add({"kind": "campaign", "name": slug_of(number), "objective": said, **kept}, place)
+
+    def tags(self, fields: Fields) -> list[str]:
+        """Return the labels of an issue, with a status and a type that are not among the documented ones."""
+        given = {"status": {*STATUSES, TOMBSTONE}, "issue_type": {*TYPES}}
+        words = {name: str(fields.left[name]) for name in given if is_item(fields.left.get(name))}
+        return sorted({*fields.texts("labels"), *(word for name, word in words.items() if word not in given[name])})
+
+    def state(self, fields: Fields, created: str | None) -> Row:
+        """Return the status of a task, and whether it is archived: a tombstone is."""
+        status = str(fields.left.get("status"))
+        closed = fields.time("closed_at")
+        row: Row = {"status": STATUSES.get(status, "complete" if status == TOMBSTONE and closed else "pending")}
+        if status in STATUSES or status == TOMBSTONE:
+            fields.left.pop("status")
+        if closed:
+            row["completed_at"] = closed
+        if status == TOMBSTONE:
+            row["archived_at"] = fields.time("deleted_at") or fields.time("updated_at") or closed or created or NO_TIME
+            row["archive_reason"] = fields.text("delete_reason") or "deleted in beads"
+        return row
+
+    def links(self, number: str, place: str, fields: Fields) -> tuple[list[tuple[str, str]], list[Any]]:
+        """
+        Add the dependencies of an issue that are edges of their own.
+
+        Returns:
+            Those that are fields of its task, and what is to be kept as it was in the file.
+        """
+        links: list[tuple[str, str]] = []
+        kept: list[Any] = []
+        for one in dependencies_of({"dependencies": fields.left.pop("dependencies", None)}):
+            target, sort = (one.get("depends_on_id"), one.get("type")) if isinstance(one, dict) else (None, None)
+            if not isinstance(target, str) or not isinstance(sort, str) or not sort.strip():
+                self.reading.skip(place, f"a dependency of issue {number} has no depends_on_id or no type")
+                kept.append(one)
+            elif target not in self.issues:
+                self.reading.dangling += 1
+                kept.append(one)
+            elif target == number:
+                self.reading.skip(place, f"issue {number} depends on itself")
+                kept.append(one)
+            elif sort == "blocks" and (number, target) in self.rings:
+                self.reading.skip(place, f"issue {number} needs {target}, which waits for it already")
+                kept.append(one)
+            elif sort == "blocks":
+                links.append(("depends", f"task/{self.tasks[target]}"))
+                kept.append(one)
+            elif sort == "parent-child" and slug_of(target) == self.campaigns[number]:
+                links.append(("campaign", f"campaign/{self.campaigns[number]}"))
+                kept.append(one)
+            else:
+                self.add_edge(number, place, target, one)
+        return links, kept
+
+    def add_edge(self, number: str, place: str, target: str, given: Row) -> None:
+        """Add a dependency that is an edge of its own: another parent leads to its campaign, all others to the task."""
+        fields = Fields(given)
+        sort = str(fields.left.pop("type"))
+        del fields.left["depends_on_id"]
+        fields.left.pop("issue_id", None)
+        is_child = sort == "parent-child"
+        end = f"campaign/{slug_of(target)}" if is_child else f"task/{self.tasks[target]}"
+        made = self.reading.relation_type(
+            "child_of" if is_child else sort, "task", end.partition("/")[0],
+            symmetric=sort in SYMMETRIC,
+        )  # fmt: skip
+        row: Row = {"kind": "relation", "from": f"task/{self.tasks[number]}", "type": made, "to": end}
+        created = fields.time("created_at") or Fields(self.issues[number][1]).time("created_at")
+        self.reading.add(row | ({"created_at": created} if created else {}) | fields.rest(NAME), place)
+
+
+def written(tasks: Iterable[Row], relations: Iterable[Row]) -> str:
+    """Return tasks as issues, with what they depend on, the campaign that each is in, and their other edges."""
+    found = {f"task/{row.get('key', row['name'])}": row for row in tasks}
+    numbers = {ref: number_of(row) for ref, row in found.items()}
+    edges: dict[str, list[Row]] = {ref: [] for ref in found}
+    for row in relations:
+        if row["from"] in found:
+            edges[row["from"]].append(row)
+    issues = (issue_of(row, numbers, edges[ref]) for ref, row in found.items())
+    return "".join(f"{encode(issue).decode()}\n" for issue in sorted(issues, key=lambda issue: str(issue["id"])))
+
+
+def number_of(row: Row) -> str:
+    """Return the id of an issue for a task: the one that it came with, or its name."""
+    start = f"{NAME}:"
+    return next((one.removeprefix(start) for one in row.get("sources", ()) if one.startswith(start)), str(row["name"]))
+
+
+def issue_of(row: Row, numbers: Mapping[str, str], edges: Iterable[Row]) -> Row:
+    """Return a task as an issue."""
+    kept = {name: value for name, value in row.get(KEPT, {}).items() if name != "dependencies"}
+    title, _, text = str(row["objective"]).partition("\n\n")
+    words = {"pending": "open", "active": "in_progress", "blocked": "blocked", "complete": "closed"}
+    issue: Row = {
+        "id": number_of(row), "title": title, "description": text, "created_at": row["created_at"],
+        "status": words.get(str(row.get("status", "pending")), "open"), "issue_type": "task", "priority": 2,
+        "closed_at": row.get("completed_at"), "close_reason": row.get("delivered"), **kept,
+        "labels": [tag for tag in row.get("tags", ()) if tag not in (kept.get("status"), kept.get("issue_type"))],
+    }  # fmt: skip
+    if "archived_at" in row:
+        issue |= {"status": TOMBSTONE, "deleted_at": row["archived_at"], "delete_reason": row.get("archive_reason")}
+    issue["dependencies"] = [*dependencies_in(row, numbers), *(dependency_of(edge, numbers) for edge in edges)]
+    return {name: value for name, value in issue.items() if value not in (None, "", [])}
+
+
+def dependencies_in(row: Row, numbers: Mapping[str, str]) -> Iterator[Row]:
+    """Yield the dependencies that are fields of a task, as they were in its issue where it came with them."""
+    was = [one for one in row.get(KEPT, {}).get("dependencies", ()) if isinstance(one, dict)]
+    parent = str(row["campaign"]).partition("/")[2]
+    fields = [*(("blocks", numbers.get(ref, ref)) for ref in row.get("depends", ()))]
+    own = {(one.get("type"), one.get("depends_on_id")) for one in was}
+    is_implied = parent == number_of(row).rpartition(".")[0] and ("parent-child", parent) not in own
+    fields += [("parent-child", parent)] if parent != DEFAULT and not is_implied else []
+    known = {*numbers.values(), parent} if was else set()  # few have some; there are many
+    for one in was:  # also of what is not there
+        if one.get("depends_on_id") not in known or (one.get("type"), one.get("depends_on_id")) in fields:
+            yield one
+    yield from ({"type": sort, "depends_on_id": number} for sort, number in fields if (sort, number) not in own)
+
+
+def dependency_of(edge: Row, numbers: Mapping[str, str]) -> Row:
+    """Return an edge of a task as a dependency of its issue."""
+    word = str(edge["type"]).removeprefix("their_").replace("_", "-")
+    target = str(edge["to"])
+    return {
+        "depends_on_id": numbers.get(target, target.partition("/")[2]), "created_at": edge["created_at"],
+        "type": "parent-child" if word == "child-of" else word, **edge.get(KEPT, {}),
+    }  # fmt: skip

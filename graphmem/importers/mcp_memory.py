@@ -1,0 +1,146 @@
+"""The reference memory server of the Model Context Protocol: a JSON line for each entity and each relation."""
+
+from collections.abc import Iterable
+
+from graphmem.errors import Refused
+from graphmem.importers.reading import Fields, ForeignInput, Source
+from graphmem.model.field import VALUE_BYTES
+from graphmem.model.relation import MAX_WEIGHT
+from graphmem.names import text_key
+from graphmem.ndjson import Row, encode
+
+NAME = "mcp-memory"
+HOLDS = "a JSON line for each entity (name, entityType, observations) and relation (from, to, relationType)"
+KEPT = "x_mcp_memory"  # the field of what has no place of its own
+OBSERVATION = "observation"  # the type of an observation that does not fit into the value of its entity
+
+
+def is_meant(source: Source) -> bool:
+    """Return whether a file holds what this module reads."""
+    found = source.first_object or {}
+    return {"name", "entityType"} <= found.keys() or {"from", "to", "relationType"} <= found.keys()
+
+
+def read(source: Source) -> ForeignInput:
+    """Return the entities and relations of a file."""
+    reading = ForeignInput(NAME)
+    types: dict[str, str] = {}
+    relations: list[tuple[str, Row]] = []
+    for place, line in source.objects(reading):
+        if "relationType" in line:
+            relations.append((place, line))
+        elif "entityType" in line:
+            add_entity(reading, place, line, types)
+        else:
+            reading.read["line"] += 1
+            reading.skip(place, "it is neither an entity nor a relation: no entityType, no relationType")
+    for place, line in relations:
+        add_relation(reading, place, line, types)
+    return reading
+
+
+def add_entity(reading: ForeignInput, place: str, line: Row, types: dict[str, str]) -> None:
+    """Add an entity with its observations."""
+    reading.read["entity"] += 1
+    given = line.get("observations")
+    reading.read["observation"] += len(given) if isinstance(given, list) else 0
+    fields = Fields(line)
+    fields.left.pop("type", None)
+    name, word = fields.text("name"), fields.text("entityType")
+    if name is None or word is None:
+        return reading.skip(place, "an entity needs a name and an entityType, both texts")
+    if name in types:
+        return reading.skip(place, f"entity {name!r} is there twice")
+    types[name] = reading.entity_type(word)
+    if types[name] != word:
+        fields.left["entityType"] = word
+    created = fields.time("createdAt")
+    times = {"created_at": created} if created else {}
+    texts = [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
+    value = "\n".join(texts)
+    is_kept = len(value.encode()) <= VALUE_BYTES
+    if is_kept and texts == given and value.split("\n") == texts:
+        fields.left.pop("observations")
+    row: Row = {"kind": "entity", "type": types[name], "name": name, "sources": [reading.origin(name)], **times}
+    if is_kept and value:
+        row["value"] = value
+    reading.add(row | fields.rest(NAME), place)
+    if not is_kept:
+        for text in texts:
+            add_observation(reading, place, text, f"{types[name]}/{name}", times)
+    return None
+
+
+def add_observation(reading: ForeignInput, place: str, text: str, ref: str, times: Row) -> None:
+    """Add an observation as an entity of its own, with an edge to what it is of."""
+    name = text_key(text[:60], f"{ref} {text}")
+    kind = reading.entity_type(OBSERVATION)
+    row = {"kind": "entity", "type": kind, "name": name, "value": text, "sources": [reading.origin(f"{kind}/{name}")]}
+    reading.add(row | times, place)
+    made = reading.relation_type("observation_of", kind, ref.partition("/")[0])
+    reading.add({"kind": "relation", "from": f"{kind}/{name}", "type": made, "to": ref, **times}, place)
+
+
+def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, str]) -> None:
+    """Add a relation, of a type that is declared from what occurs."""
+    reading.read["relation"] += 1
+    fields = Fields(line)
+    fields.left.pop("type", None)
+    source, target, word = fields.text("from"), fields.text("to"), fields.text("relationType")
+    if source is None or target is None or word is None:
+        return reading.skip(place, "a relation needs from, to and relationType, all texts")
+    if source not in types or target not in types:
+        reading.dangling += 1
+        return None
+    if source == target:
+        return reading.skip(place, f"{source!r} is related to itself")
+    made = reading.relation_type(word, types[source], types[target])
+    if made != word:
+        fields.left["relationType"] = word
+    created = fields.time("createdAt")
+    ends = {"from": f"{types[source]}/{source}", "type": made, "to": f"{types[target]}/{target}"}
+    row: Row = {"kind": "relation", **ends, **({"created_at": created} if created else {})}
+    row |= {"note": note} if (note := fields.text("note")) else {}
+    if isinstance(weight := fields.left.get("weight"), int | float) and 0 < weight <= MAX_WEIGHT:
+        row["weight"] = fields.left.pop("weight")
+    return reading.add(row | fields.rest(NAME), place)
+
+
+def written(entities: Iterable[Row], relations: Iterable[Row]) -> str:
+    """
+    Return live entities, and the relations between them, as the server keeps them.
+
+    Raises:
+        Refused: two of them have one name, by which the server tells them apart.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    lines: list[Row] = []
+    for row in entities:
+        if "archived_at" in row or is_part(row):
+            continue
+        ref = f"{row['type']}/{row.get('key', row['name'])}"
+        if row["name"] in taken:
+            message = f"two entities are called {row['name']!r}, and mcp-memory has one of a name"
+            raise Refused(message, hint="rename one with: graphmem rename")
+        taken.add(row["name"])
+        names[ref] = row["name"]
+        kept = {"entityType": row["type"], "observations": observations(row), **row.get(KEPT, {})}
+        lines.append({"type": "entity", "name": row["name"], **kept, "createdAt": row["created_at"]})
+    for row in relations:
+        if row["from"] in names and row["to"] in names:
+            more = {name: row[name] for name in ("weight", "note") if name in row}
+            kept = {"relationType": row["type"], **more, **row.get(KEPT, {})}
+            ends = {"from": names[row["from"]], "to": names[row["to"]]}
+            lines.append({"type": "relation", **ends, **kept, "createdAt": row["created_at"]})
+    return "".join(f"{encode(line).decode()}\n" for line in lines)
+
+
+def is_part(row: Row) -> bool:
+    """Return whether an entity is an observation that its own entity has as well."""
+    return row["type"] == OBSERVATION and any(source.startswith(f"{NAME}:") for source in row.get("sources", ()))
+
+
+def observations(row: Row) -> list[str]:
+    """Return the observations in the value of an entity: its lines."""
+    return str(row["value"]).split("\n") if row.get("value") else []

@@ -1,0 +1,63 @@
+"""fctry: the inbox and the entries of its memory."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphmem import Memory
+
+MEMORY = """# Memory
+
+### 2026-02-20T10:00:00Z | decision-record | shop
+
+**Section:** #core-flow (2.2)
+**Content:** Update the spec
+when it drifts.
+**Authority:** user
+**Status:** active
+
+### 2026-02-21T10:00:00Z | cross-project-lesson | shop
+
+**Section:** #tests
+**Content:** Wait for the event, not the clock.
+**Status:** consolidated
+
+### 2026-02-22T10:00:00Z | user-preference | shop
+
+**Content:** Short answers.
+**Authority:** user
+
+### 2026-02-23T10:00:00Z | something-else | shop
+
+**Content:** x
+
+### 2026-02-24T10:00:00Z | decision-record | shop
+"""
+INBOX = [
+    {"id": "inbox-1", "type": "evolve", "content": "faster", "timestamp": "2026-02-16T10:00:00Z", "status": "pending"},
+    {"id": "inbox-2", "type": "feature", "content": "dark", "timestamp": "2026-02-16T11:00:00Z", "status": "processed",
+     "analysis": {"summary": "s"}},
+    {"id": "inbox-3"},
+]  # fmt: skip
+
+
+def test_entries_become_decisions_patterns_and_constraints_and_items_wait(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "project" / ".fctry"
+    folder.mkdir(parents=True)
+    (folder / "memory.md").write_text(MEMORY)
+    (folder / "inbox.json").write_text(json.dumps(INBOX))
+    (folder / "state.json").write_text(json.dumps({"currentCommand": "evolve", "specVersion": "1.2"}))
+    answer = memory.imports.file(tmp_path / "project")
+    assert answer.format == "fctry"
+    assert answer.read == {"entry": 5, "item": 3, "state field": 2}
+    assert answer.created == {"constraint": 1, "decision": 1, "event": 3, "pattern": 1}
+    assert len(answer.skipped) == 2 + 2 + 1
+    decision: Any = memory.list("decision").results[0].record
+    assert decision.decision == "Update the spec\nwhen it drifts."
+    assert decision.x_fctry["Section"] == "#core-flow (2.2)"
+    lesson: Any = memory.list("pattern", archived=True).results[0].record
+    assert (lesson.insight, lesson.archive_reason) == ("Wait for the event, not the clock.", "consolidated in fctry")
+    items = {one.id: one.status for one in memory.inbox.items(everything=True).items}
+    assert items == {"inbox-1": "pending", "inbox-2": "processed"}
+    again = memory.imports.file(folder)
+    assert (again.created, again.updated) == ({}, {})

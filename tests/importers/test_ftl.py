@@ -1,0 +1,129 @@
+"""ftl: failures, patterns, their relations and reports, campaigns with their workspaces."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphmem import BadInput, Memory, Refused
+
+MEMORY: Mapping[str, Any] = {
+    "id": 1, "name": "import-order", "type": "failure", "trigger": "ImportError: FT", "resolution": "import it there",
+    "match": "ImportError.*FT", "cost": 2500, "source": '["001-setup"]', "created_at": "2026-01-15T10:30:00.123456",
+    "access_count": 4, "times_helped": 2, "times_failed": 1, "importance": 0.5,
+    "related_typed": '{"co_occurs": ["other"]}', "cross_relationships": '{"solves": ["stubs-first"]}',
+    "embedding": b"\0\0",
+}  # fmt: skip
+FRESH = {**MEMORY, "match": None, "cost": 0, "source": "[]", "times_helped": 0, "times_failed": 0, "embedding": None}
+PLANNED = [
+    {"seq": "001", "slug": "spec", "type": "spec", "depends": "none", "status": "complete"},
+    {"seq": "002", "slug": "impl", "type": "impl", "depends": ["001", "009"]},
+    {"seq": "003", "slug": "docs", "type": "docs", "depends": "002", "status": "pending"},
+]
+WORKSPACE = {
+    "id": 1, "workspace_id": "001-spec", "campaign_id": 5, "seq": "001", "slug": "spec", "status": "complete",
+    "created_at": "2026-01-15T09:30:00", "completed_at": "2026-01-15T10:00:00", "blocked_at": None,
+    "objective": "write the stubs", "delta": '["tests/a.py"]', "verify": "pytest", "budget": 5, "delivered": "stubs",
+}  # fmt: skip
+STUCK = {
+    **WORKSPACE, "id": 2, "workspace_id": "002-impl", "seq": "002", "slug": "impl", "status": "blocked",
+    "completed_at": None, "blocked_at": "2026-01-15T11:00:00", "delivered": "BLOCKED: ImportError",
+}  # fmt: skip
+ROWS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "memory": [
+        MEMORY,
+        {**FRESH, "id": 2, "name": "other", "trigger": "it hangs", "resolution": "",
+         "related_typed": '{"co_occurs": ["import-order"]}', "cross_relationships": "{}"},
+        {**FRESH, "id": 3, "name": "stubs-first", "type": "pattern", "trigger": "no test file", "cost": 9000,
+         "related_typed": "{}", "cross_relationships": '{"solved_by": ["import-order"]}'},
+    ],
+    "memory_edge": [
+        {"id": 1, "from_id": 1, "to_id": 2, "rel_type": "co_occurs", "weight": 0.6, "created_at": ""},
+        {"id": 2, "from_id": 2, "to_id": 1, "rel_type": "co_occurs", "weight": 0.6, "created_at": ""},
+        {"id": 3, "from_id": 2, "to_id": 77, "rel_type": "causes", "weight": 1.0, "created_at": ""},
+    ],
+    "campaign": [
+        {"id": 5, "objective": "add routes", "framework": "FastHTML", "status": "complete",
+         "created_at": "2026-01-15T09:00:00", "completed_at": "2026-01-17T09:00:00", "summary": '{"passed": 2}',
+         "tasks": json.dumps(PLANNED)},
+    ],
+    "workspace": [WORKSPACE, STUCK, {**WORKSPACE, "id": 3, "campaign_id": 9}],
+    "exploration": [{"id": 1, "objective": "add routes", "git_sha": "abc", "created_at": "2026-01-15T08:00:00",
+                     "structure": '{"dirs": ["src"]}', "pattern": "{}"}],
+    "event": [{"id": 1, "event_type": "campaign_created", "timestamp": "2026-01-15T09:00:00", "metadata": '{"id": 5}'}],
+    "phase_state": [{"id": 1, "phase": "build", "transitions": "[]"}],
+}  # fmt: skip
+
+
+def database(folder: Path, rows: Mapping[str, Sequence[Mapping[str, Any]]] = ROWS) -> Path:
+    path = folder / "ftl.db"
+    with sqlite3.connect(path) as connection:
+        for table, given in rows.items():
+            connection.execute(f"CREATE TABLE {table} ({', '.join(given[0])})")
+            for row in given:
+                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row.values()))
+    connection.close()
+    return path
+
+
+def test_a_database_becomes_memories_campaigns_and_reports(memory: Memory, tmp_path: Path) -> None:
+    path = database(tmp_path)
+    answer = memory.imports.file(path)
+    assert answer.format == "ftl"
+    assert answer.read == {
+        "campaign": 1, "dependency": 3, "event": 1, "exploration": 1, "memory": 3, "phase_state": 1, "relation": 7,
+        "task": 3, "workspace": 3,
+    }  # fmt: skip
+    assert answer.created == {
+        "campaign": 1, "event": 1, "exploration": 1, "failure": 2, "feedback": 3, "pattern": 1, "relation": 4,
+        "task": 3,
+    }  # fmt: skip
+    assert (answer.merged, answer.dangling, len(answer.skipped)) == ({"relation": 4}, 2, 2)
+    failure: Any = memory.get("failure/import-order").record
+    assert (failure.fix, failure.match, failure.cost) == ("import it there", "ImportError.*FT", 2.5)
+    assert failure.sources == ("001-setup", "ftl:failure/import-order")
+    assert failure.created_at.isoformat() == "2026-01-15T10:30:00.123000+00:00"
+    assert (failure.helped, failure.failed) == (2, 1)
+    edges = {(edge.source, edge.type, edge.target) for edge in memory.get("failure/import-order").relations}
+    assert ("pattern/stubs-first", "solves", "failure/import-order") in edges
+    assert ("failure/import-order", "co_occurs", "failure/other") in edges
+    pattern: Any = memory.get("pattern/stubs-first").record
+    assert pattern.saved == 9.0
+    blocked: Any = memory.get("task/ftl-5/002-impl").record
+    assert (blocked.status, blocked.blocked_reason) == ("blocked", "ImportError")
+    assert blocked.depends == ("task/ftl-5/001-spec",)
+    planned: Any = memory.get("task/ftl-5/003-docs").record
+    assert (planned.status, planned.type, planned.depends) == ("pending", "docs", ("task/ftl-5/002-impl",))
+    again = memory.imports.file(path)
+    assert (again.created, again.updated) == ({}, {})
+
+
+def test_a_damaged_database_is_refused(memory: Memory, tmp_path: Path) -> None:
+    path = database(tmp_path)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(BadInput, match="the database cannot be read"):
+        memory.imports.file(path, format="ftl")
+
+
+def test_a_database_of_another_form_is_refused(memory: Memory, tmp_path: Path) -> None:
+    path = database(tmp_path, {"memory": [{"id": 1}], "workspace": [{"id": 1}]})
+    with pytest.raises(BadInput, match="table 'memory' has no column 'name'"):
+        memory.imports.file(path)
+
+
+def test_more_reports_than_anybody_made_are_a_count(memory: Memory, tmp_path: Path) -> None:
+    memories = [{**MEMORY, "times_helped": 10**15, "times_failed": 3}]
+    answer = memory.imports.file(database(tmp_path, {**ROWS, "memory": memories}))
+    assert "feedback" not in answer.created
+    made: Any = memory.get("failure/import-order").record
+    assert (made.helped, made.failed) == (10**15, 3)
+
+
+def test_a_database_that_is_being_written_is_refused(memory: Memory, tmp_path: Path) -> None:
+    path = database(tmp_path)
+    (tmp_path / "ftl.db-wal").write_bytes(b"x")
+    with pytest.raises(Refused, match="is being written"):
+        memory.imports.file(path)

@@ -1,0 +1,61 @@
+"""ftm: decisions, constraints, experiences and insights of a blackboard."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphmem import Memory
+
+CONTEXT = {
+    "current_task": {"id": "a", "description": "b"},
+    "recent_decisions": [
+        {"decision": "use kuzu", "reasoning": "it is there", "timestamp": "2026-03-17T10:00:00Z", "task_id": "a"},
+        {"reasoning": "for nothing"},
+    ],
+    "active_constraints": [{"constraint": "no new table", "source": "user", "expires_at": None}, "no secrets"],
+    "user_preferences": {},
+}
+EXPERIENCE = {
+    "task_type": "bug", "description": "the poller crashed", "approach": "read the log", "outcome": "success",
+    "lessons": ["check the token first"], "time_taken": "~2 hours", "complexity_estimated": "low",
+    "complexity_actual": "galactic", "capabilities_used": ["ftm-debug"], "tags": ["slack"], "confidence": "high",
+    "recorded_at": "2026-03-17T12:00:00Z",
+}  # fmt: skip
+PATTERNS = {
+    "codebase_insights": [
+        {"insight": "api is generated", "file_pattern": "src/**", "confidence": "low", "occurrences": 2,
+         "last_seen": "2026-03-18T10:00:00Z"},
+    ],
+    "user_behavior": [{"behavior": "reads every diff", "frequency": "always", "context": "reviews"}],
+    "recurring_issues": [{"issue": "token expires", "symptoms": "401", "root_cause": None, "resolution": "renew"}],
+    "execution_patterns": [{"context": "nothing"}],
+    "others": ["x"],
+}  # fmt: skip
+
+
+def test_a_blackboard_becomes_decisions_constraints_experiences_and_insights(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "blackboard"
+    (folder / "experiences").mkdir(parents=True)
+    files = {
+        "context": CONTEXT, "patterns": PATTERNS, "experiences/index": {"entries": []},
+        "experiences/2026-03-17_debug-poller": EXPERIENCE, "experiences/2026-03-18_broken": "not an object",
+    }  # fmt: skip
+    for name, content in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(content, indent=1))
+    answer = memory.imports.file(folder)
+    assert answer.format == "ftm"
+    assert answer.read == {"constraint": 2, "decision": 2, "experience": 2, "insight": 5, "session field": 2}
+    assert answer.created == {"constraint": 2, "decision": 1, "experience": 1, "insight": 3}
+    assert len(answer.skipped) == 1 + 1 + 2 + 2
+    decision: Any = memory.list("decision").results[0].record
+    assert (decision.reasoning, decision.x_ftm) == ("it is there", {"task_id": "a"})
+    experience: Any = memory.get("experience/2026-03-17_debug-poller").record
+    assert (experience.time_taken, experience.outcome, experience.tags) == (120.0, "success", ("slack",))
+    assert experience.x_ftm == {"complexity_actual": "galactic"}
+    insights: dict[str, Any] = {one.record.category: one.record for one in memory.list("insight").results}  # type: ignore[union-attr]
+    assert insights["codebase_insight"].file_pattern == "src/**"
+    assert insights["codebase_insight"].x_ftm["occurrences"] == 2
+    assert insights["user_behavior"].frequency == "always"
+    assert insights["recurring_issue"].resolution == "renew"
+    again = memory.imports.file(folder)
+    assert (again.created, again.updated) == ({}, {})
