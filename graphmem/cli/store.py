@@ -33,8 +33,9 @@ from graphmem.contract.store import (
     VacuumRequest,
 )
 from graphmem.errors import Usage
-from graphmem.names import inert
+from graphmem.names import inert, visible
 from graphmem.settings.folders import project_folder
+from graphmem.usecase.harvest.found import found
 from graphmem.usecase.store.trust import allowing, lines_of
 
 CLIENTS = ", ".join(get_args(InstallClient))
@@ -56,6 +57,8 @@ def init(
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
+    if answer.created and text.is_terminal() and (there := found(Path(answer.path).parent)):
+        lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")
     invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
 
 

@@ -1,0 +1,260 @@
+"""
+What can be found in real sessions of coding agents, and what it answers later: ``python -m tests.bench.harvest``.
+
+The sessions are the public half of ``sessions`` (150 of Claude Code on one Go project), with pairs and recurrences that
+a person judged. Pairs: precision and recall of what is kept. Replay: each failed command in the order of time asks what
+the sessions before it have left, beside a full-text search over the earlier failures and beside a key made of the last
+line with an error, in the same run.
+"""
+
+import argparse
+import gzip
+import json
+import math
+import re
+import resource
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphmem.importers.sessions.places import READERS
+from graphmem.machine.candidates import Queue
+from graphmem.model.candidate import Candidate
+from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
+from graphmem.rules.draft import drafted, flaky, keys_of, left_open
+from graphmem.rules.fix_pairs import SessionReader, called
+from graphmem.rules.outcome import ends_run, outcome_of
+from graphmem.rules.problem import problems, usage_error
+
+Row = Mapping[str, Any]
+BEST = 50
+SPEED_BYTES = 100_000_000  # of transcripts that are read to measure the speed
+WORD = re.compile(r"[a-z_]{3,}")
+
+
+@dataclass
+class Session:
+    """One session: its events in order."""
+
+    name: str
+    events: list[TranscriptEvent] = field(default_factory=list)
+
+
+def sessions_of(folder: Path) -> list[Session]:
+    """Return the sessions of the set, in the order of their beginning."""
+    found: dict[str, Session] = {}
+    with gzip.open(folder / "events.ndjson.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            if (event := event_of(row)) is not None:
+                found.setdefault(row["session"], Session(row["session"])).events.append(event)
+    return list(found.values())
+
+
+def event_of(row: Row) -> TranscriptEvent | None:
+    """Return an event of the set as the readers make them, with what a hook would have seen above the tail."""
+    if row["kind"] == "command":
+        is_refused = bool(row.get("rejected") or row.get("skipped") or row.get("interrupted"))
+        output = "\n".join([*(row.get("cut_errors") or ()), row.get("output_tail") or ""])
+        status = None if row.get("ok") is None else 0 if row["ok"] else row.get("exit") or 1
+        commit = row.get("commit") or ""
+        return RanCommand(row["at"], row["seq"], row["command"], status, output, "", commit, is_refused)
+    if row["kind"] == "edit":
+        edit = row.get("edit") or {}
+        sides = edit.get("removed") or "", edit.get("added") or ""
+        is_done, is_refused = row.get("ok") is not False, bool(row.get("rejected"))
+        return FileEdit(row["at"], row["seq"], row.get("file") or "", *sides, is_done, is_refused)
+    return Message(row["at"], row["seq"], "person", row["text"]) if row["kind"] == "prompt" else None
+
+
+def candidates_of(session: Session, reader: SessionReader) -> Iterator[tuple[Candidate, int]]:
+    """Yield the candidates of a session, each with the number of the run that failed."""
+    source = {"source": "claude-code", "session": session.name}
+    for event in session.events:
+        for pair in reader.read(event):
+            made = drafted(pair, **source, root="") if pair.is_cause else flaky(pair, **source)
+            yield made, pair.failed.number
+    for one in reader.open:
+        yield left_open(one, **source), one.failed.number
+
+
+def pairs(sessions: Sequence[Session], gold: Row) -> list[str]:
+    """Return lines on pairs: how many are found and kept, and how the judged ones compare."""
+    queue, totals, judged = Queue(), Counter[str](), dict[str, set[str]]()
+    labels = {(g["session"], number): g for g in gold["pairs"] for number in (g["fail"], *g["earlier_failures"])}
+    for session in sessions:
+        reader = SessionReader()
+        for candidate, number in candidates_of(session, reader):
+            queue.add(candidate)
+            totals["pairs"] += candidate.pattern is not None
+            if label := labels.get((session.name, number)):
+                judged.setdefault(label["id"], set()).add(candidate.id)
+        totals.update(commands=reader.commands, failed=reader.failed, hidden=reader.hidden)
+    waiting = queue.waiting()
+    lines = [
+        f"commands {totals['commands']:,}, failed by status {totals['failed']}, "
+        f"behind a status of 0 {totals['hidden']}",
+        f"problems that were fixed {totals['pairs']} ({totals['pairs'] / len(sessions):.1f} a session), "
+        f"candidates {len(waiting)}",
+    ]
+    lasting = sum(g["lasting"] for g in gold["pairs"])
+    for name, among in (("kept", waiting), (f"the {BEST} best", waiting[:BEST])):
+        ids = {one.id for one in among}
+        kept = [g for g in gold["pairs"] if judged.get(g["id"], set()) & ids]
+        real, good = sum(g["label"] == "real_fix" for g in kept), sum(g["lasting"] for g in kept)
+        lines.append(
+            f"{name}: {len(kept)} judged pairs, real fixes {real / len(kept):.2f}, lasting {good / len(kept):.2f}, "
+            f"recall of the {lasting} lasting ones {good / lasting:.2f}"
+        )
+    return lines
+
+
+class Found:
+    """The memory as it is: candidates by the keys of their problems."""
+
+    def __init__(self) -> None:
+        self.queue = Queue()
+
+    def answers(self, event: RanCommand) -> bool:
+        """Return whether a candidate reports a problem of this run."""
+        wrong = usage_error(called(event.command), event.output)
+        found = [wrong] if wrong else problems(event.output)
+        return bool(self.queue.of_keys([key for one in found for key in keys_of(one)]))
+
+    def learn(self, session: Session) -> None:
+        """Take in a session that ended."""
+        for candidate, _ in candidates_of(session, SessionReader()):
+            self.queue.add(candidate)
+
+
+class LastLine:
+    """A key made of the last line of a failure, without numbers: what many tools keep."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+
+    def key(self, event: RanCommand) -> str:
+        """Return the key of a failed run."""
+        lines = [line for line in event.output.splitlines() if line.strip()]
+        return re.sub(r"\d+", "0", lines[-1].strip()) if lines else ""
+
+    def answers(self, event: RanCommand) -> bool:
+        """Return whether an earlier session failed with this line."""
+        return self.key(event) in self.known
+
+    def learn(self, session: Session) -> None:
+        """Take in a session that ended."""
+        self.known |= {self.key(event) for event in failures(session)} - {""}
+
+
+class FullText:
+    """A full-text search over the outputs of earlier failures (BM25), which answers from a share of the words on."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.texts: list[Counter[str]] = []
+        self.counts: Counter[str] = Counter()
+
+    def words(self, event: RanCommand) -> Counter[str]:
+        """Return the words of what a run printed, without how the runner ends."""
+        lines = [line for line in event.output.splitlines() if not ends_run(line)]
+        return Counter(WORD.findall("\n".join(lines).lower()))
+
+    def answers(self, event: RanCommand) -> bool:
+        """Return whether one earlier failure has enough of the rare words of this one."""
+        asked = self.words(event)
+        rarity = {word: math.log(1 + len(self.texts) / (1 + self.counts[word])) for word in asked}
+        total = sum(rarity.values())
+        if not self.texts or not total:
+            return False
+        best = max(sum(rarity[word] for word in asked if word in text) for text in self.texts)
+        return best / total >= self.share
+
+    def learn(self, session: Session) -> None:
+        """Take in a session that ended."""
+        for event in failures(session):
+            words = self.words(event)
+            self.texts.append(words)
+            self.counts.update(words.keys())
+
+
+def failures(session: Session) -> Iterator[RanCommand]:
+    """Yield the commands of a session that failed, also behind a status of 0."""
+    for event in session.events:
+        if not isinstance(event, RanCommand) or event.is_refused:
+            continue
+        if outcome_of(event.command, event.status, event.output) in ("failed", "hidden"):
+            yield event
+
+
+def replay(sessions: Sequence[Session], gold: Row, memory: Any) -> tuple[Counter[tuple[str, bool]], int]:
+    """Return how often a memory answers a failed command from the sessions before it, by label, and how many ran."""
+    judged = {(g["session"], g["seq"]): g["same_problem"] for g in gold["recurrence"]}
+    counts: Counter[tuple[str, bool]] = Counter()
+    commands = 0
+    for session in sessions:
+        commands += sum(isinstance(event, RanCommand) and not event.is_refused for event in session.events)
+        for event in failures(session):
+            label = judged.get((session.name, event.number), "not judged")
+            counts[label, memory.answers(event)] += 1
+        memory.learn(session)
+    return counts, commands
+
+
+def shares(counts: Counter[tuple[str, bool]], commands: int) -> str:
+    """Return a replay in words."""
+    met = {found: counts["same", found] + counts["same_rule", found] for found in (True, False)}
+    right, wrong = met[True], counts["different", True]
+    hints = sum(number for (_, found), number in counts.items() if found)
+    return (
+        f"answered {right}/{sum(met.values())} = {right / sum(met.values()):.2f} where it had been met, "
+        f"{wrong}/{wrong + counts['different', False]} = {wrong / (wrong + counts['different', False]):.2f} where not; "
+        f"hints {1000 * hints / commands:.1f} per 1,000 commands, "
+        f"right {right / (right + wrong):.2f} of the judged ones"
+    )
+
+
+def speed(folder: Path, place: Path) -> str:
+    """Return how fast transcripts are read, and how much memory that takes."""
+    texts = b"".join(path.read_bytes() for path in sorted((folder / "claude-code").glob("*.jsonl")))
+    path = place / "big.jsonl"
+    with path.open("wb") as file:
+        for _ in range(SPEED_BYTES // len(texts)):
+            file.write(texts)
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    for session in READERS["claude-code"](path, Counter()):
+        reader = SessionReader()
+        for event in session.events:
+            for pair in reader.read(event):
+                drafted(pair, source="claude-code", session=session.session, root="")
+    took = time.process_time() - began
+    more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return f"{path.stat().st_size / 1e6 / took:.0f} MB a second of one core, {more:.0f} MB more of memory"
+
+
+def main() -> None:
+    """Measure all of it, and print it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the public sets")
+    parser.add_argument("--place", type=Path, default=Path("/tmp"), help="where a large transcript is made")
+    given = parser.parse_args()
+    folder = given.data / "sessions"
+    sessions, gold = sessions_of(folder), json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    print("\n".join(pairs(sessions, gold)))
+    memories = {
+        "candidates": Found(),
+        "last line": LastLine(),
+        "full text 0.5": FullText(0.5),
+        "full text 0.7": FullText(0.7),
+        "full text 0.9": FullText(0.9),
+    }
+    for name, memory in memories.items():
+        print(f"{name}: {shares(*replay(sessions, gold, memory))}")
+    print(speed(given.data / "importers" / "transcripts", given.place))
+
+
+if __name__ == "__main__":
+    main()
