@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
-    from graphmem.contract.harvest import CandidateList, Harvested, ReviewedList
+    from graphmem.contract.harvest import CandidateList, Harvested, ProofsChecked, ReviewedList
     from graphmem.contract.history import Difference, History
     from graphmem.contract.hooks import HookAnswer
     from graphmem.contract.imports import Imported
@@ -1259,6 +1259,11 @@ class Candidates(Operations):
             yes: Run the command that the answer with this digest showed; without it, only show.
         """
         answer: ReviewedList = self.call("candidates.prove", id=id, yes=yes)
+        return answer
+
+    def check_proofs(self) -> ProofsChecked:
+        """Run again what was proven of records, as far as its commands are trusted in this clone."""
+        answer: ProofsChecked = self.call("candidates.check_proofs")
         return answer
 
     def dismiss(self, id: str, *, reason: str | None = None) -> ReviewedList:

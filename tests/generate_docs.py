@@ -36,7 +36,7 @@ from graphmem.contract.explorations import ExplorationReported, ExplorationStart
 from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
 from graphmem.contract.feedback import BulkReported, Reported
 from graphmem.contract.findings import Checked, Code, Doctored
-from graphmem.contract.harvest import CandidateList, Harvested, ReviewedList
+from graphmem.contract.harvest import CandidateList, Harvested, ProofsChecked, ReviewedList
 from graphmem.contract.history import Difference, History
 from graphmem.contract.hooks import HookAnswer
 from graphmem.contract.imports import Imported
@@ -458,6 +458,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`inbox list`": ItemList,
     "`import sessions`": Harvested,
     "`review`, `review show`": CandidateList,
+    "`stale --prove`": ProofsChecked,
     "`review accept`, `review dismiss`, `review prove`": ReviewedList,
     "`event`": Happened,
     "`events`": EventList,

@@ -9,8 +9,10 @@ from graphmem.cli.caller import Invocation, complete_kind
 from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.paths import files as files_from_here
 from graphmem.contract.context import ContextBlock, ContextRequest
+from graphmem.contract.harvest import ProofsChecked
 from graphmem.contract.query import Factors, Found, QueryRequest
 from graphmem.contract.records import GetRequest, Got, Listing, ListRequest, StaleRecords
+from graphmem.names import visible
 from graphmem.rules.doubt import cited
 
 SHOWN_LEFT_OUT = 5  # records that are named
@@ -53,15 +55,31 @@ def list_records(
 
 
 @passes("stale")
-def stale(invocation: Invocation, answer: StaleRecords) -> None:
+def stale(
+    invocation: Invocation,
+    call: Call,
+    prove: Annotated[bool, typer.Option("--prove", help="Run again what was proven of records, instead.")] = False,
+) -> None:
     """
     List the records whose cited code moved, changed or is gone, that are past their date, or of another major version.
 
     Example: graphmem stale
     """
+    if prove:
+        return reproven(invocation, invocation.memory.call("candidates.check_proofs"))
+    answer: StaleRecords = call()
     lines = [text.ASIDE.join([found.ref, *text.against(found.doubts, found.cites)]) for found in answer.results]
     invocation.answer(answer, "\n".join(lines))
     invocation.say(f"{len(answer.results):,} of {text.count(answer.checked, 'record')} with cites, versions or a date")
+
+
+def reproven(invocation: Invocation, answer: ProofsChecked) -> None:
+    """Print which proofs still are ones."""
+    lines = [f"{one.ref}: {'proven' if one.proven else f'not proven any more: {one.reason}'}" for one in answer.results]
+    invocation.answer(answer, visible("\n".join(lines)))
+    if answer.untrusted:
+        what = text.count(len(answer.untrusted), "proof")
+        invocation.say(f"{what} not run: look at the commands, and allow them with: graphmem trust")
 
 
 @passes("query", QueryRequest, min_similarity=Taken("S"))

@@ -157,6 +157,25 @@ class Reviewed(Part):
     reason: str | None = Field(None, description="Why it is not proven")
 
 
+class ProofChecked(Part):
+    """Whether what was proven of a record still is so, and if not, why."""
+
+    ref: str
+    proven: bool
+    reason: str | None = None
+
+
+class ProofsChecked(Answer):
+    """
+    The records whose proof was run again.
+
+    ``untrusted`` are those whose command was not trusted in this clone, so that it did not run.
+    """
+
+    results: list[ProofChecked]
+    untrusted: list[str] = []
+
+
 class ReviewedList(Answer):
     """What became of candidates."""
 

@@ -83,6 +83,8 @@ def conditions_met(
 ) -> list[str]:
     """Return which conditions of a record hold here, a clause each; the arguments are those of ``doubts``."""
     met = [f"cites {cited(one)}" for one in cites if one.state == "fresh"]
+    if proof := proof_of(record):
+        met.insert(0, f"proven {proof['at'][:10]}: fails at {proof['before'][:12]}, passes at {proof['after'][:12]}")
     if isinstance(record, Triggered) and versions is not None:
         for name, version in sorted(pairs(record.versions)):
             used = versions.get(comparable(name))
@@ -90,6 +92,14 @@ def conditions_met(
                 met.append(f"{name} {version}, as here")
     here = NAMES_OF_PLATFORMS.get(platform)
     return [*met, f"for {here}, as here"] if here in {PLATFORMS.get(tag.lower(), "") for tag in record.tags} else met
+
+
+def proof_of(record: Record) -> Mapping[str, str] | None:
+    """Return what was proven of a record: the command, both commits and when; None where nothing was."""
+    found = (record.model_extra or {}).get("proven")
+    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+        return None
+    return found if {"command", "before", "after", "at"} <= found.keys() else None
 
 
 def other_platform(record: MemoryRecord, platform: str) -> str | None:

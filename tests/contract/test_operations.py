@@ -70,7 +70,7 @@ OPENING = frozenset({
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
     "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
-    "candidates.prove",
+    "candidates.prove", "candidates.check_proofs",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")
@@ -258,7 +258,7 @@ def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str)
     }  # fmt: skip
     command = nouns.get(noun, verb)
     assert command in VERBS
-    assert not HERE.isdisjoint((command, verb))
+    assert not HERE.isdisjoint((command, verb, {"check_proofs": "--prove"}.get(verb, "")))
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,26 @@ import io
 import os
 import tarfile
 import tempfile
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from graphmem.constants import CHECK_S, PROOF_BYTES
-from graphmem.contract.harvest import ProofPlan, ProveCandidateRequest, Reviewed, ReviewedList
-from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.contract.harvest import (
+    ProofChecked,
+    ProofPlan,
+    ProofsChecked,
+    ProveCandidateRequest,
+    Reviewed,
+    ReviewedList,
+)
+from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
 from graphmem.git import commands
+from graphmem.model import Record
 from graphmem.model.candidate import Candidate, Occasion
 from graphmem.model.field import format_time
-from graphmem.rules.draft import keys_of
+from graphmem.model.record import Triggered
+from graphmem.rules.doubt import proof_of
+from graphmem.rules.draft import keys_of, problem_in
 from graphmem.rules.outcome import outcome_of
 from graphmem.rules.problem import problems
 from graphmem.settings.trust import DIGEST_CHARS, are_trusted
@@ -46,7 +57,7 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
         raise Refused(f"{request.yes!r} is not the digest of what would run", hint=f"it is: {plan.digest}")
     if request.yes is None and not is_trusted:
         return ReviewedList(reviewed=[Reviewed(id=one.id, action="planned", plan=plan)], waiting=len(found.waiting()))
-    reason = disproof(client.layout.root, plan, one)
+    reason = disproof(client.layout.root, plan, one.keys)
     proof = None
     if reason is None:
         proof = {
@@ -54,11 +65,39 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
             "before": plan.before,
             "after": plan.after,
             "at": format_time(client.now()),
+            "folder": plan.folder,
         }
         with queue.changing() as kept:
             settle(kept, one.id, {"proof": proof})
     done = Reviewed(id=one.id, action="disproven" if reason else "proven", proof=proof, reason=reason)
     return ReviewedList(reviewed=[done], waiting=len(found.waiting()))
+
+
+def check_proofs(client: Client) -> ProofsChecked:
+    """Run again what was proven of records, as far as its commands are trusted in this clone."""
+    with client.reading() as snapshot:
+        records = snapshot.catalog.records(snapshot.catalog.with_field("proven")).values()
+        proofs = {record.ref: (record, proof) for record in records if (proof := proof_of(record)) is not None}
+    results, untrusted = [], []
+    for number, (ref, (record, proof)) in enumerate(sorted(proofs.items()), 1):
+        if not are_trusted(client.layout.config, [proof["command"]]):
+            untrusted.append(ref)
+            continue
+        client.runtime.progress("proving", number, len(proofs))
+        results.append(ProofChecked(ref=ref, proven=(reason := again(client, record, proof)) is None, reason=reason))
+    return ProofsChecked(results=results, untrusted=untrusted)
+
+
+def again(client: Client, record: Record, proof: Mapping[str, str]) -> str | None:
+    """Run a proof again, and return why it does not hold any more; None where it does."""
+    root = client.layout.root
+    try:
+        before, after = (commands.find_commit(root, proof[name]) for name in ("before", "after"))
+    except GraphmemError as error:
+        return error.message
+    plan = ProofPlan(command=proof["command"], folder=proof.get("folder", ""), before=before, after=after, digest="")
+    keys = keys_of(problem_in(record.trigger)) if isinstance(record, Triggered) else ()
+    return disproof(root, plan, keys)
 
 
 def plan_of(client: Client, one: Candidate) -> ProofPlan:
@@ -97,7 +136,7 @@ def commits_of(root: Path, occasion: Occasion) -> tuple[str, str] | None:
     return before, after
 
 
-def disproof(root: Path, plan: ProofPlan, one: Candidate) -> str | None:
+def disproof(root: Path, plan: ProofPlan, wanted: Collection[str]) -> str | None:
     """Run a plan, and return why it proves nothing; None where it is a proof."""
     failed = run_at(root, plan, plan.before)
     if failed.is_timed_out:
@@ -107,7 +146,7 @@ def disproof(root: Path, plan: ProofPlan, one: Candidate) -> str | None:
     if outcome_of(plan.command, failed.status, failed.tail) not in ("failed", "hidden"):
         return f"at {plan.before[:12]} the command passes"
     keys = {key for problem in problems(failed.tail) for key in keys_of(problem)}
-    if one.keys and keys.isdisjoint(one.keys):
+    if wanted and keys.isdisjoint(wanted):
         return f"at {plan.before[:12]} the command fails with another error"
     passed = run_at(root, plan, plan.after)
     if outcome_of(plan.command, passed.status, passed.tail) != "passed":

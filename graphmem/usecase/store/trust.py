@@ -9,6 +9,7 @@ from graphmem.ledger.extractors import read_extractors, text_to_trust
 from graphmem.ledger.layout import Layout
 from graphmem.model import Task
 from graphmem.names import inert
+from graphmem.rules.doubt import proof_of
 from graphmem.settings.config import needs_trust
 from graphmem.settings.trust import ToTrust, are_trusted, trust_lock, untrusted
 from graphmem.settings.trust import trust as trust_all
@@ -90,7 +91,9 @@ def extractor_texts(layout: Layout) -> list[str]:
 
 
 def verify_commands(client: Client) -> list[str]:
-    """Return the verify commands of the blocked tasks, which `observe --run-verify` runs."""
+    """Return the verify commands of blocked tasks, and the commands of proofs, which ``stale --prove`` runs."""
     with client.reading() as snapshot:
         tasks = snapshot.catalog.of_kind(Task).values()
-        return sorted({task.verify for task in tasks if task.verify and task.status == "blocked"})
+        proven = snapshot.catalog.records(snapshot.catalog.with_field("proven")).values()
+        proofs = {proof["command"] for record in proven if (proof := proof_of(record)) is not None}
+        return sorted({task.verify for task in tasks if task.verify and task.status == "blocked"} | proofs)

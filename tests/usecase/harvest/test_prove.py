@@ -128,3 +128,38 @@ def test_a_link_in_a_commit_is_not_followed_out_of_the_copy(project: Project, tm
         assert plan is not None
         with pytest.raises(Exception, match="cannot be written"):
             memory.candidates.prove(name, yes=plan.digest)
+
+
+def test_what_was_proven_is_shown_and_run_again_once_it_is_trusted(project: Project) -> None:
+    name = project.candidate()
+    project.proven(name)
+    (failure, pattern) = project.memory.candidates.accept(name).reviewed[0].refs
+    hit = project.memory.match(f"{ERROR}\n".encode()).results[0]
+    clause = f"fails at {project.before[:12]}, passes at {project.after[:12]}"
+    assert clause in " ".join([*hit.holds])
+    answer = project.memory.candidates.check_proofs()
+    assert (answer.results, answer.untrusted) == ([], [failure, pattern])
+    wanted = project.memory.trust()
+    assert COMMAND in wanted.commands
+    project.memory.trust(yes=wanted.digest)
+    answer = project.memory.candidates.check_proofs()
+    assert [(one.ref, one.proven) for one in answer.results] == [(failure, True), (pattern, True)]
+
+
+def test_a_proof_that_is_none_any_more_says_why(project: Project) -> None:
+    name = project.candidate()
+    project.proven(name)
+    (failure, _) = project.memory.candidates.accept(name, at_least=None).reviewed[0].refs
+    row = project.memory.get(failure).record.model_dump()["proven"]
+    for changes, reason in (
+        ({"before": "0" * 40}, "0000000000"),
+        ({"before": project.after}, "the command passes"),
+    ):
+        project.memory.edit(failure, proven={**row, **changes})
+        wanted = project.memory.trust()
+        if wanted.digest:
+            project.memory.trust(yes=wanted.digest)
+        found = {one.ref: one for one in project.memory.candidates.check_proofs().results}[failure]
+        assert (found.proven, reason in str(found.reason)) == (False, True)
+    project.memory.edit(failure, proven={"command": 3})
+    assert failure not in [one.ref for one in project.memory.candidates.check_proofs().results]

@@ -85,8 +85,8 @@ OTHERS = frozenset({
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "check", "export", "rebuild", "doctor",
     "trust", "observe", "imports.file", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
-    "imports.sessions", "candidates.prove", "candidates.accept", "candidates.review", "candidates.show",
-    "candidates.dismiss",
+    "imports.sessions", "candidates.check_proofs", "candidates.prove", "candidates.accept", "candidates.review",
+    "candidates.show", "candidates.dismiss",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
 SPOILT: Mapping[str, Callable[[str], Any]] = {
