@@ -7,7 +7,14 @@ from graphmem.contract.harvest import Harvested, ImportSessionsRequest
 from graphmem.names import visible
 
 SHOWN = 20  # files that are named with --verbose
-READ = {"sessions": "session", "commands": "command", "failed": "failure", "masked": "failure behind a status of 0"}
+NOUNS = {  # of what is read, in the order in which it is said
+    "sessions": "session",
+    "commands": "command",
+    "failed": "failure",
+    "masked": "failure behind a status of 0",
+    "edits": "edit",
+    "pairs": "fix pair",
+}
 
 
 @passes(
@@ -32,7 +39,8 @@ def account(answer: Harvested) -> str:
     """Return what was read and what was found."""
     files = [one for one in answer.sources if one.status == "read"]
     again = sum(one.status == "unchanged" for one in answer.sources)
-    read = ", ".join(f"{number:,} {name}" for name, number in answer.read.items() if number)
+    known = [(noun, answer.read[name]) for name, noun in NOUNS.items() if answer.read.get(name)]
+    read = ", ".join(counted(number, noun) for noun, number in known)
     lines = [
         f"read {text.count(len(files), 'file')}{f', {again:,} were read before' if again else ''}: {read or 'nothing'}"
     ]
@@ -40,3 +48,9 @@ def account(answer: Harvested) -> str:
     lines.append(f"candidates: {found or 'none'}")
     lines += [f"not read: {number:,} × {visible(reason)}" for reason, number in sorted(answer.unread.items())[:SHOWN]]
     return "\n".join(lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun; of a noun with more words the first is the one that counts."""
+    first, _, rest = noun.partition(" behind ")
+    return f"{text.count(number, first)}{f' behind {rest}' if rest else ''}"

@@ -25,8 +25,8 @@ from graphmem.contract.harvest import (
     ShownCandidate,
 )
 from graphmem.errors import Usage
-from graphmem.model.candidate import Occasion
 from graphmem.names import visible
+from graphmem.rules.candidate import occasion
 from graphmem.system.programs import program
 
 app = typer.Typer(
@@ -64,17 +64,6 @@ def lines_of(one: ShownCandidate) -> list[str]:
     if one.evidence:
         lines.append(f"  {visible(occasion(one.evidence[0]))}")
     return lines
-
-
-def occasion(found: Occasion) -> str:
-    """Return one occasion in a clause: what was run, when it passed, in which session or commit."""
-    where = f"session {found.session[:8]}" if found.session else found.commit or found.run or ""
-    command = f"`{text.one_line(found.command, 60)}`" if found.command else ""
-    files = list(dict.fromkeys(edit.file for edit in found.edits))
-    after = f" after an edit in {text.one_line(files[0], 60)}" if files else ""
-    more = f" and {text.count(len(files) - 1, 'other file')}" if len(files) > 1 else ""
-    passed = f"passed{after}{more}" if found.passed else ""
-    return ", ".join(filter(None, [command, passed, f"{found.source} {where}".strip(), found.at[:10]]))
 
 
 def whole(one: ShownCandidate) -> str:
