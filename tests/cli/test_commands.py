@@ -21,7 +21,18 @@ from graphmem.contract.operations import OPERATIONS, READ, Operation
 from graphmem.contract.request import Request
 
 # Operations whose command is a function that does more than to pass a request on, or that another command calls.
-BY_HAND = {"cypher_named", "export_check", "feedback_rows", "hook", "init", "names", "queries", "undo", "undoable"}
+BY_HAND = {
+    "candidates.check_proofs",
+    "cypher_named",
+    "export_check",
+    "feedback_rows",
+    "hook",
+    "init",
+    "names",
+    "queries",
+    "undo",
+    "undoable",
+}
 
 
 class EchoRequest(Request):

@@ -29,6 +29,7 @@ ADDED = {
     "learn events", "match --format", "match file", "query --explain", "rebuild --no-embed", "stats --plot",
     "textconv file",
     "serve --detach", "serve --http", "serve --log-format", "serve --logs", "serve --status", "serve --stop",
+    "stale --prove",
     "type add entity --no-search", "undo --list", "undo number",
 }  # fmt: skip
 
