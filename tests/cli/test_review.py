@@ -1,0 +1,91 @@
+"""``import sessions`` and ``review`` on the command line: what they print, and the keys of ``review next``."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
+from tests.usecase.harvest.test_sessions import Transcript
+
+REF = "error-returned-from-external-package-is-unwrapped-wrapcheck"
+ID = "cbc8d77c6"
+
+
+@pytest.fixture
+def found(graphmem: Graphmem, tmp_path: Path) -> Graphmem:  # noqa: F811
+    """A store in which a candidate waits."""
+    path = tmp_path / "session.jsonl"
+    Transcript(path, tmp_path, "s1").fixed()
+    done = graphmem("import", "sessions", str(path), "--any-project")
+    assert done == Done(
+        0,
+        "read 1 file: 1 session, 2 commands, 1 failure, 1 edit, 1 fix pair\ncandidates: 1 created\n",
+        "graphmem: 1 candidate to look at: graphmem review\n",
+    )
+    return graphmem
+
+
+def test_candidates_are_listed_in_few_lines(found: Graphmem) -> None:
+    assert found("review").out == (
+        f"{ID}  0.70  seen 1 time\n"
+        "  failure: error returned from external package is unwrapped (wrapcheck)\n"
+        '  fix: in src/a.go: `return err` → `return fmt.Errorf("open: %w", err)`\n'
+        "  `make lint`, passed 2 minutes later after an edit in src/a.go, claude-code session s1, 2026-01-05\n"
+    )
+
+
+def test_all_evidence_of_one_is_shown(found: Graphmem) -> None:
+    lines = found("review", "show", ID[:4]).out.splitlines()
+    assert "  | src/a.go:3:1: error returned from external package is unwrapped (wrapcheck)" in lines
+    assert "  - return err" in lines
+    assert '  + return fmt.Errorf("open: %w", err)' in lines
+
+
+def test_accepting_and_dismissing_say_what_was_done(found: Graphmem) -> None:
+    assert found("review", "accept", ID, "--fix", "wrap it") == Done(
+        0, f"accepted {ID}: failure/{REF}, pattern/{REF}\n", ""
+    )
+    assert found("review") == Done(0, "", "graphmem: no candidate waits; to find some: graphmem import sessions\n")
+    again = found("review", "accept", ID)
+    assert (again.status, again.err.splitlines()[0]) == (2, f"error: candidate {ID} was accepted before")
+    assert found("review", "dismiss", ID, "--reason", "a slip").out == f"dismissed {ID}\n"
+
+
+def test_a_record_with_the_same_error_is_named(found: Graphmem) -> None:
+    found(
+        "add", "failure", "--name", "wrap", "--trigger", "error returned from external package is unwrapped (wrapcheck)"
+    )
+    assert f"  a record has this error: graphmem review accept {ID} --into failure/wrap\n" in found("review").out
+
+
+def test_what_a_log_reports_is_marked_as_not_reviewed(found: Graphmem, tmp_path: Path) -> None:
+    (tmp_path / "build.log").write_text("b.go:9:1: error returned from external package is unwrapped (wrapcheck)\n")
+    done = found("match", "build.log")
+    assert done.out.splitlines()[:2] == [
+        f"candidate {ID}  [seen, not reviewed]",
+        "    > error returned from external package is unwrapped (wrapcheck)",
+    ]
+    assert done.err == "graphmem: no known failure, but candidates\n"
+    assert f"candidate {ID}  [seen, not reviewed]" in found("query", "unwrapped external package", "--candidates").out
+
+
+def test_the_status_names_the_review(found: Graphmem) -> None:
+    lines = found("status").out.splitlines()
+    assert "candidates: 1 to look at: graphmem review" in lines
+    assert "    graphmem review" in lines
+
+
+def test_what_would_be_read_is_said_and_nothing_kept(graphmem: Graphmem, tmp_path: Path) -> None:  # noqa: F811
+    path = tmp_path / "session.jsonl"
+    Transcript(path, tmp_path, "s1").fixed()
+    done = graphmem("import", "sessions", str(path), "--any-project", "--dry-run")
+    assert done.err == "graphmem: nothing was kept; do it without --dry-run\n"
+    assert graphmem("review").out == ""
+    (tmp_path / "note.txt").write_text("hello")
+    done = graphmem("import", "sessions", str(tmp_path / "note.txt"))
+    assert done.out == "read 0 files: nothing\ncandidates: none\nnot read: 1 × of no known form\n"
+
+
+def test_next_needs_a_terminal(found: Graphmem) -> None:
+    done = found("review", "next")
+    assert (done.status, done.err.splitlines()[0]) == (2, "error: review next needs a terminal")
