@@ -54,6 +54,7 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "trust": {},
     "extractors.run": {"names": ["none"], "dry_run": True},
     "imports.sessions": {"dry_run": True},
+    "imports.notes": {"dry_run": True},
     "candidates.accept": {"at_least": "proven", "dry_run": True},
     "candidates.prove": {"id": "c0"},
     "imports.file": {"path": "none.jsonl", "dry_run": True},
@@ -69,7 +70,8 @@ OPENING = frozenset({
     "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
-    "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
+    "imports.sessions", "imports.notes", "candidates.review",
+    "candidates.show", "candidates.accept", "candidates.dismiss",
     "candidates.prove",
 })  # fmt: skip
 # These write more than rows, and take it in.

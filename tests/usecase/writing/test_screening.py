@@ -85,7 +85,8 @@ OTHERS = frozenset({
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "diff", "check", "export", "rebuild", "doctor",
     "trust", "observe", "imports.file", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
-    "imports.sessions", "candidates.prove", "candidates.accept", "candidates.review", "candidates.show",
+    "imports.sessions", "imports.notes", "candidates.prove", "candidates.accept", "candidates.review",
+    "candidates.show",
     "candidates.dismiss",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
