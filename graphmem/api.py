@@ -1159,6 +1159,17 @@ class Imports(Operations):
         )
         return answer
 
+    def notes(self, *, paths: Collection[Path | str] = (), dry_run: bool = False) -> Harvested:
+        """
+        Read the notes for agents and the decision records of this project, and put what they say into the queue of candidates.
+
+        Args:
+            paths: Files or folders; those at the usual places of this project if none is given.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call("imports.notes", paths=paths, dry_run=dry_run)
+        return answer
+
     def file(
         self,
         path: Path | str,

@@ -3,7 +3,7 @@
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, passes
-from graphmem.contract.harvest import Harvested, ImportSessionsRequest
+from graphmem.contract.harvest import Harvested, ImportNotesRequest, ImportSessionsRequest
 from graphmem.names import visible
 
 SHOWN = 20  # files that are named with --verbose
@@ -27,7 +27,23 @@ def sessions(invocation: Invocation, call: Call) -> None:
     Read are the sessions that worked in this repository, in any of its worktrees. What is found waits as candidates,
     on this machine only: graphmem review
     """
-    answer: Harvested = call()
+    told(invocation, call())
+
+
+@passes("imports.notes", ImportNotesRequest, arguments=1)
+def notes(invocation: Invocation, call: Call) -> None:
+    """
+    Find what notes for agents and decision records say: rules, decisions, and what to do when.
+
+    Read are AGENTS.md, CLAUDE.md, GEMINI.md, the rules of editors, the memories of Claude Code and Serena, decision
+    records and the packets of Kage; with a path, bundles of Open Knowledge Format too. Each item waits as a candidate,
+    and a later version of the file updates it: graphmem review
+    """
+    told(invocation, call())
+
+
+def told(invocation: Invocation, answer: Harvested) -> None:
+    """Show what was read and found, and what comes next."""
     invocation.answer(answer, account(answer))
     if not answer.applied:
         invocation.say("nothing was kept; do it without --dry-run")
@@ -40,7 +56,8 @@ def account(answer: Harvested) -> str:
     files = [one for one in answer.sources if one.status == "read"]
     again = sum(one.status == "unchanged" for one in answer.sources)
     known = [(noun, answer.read[name]) for name, noun in NOUNS.items() if answer.read.get(name)]
-    read = ", ".join(counted(number, noun) for noun, number in known)
+    others = [f"{number:,} {name}" for name, number in answer.read.items() if name not in NOUNS and number]
+    read = ", ".join([*(counted(number, noun) for noun, number in known), *others])
     lines = [
         f"read {text.count(len(files), 'file')}{f', {again:,} were read before' if again else ''}: {read or 'nothing'}"
     ]

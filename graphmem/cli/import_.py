@@ -58,6 +58,7 @@ def import_file(invocation: Invocation, call: Call, path: Path, map: list[str] |
 
 
 app.command("sessions", epilog="Example: graphmem import sessions")(harvest.sessions)
+app.command("notes", epilog="Example: graphmem import notes")(harvest.notes)
 
 
 def columns_of(given: list[str] | None) -> dict[str, str] | None:

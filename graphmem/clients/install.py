@@ -30,12 +30,11 @@ from graphmem.clients.setup import failure_of, steps
 from graphmem.contract.findings import Code, Finding
 from graphmem.contract.install import InstallClient, Installed, InstallRequest, Scope
 from graphmem.errors import GraphmemError, Usage
-from graphmem.rules.instructions import INSTRUCTIONS
+from graphmem.rules.instructions import INSTRUCTIONS, MARKDOWN_MARKS
 from graphmem.system import foreign, shell
 from graphmem.system.programs import NAME, own_program, program
 
 TOML_MARKS = ("# >>> graphmem >>>", "# <<< graphmem <<<")
-MARKDOWN_MARKS = ("<!-- graphmem: begin -->", "<!-- graphmem: end -->")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,15 @@ class ImportSessionsRequest(Request):
     dry_run: DryRun = False
 
 
+class ImportNotesRequest(Request):
+    """Which notes for agents to read."""
+
+    paths: tuple[Path, ...] = Field(
+        (), description="Files or folders; those at the usual places of this project if none is given"
+    )
+    dry_run: DryRun = False
+
+
 class ReadSource(Part):
     """A file that was read, was read before, or was left out, and why."""
 

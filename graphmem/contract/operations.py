@@ -56,6 +56,7 @@ from graphmem.contract.harvest import (
     CandidateList,
     DismissCandidateRequest,
     Harvested,
+    ImportNotesRequest,
     ImportSessionsRequest,
     ProofsChecked,
     ProveCandidateRequest,
@@ -411,6 +412,10 @@ ROWS = (
         "Note that an item was worked on, or what went wrong."),
     Operation("imports.sessions", ImportSessionsRequest, Harvested, WRITE, "harvest.sessions.import_sessions",
         "Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates.",
+        previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
+    Operation("imports.notes", ImportNotesRequest, Harvested, WRITE, "harvest.notes.import_notes",
+        "Read the notes for agents and the decision records of this project, and put what they say into the queue of "
+        "candidates.",
         previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
     Operation("candidates.review", ReviewRequest, CandidateList, READ, "harvest.review.review",
         "Return the candidates that wait, the most worth first."),

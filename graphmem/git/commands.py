@@ -318,6 +318,11 @@ def files_of(folder: Path, tree: str) -> dict[str, str]:
     return files
 
 
+def tracked(folder: Path) -> list[str]:
+    """Return the paths below ``folder`` of the files that git knows."""
+    return [os.fsdecode(path) for path in (git(folder, "ls-files", "-z") or b"").split(b"\0") if path]
+
+
 class Objects:
     """The contents of objects by their hashes, all from one process; made by ``objects``."""
 

@@ -71,6 +71,9 @@ class Queue(BaseModel):
             ``below`` where it is worth too little to be kept.
         """
         before = self.candidates.get(found.id)
+        if before is not None and before.state == "accepted" and is_reworded(before, found):
+            self.candidates[found.id] = before.model_copy(update={"state": "waiting", "other": found.other})
+            return "merged"
         known = self.seen.setdefault(found.id, [])
         known += [session for session in found.sessions if session not in known][: MOST_SESSIONS - len(known)]
         if before is not None and before.state != "waiting":
@@ -90,6 +93,13 @@ class Queue(BaseModel):
         self.candidates[before.id] = before.model_copy(update={"marks": (*before.marks, *found.marks)[-200:]})
         return "merged"
 
+    def withdraw(self, is_gone: Callable[[Candidate], bool]) -> int:
+        """Take out the candidates that wait and whose source no longer says what they say; return how many."""
+        gone = [one.id for one in self.waiting() if is_gone(one)]
+        for name in gone:
+            del self.candidates[name]
+        return len(gone)
+
     def bounded(self) -> None:
         """Keep within bounds: the candidates of most worth, and what was seen and read last."""
         for one in self.waiting()[MOST_WAITING:]:
@@ -105,6 +115,12 @@ class Queue(BaseModel):
             if is_told(one.model_dump_json()):
                 del self.candidates[one.id]
                 self.seen.pop(one.id, None)
+
+
+def is_reworded(before: Candidate, found: Candidate) -> bool:
+    """Return whether a note or a comment says something else than when it was accepted."""
+    old, new = ([{**part, "sources": None} for part in one.other] for one in (before, found))
+    return bool(new) and old != new
 
 
 @dataclass(frozen=True)

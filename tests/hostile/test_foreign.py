@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.clients.edits import json_edit, marked_edit, refuse_toml_with
-from graphmem.clients.install import MARKDOWN_MARKS, TOML_MARKS
+from graphmem.clients.install import TOML_MARKS
 from graphmem.errors import GraphmemError
 from graphmem.ledger import types
 from graphmem.model.vocabulary import EntityType
+from graphmem.rules.instructions import MARKDOWN_MARKS
 from graphmem.rules.lock_files import LOCKS, locked
 from graphmem.settings.config import CONFIG_BYTES, read_toml
 from graphmem.system import foreign

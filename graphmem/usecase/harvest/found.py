@@ -9,7 +9,7 @@ from graphmem.errors import GraphmemError
 from graphmem.git import commands
 from graphmem.importers.sessions.places import READERS, usual
 from graphmem.system.surroundings import variables
-from graphmem.usecase.harvest.sessions import Harvest, left_out, worktrees
+from graphmem.usecase.harvest.sessions import SessionHaul, left_out, worktrees
 
 LOOK_S = 2.0  # seconds that a look may take; more sessions than that are not counted
 NOTES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursor/rules", ".github/copilot-instructions.md", "docs/adr")
@@ -24,7 +24,7 @@ def found(root: Path) -> list[str]:
 def counted(root: Path) -> list[tuple[str, int]]:
     """Return how many sessions of each client worked in a repository, the most first."""
     roots = [os.path.realpath(one) for one in worktrees(root)]
-    harvest, counts, until = Harvest(roots, any_project=False, since=""), Counter[str](), monotonic() + LOOK_S
+    harvest, counts, until = SessionHaul(roots=roots), Counter[str](), monotonic() + LOOK_S
     for file in usual(Path(os.path.expanduser("~")), variables(), [Path(one) for one in roots]):
         if monotonic() > until:
             break

@@ -1,20 +1,17 @@
 """Import of transcripts: what failed in sessions of coding agents and what fixed it, as candidates."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from time import monotonic
 
-from graphmem.contract.harvest import Harvested, ImportSessionsRequest, ReadSource
+from graphmem.contract.harvest import Harvested, ImportSessionsRequest
 from graphmem.errors import BadInput, GraphmemError, Usage
 from graphmem.git import commands
 from graphmem.importers.sessions.places import CLIENTS, READERS, TranscriptFile, given, usual
 from graphmem.importers.sessions.session import ForeignSession
-from graphmem.machine.candidates import Queue, SourceMark
-from graphmem.model.candidate import Candidate
+from graphmem.machine.candidates import SourceMark
 from graphmem.model.field import as_day
 from graphmem.rules.correction import correction_of
 from graphmem.rules.draft import drafted, flaky, left_open
@@ -22,42 +19,21 @@ from graphmem.rules.fix_pairs import SessionReader
 from graphmem.store.runtime import Client
 from graphmem.system import safe_files
 from graphmem.system.surroundings import current_folder, variables
-from graphmem.usecase.writing.candidates import keep, queue_of
+from graphmem.usecase.harvest.haul import Haul
+from graphmem.usecase.writing.candidates import queue_of
 
-KEEP_EVERY_S = 2.0  # seconds between two writes of what was found: a kill loses what was read since the last
 UNKNOWN = "of no known form"
 ELSEWHERE = "of another project"
 NOWHERE = "does not say where it worked; --any-project reads it"
 
 
 @dataclass
-class Harvest:
-    """One import: what was read, and what waits to be written."""
+class SessionHaul(Haul):
+    """What an import of transcripts reads: the sessions that worked in these folders, from a day on."""
 
-    roots: Sequence[str]
-    any_project: bool
-    since: str
-    counts: Counter[str] = field(default_factory=Counter)
-    candidates: Counter[str] = field(default_factory=Counter)
-    unread: Counter[str] = field(default_factory=Counter)
-    sources: list[ReadSource] = field(default_factory=list)
-    found: list[Candidate] = field(default_factory=list)
-    marks: dict[str, SourceMark] = field(default_factory=dict)
-
-    def note(self, file: TranscriptFile, status: str, reason: str | None = None) -> None:
-        """Note what became of a file."""
-        row = {"path": str(file.path), "kind": file.reader or "unknown", "status": status, "reason": reason}
-        self.sources.append(ReadSource.model_validate(row))
-
-    def put_into(self, queue: Queue) -> None:
-        """Put what was found into the queue, with the marks of the files that it was found in."""
-        counts = keep(queue, self.found)
-        queue.below += counts.get("below", 0)
-        self.candidates.update(counts)
-        for path, mark in self.marks.items():
-            queue.sources.pop(path, None)  # the last read are kept longest
-            queue.sources[path] = mark
-        self.found, self.marks = [], {}
+    roots: Sequence[str] = ()
+    any_project: bool = False
+    since: str = ""
 
 
 def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested:
@@ -65,37 +41,20 @@ def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested
     refuse_unknown(request)
     roots = [os.path.realpath(root) for root in worktrees(client.layout.root)]
     since = as_day(request.since) if request.since else ""
-    harvest = Harvest(roots, request.any_project, since)
+    haul = SessionHaul(roots=roots, any_project=request.any_project, since=since)
     queue = queue_of(client)
     before = queue.read(client.notify_once)
     files = sorted(files_of(request, roots), key=lambda pair: pair[1].modified)
-    last = monotonic()
     for number, (file, mark) in enumerate(files):
         if before.sources.get(str(file.path)) == mark and not request.any_project:
-            harvest.note(file, "unchanged")
+            haul.note(file.path, file.reader, "unchanged")
             continue
-        read(harvest, file, mark)
+        read(haul, file, mark)
         client.runtime.progress("reading sessions", number + 1, len(files))
-        if not request.dry_run and monotonic() - last > KEEP_EVERY_S:
-            with queue.changing() as kept:
-                harvest.put_into(kept)
-            last = monotonic()
-    if request.dry_run:
-        harvest.put_into(before)
-        waiting = len(before.waiting())
-    else:
-        with queue.changing() as kept:
-            harvest.put_into(kept)
-            waiting = len(kept.waiting())
-    return Harvested(
-        format="sessions",
-        applied=not request.dry_run,
-        read=dict(harvest.counts),
-        sources=harvest.sources,
-        unread=dict(harvest.unread),
-        candidates=dict(harvest.candidates),
-        waiting=waiting,
-    )
+        if not request.dry_run and haul.is_due():
+            haul.keep(queue)
+    waiting = haul.keep(queue, before if request.dry_run else None)
+    return haul.answer("sessions", waiting, is_applied=not request.dry_run)
 
 
 def refuse_unknown(request: ImportSessionsRequest) -> None:
@@ -133,57 +92,57 @@ def files_of(request: ImportSessionsRequest, roots: Sequence[str]) -> Iterator[t
             yield file, SourceMark(size=found.st_size, modified=found.st_mtime_ns)
 
 
-def read(harvest: Harvest, file: TranscriptFile, mark: SourceMark) -> None:
+def read(haul: SessionHaul, file: TranscriptFile, mark: SourceMark) -> None:
     """Read a file: its sessions that worked in this repository."""
     if not file.reader:
-        harvest.note(file, "skipped", UNKNOWN)
-        harvest.unread[UNKNOWN] += 1
+        haul.note(file.path, file.reader, "skipped", UNKNOWN)
+        haul.unread[UNKNOWN] += 1
         return
     reasons = list[str]()
     taken = 0
     try:
-        for session in READERS[file.reader](file.path, harvest.unread):
-            if reason := left_out(harvest, session.folder or file.folder):
+        for session in READERS[file.reader](file.path, haul.unread):
+            if reason := left_out(haul, session.folder or file.folder):
                 reasons.append(reason)
                 continue
-            read_session(harvest, session, session.folder or file.folder)
+            read_session(haul, session, session.folder or file.folder)
             taken += 1
     except (OSError, GraphmemError, RecursionError) as error:
         reasons.append(str(error))
-    harvest.unread.update(reasons)
-    harvest.note(file, "read" if taken else "skipped", reasons[0] if reasons else None)
-    harvest.marks[str(file.path)] = mark
+    haul.unread.update(reasons)
+    haul.note(file.path, file.reader, "read" if taken else "skipped", reasons[0] if reasons else None)
+    haul.marks[str(file.path)] = mark
 
 
-def left_out(harvest: Harvest, folder: str) -> str | None:
+def left_out(haul: SessionHaul, folder: str) -> str | None:
     """Return why a session is not read: it worked in no folder of this repository; None where it did."""
-    if harvest.any_project:
+    if haul.any_project:
         return None
     if not folder:
         return NOWHERE
     real = os.path.realpath(folder)
-    is_ours = any(real == root or real.startswith(f"{root}/") for root in harvest.roots)
+    is_ours = any(real == root or real.startswith(f"{root}/") for root in haul.roots)
     return None if is_ours else ELSEWHERE
 
 
-def read_session(harvest: Harvest, session: ForeignSession, folder: str) -> None:
+def read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> None:
     """Read a session: its fix pairs, what it left open, and what the person corrected."""
     reader, source = SessionReader(), {"source": session.client, "session": session.session}
     real = os.path.realpath(folder) if folder else ""
-    root = next((root for root in harvest.roots if real == root or real.startswith(f"{root}/")), folder)
+    root = next((root for root in haul.roots if real == root or real.startswith(f"{root}/")), folder)
     acted = False
     for event in session.events:
-        if harvest.since and event.at and event.at < harvest.since:
+        if haul.since and event.at and event.at < haul.since:
             continue
         for pair in reader.read(event):
-            harvest.counts["pairs"] += pair.is_cause
+            haul.counts["pairs"] += pair.is_cause
             made = drafted(pair, **source, root=root) if pair.is_cause else flaky(pair, **source)
-            harvest.found.append(made)
+            haul.found.append(made)
         if candidate := correction_of(event, **source, is_after_act=acted):
-            harvest.found.append(candidate)
+            haul.found.append(candidate)
         acted = reader.has_acted
-    harvest.found += [left_open(one, **source) for one in reader.open]
-    harvest.counts.update(
+    haul.found += [left_open(one, **source) for one in reader.open]
+    haul.counts.update(
         {
             "sessions": 1,
             "commands": reader.commands,

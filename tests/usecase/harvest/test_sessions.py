@@ -203,7 +203,7 @@ def test_an_import_that_is_cut_off_keeps_whole_files_and_goes_on(
     for number in range(3):
         path = transcript(home, project, f"s{number}").fixed().path
         os.utime(path, (number, number))
-    monkeypatch.setattr("graphmem.usecase.harvest.sessions.KEEP_EVERY_S", 0.0)
+    monkeypatch.setattr("graphmem.usecase.harvest.haul.KEEP_EVERY_S", 0.0)
     changing, calls = CandidateQueue.changing, []
 
     def failing(self: CandidateQueue) -> object:

@@ -1,0 +1,71 @@
+"""Hauls: what one import of sessions, notes, history or reports read and found, on its way into the queue."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+from graphmem.contract.harvest import Harvested, ReadSource
+from graphmem.machine.candidates import CandidateQueue, Queue, SourceMark
+from graphmem.model.candidate import Candidate
+from graphmem.usecase.writing.candidates import keep
+
+KEEP_EVERY_S = 2.0  # seconds between two writes of what was found: a kill loses what was read since the last
+
+
+@dataclass
+class Haul:
+    """One import: what was read, and what waits to be written."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    candidates: Counter[str] = field(default_factory=Counter)
+    unread: Counter[str] = field(default_factory=Counter)
+    sources: list[ReadSource] = field(default_factory=list)
+    found: list[Candidate] = field(default_factory=list)
+    marks: dict[str, SourceMark] = field(default_factory=dict)
+    is_gone: Callable[[Candidate], bool] | None = None  # what a candidate says is no longer there
+    written_at: float = field(default_factory=monotonic)
+
+    def note(self, path: Path | str, kind: str, status: str, reason: str | None = None) -> None:
+        """Note what became of a file; ``reason`` says why it, or a part of it, was not read."""
+        row = {"path": str(path), "kind": kind or "unknown", "status": status, "reason": reason}
+        self.sources.append(ReadSource.model_validate(row))
+
+    def is_due(self) -> bool:
+        """Return whether it is time to write what was found."""
+        return monotonic() - self.written_at > KEEP_EVERY_S
+
+    def keep(self, queue: CandidateQueue, preview: Queue | None = None) -> int:
+        """Put what was found into the queue, or into a copy of it; return how many candidates wait."""
+        self.written_at = monotonic()
+        if preview is not None:
+            self.put_into(preview)
+            return len(preview.waiting())
+        with queue.changing() as kept:
+            self.put_into(kept)
+            return len(kept.waiting())
+
+    def put_into(self, queue: Queue) -> None:
+        """Put what was found into a queue, with the marks of the files that it was found in."""
+        counts = keep(queue, self.found)
+        queue.below += counts.get("below", 0)
+        self.candidates.update(counts)
+        if self.is_gone is not None and (number := queue.withdraw(self.is_gone)):
+            self.candidates["withdrawn"] += number
+        for path, mark in self.marks.items():
+            queue.sources.pop(path, None)  # the last read are kept longest
+            queue.sources[path] = mark
+        self.found, self.marks = [], {}
+
+    def answer(self, format_name: str, waiting: int, *, is_applied: bool) -> Harvested:
+        """Return the account of it."""
+        return Harvested(
+            format=format_name,
+            applied=is_applied,
+            read=dict(self.counts),
+            sources=self.sources,
+            unread=dict(self.unread),
+            candidates=dict(self.candidates),
+            waiting=waiting,
+        )

@@ -1,0 +1,198 @@
+"""Notes for agents become candidates: once, updated with the file, and nothing that a hostile repository brings."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from graphmem.errors import BadInput
+from graphmem.machine.candidates import CandidateQueue
+from tests.repository import Repository
+from tests.sample import open_memory
+
+RULES = "# Guide\n\n- Never commit to the main branch, it is released from\n- Use tabs in all of the Makefiles\n"
+PACKET = {
+    "title": "Ports clash", "body": "Two servers want 5432; stop one.", "type": "gotcha", "status": "approved",
+    "paths": ["compose.yml"],
+}  # fmt: skip
+MARKDOWN_PACKET = (
+    '---\ntype: "Convention"\ntitle: "Tabs"\nx-kage-type: convention\nx-kage-status: approved\n---\n\n# Tabs\n\n'
+    "Use tabs in Makefiles.\n\n## Kage state\n\n{}\n"
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def memory(project: Path) -> Iterator[Memory]:
+    with open_memory(project) as memory:
+        yield memory
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def waiting(memory: Memory) -> list[str]:
+    found = memory.candidates.review(limit=100).candidates
+    return sorted(record.headline for one in found for record in one.other)
+
+
+def test_the_rules_of_a_project_wait_as_candidates_with_their_lines(memory: Memory, project: Path) -> None:
+    put(project / "AGENTS.md", RULES)
+    answer = memory.imports.notes()
+    assert (answer.candidates, answer.waiting, answer.read) == ({"created": 2}, 2, {"items": 2, "files": 1})
+    found = memory.candidates.review().candidates
+    assert sorted(record.sources for one in found for record in one.other) == [
+        ("notes:AGENTS.md:3",), ("notes:AGENTS.md:4",),
+    ]  # fmt: skip
+    assert memory.list().results == []
+    memory.candidates.accept(found[0].id)
+    assert [one.ref.partition("/")[0] for one in memory.list().results] == ["constraint"]
+
+
+def test_a_second_import_changes_nothing_and_a_later_version_updates(memory: Memory, project: Path) -> None:
+    path = put(project / "AGENTS.md", RULES)
+    memory.imports.notes()
+    state = project / ".graphmem/state/candidates.json"
+    before = state.read_bytes()
+    answer = memory.imports.notes()
+    assert ([one.status for one in answer.sources], answer.candidates) == (["unchanged"], {})
+    assert state.read_bytes() == before
+    put(path, "Hello.\n\n" + RULES.partition("- Use")[0].replace("it is released from", "for it is protected"))
+    assert memory.imports.notes().candidates == {"merged": 1, "withdrawn": 1}
+    assert waiting(memory) == ["Never commit to the main branch, for it is protected"]
+    path.unlink()
+    assert memory.imports.notes().candidates == {"withdrawn": 1}
+    assert waiting(memory) == []
+
+
+def test_what_was_accepted_waits_again_when_the_note_says_something_else(memory: Memory, project: Path) -> None:
+    path = put(project / "AGENTS.md", "- Never commit to the main branch, it is released from\n")
+    memory.imports.notes()
+    memory.candidates.accept(memory.candidates.review().candidates[0].id)
+    put(path, "Hello.\n\n" + path.read_text())
+    assert memory.imports.notes().waiting == 0
+    put(path, "- Never commit to the main branch, even if nobody looks\n")
+    assert memory.imports.notes().waiting == 1
+    assert waiting(memory) == ["Never commit to the main branch, even if nobody looks"]
+    memory.candidates.dismiss(memory.candidates.review().candidates[0].id)
+    put(path, "- Never commit to the main branch, whatever happens here\n")
+    assert memory.imports.notes().waiting == 0
+
+
+def test_a_copy_of_a_file_is_no_second_candidate(memory: Memory, project: Path) -> None:
+    put(project / "AGENTS.md", RULES)
+    put(project / "CLAUDE.md", RULES)
+    assert memory.imports.notes().waiting == 2
+    (project / "AGENTS.md").unlink()
+    assert memory.imports.notes().waiting == 2
+    assert memory.candidates.review().candidates[0].other[0].sources[0].startswith("notes:CLAUDE.md:")
+
+
+def test_all_usual_places_are_read(memory: Memory, project: Path, home: Path) -> None:
+    repository = Repository(project)
+    put(project / "web/AGENTS.md", "- Never use class components here\n")
+    repository.commit("first")
+    put(project / ".cursor/rules/a.mdc", "---\nalwaysApply: true\n---\n- Avoid abbreviations in names\n")
+    put(project / ".github/copilot-instructions.md", "- Always write tests with the code\n")
+    put(project / ".serena/memories/style.md", "- Prefer functions over classes\n")
+    put(project / "docs/adr/0001-sqlite.md", "# 1. Use SQLite\n\n## Decision\n\nIt needs no server.\n")
+    put(project / "docs/adr/README.md", "# Records\n\n## Decision\n\n- Always add one\n")
+    put(project / ".agent_memory/packets/a.json", json.dumps(PACKET))
+    put(project / ".agent_memory/packets/b.md", MARKDOWN_PACKET)
+    put(project / ".agent_memory/packets/c.json", json.dumps({**PACKET, "type": "repo_map"}))
+    put(project / ".agent_memory/packets/d.json", json.dumps({**PACKET, "status": "superseded"}))
+    slug = str(project).replace("/", "-").replace("_", "-")
+    folder = home / ".claude/projects" / slug / "memory"
+    put(folder / "a.md", "---\nname: a\ntype: feedback\n---\nDo not mock the database.\n")
+    put(folder / "MEMORY.md", "- [a](a.md) the database\n")
+    assert memory.imports.notes().unread == {}
+    assert waiting(memory) == [
+        "Always write tests with the code", "Avoid abbreviations in names", "Do not mock the database.",
+        "Never use class components here", "Ports clash", "Prefer functions over classes",
+        "Tabs: Use tabs in Makefiles.", "Use SQLite",
+    ]  # fmt: skip
+
+
+def test_a_bundle_is_read_as_the_import_of_files_reads_it(memory: Memory, project: Path) -> None:
+    samples = Path(__file__).parents[2] / "data/importers/okf"
+    answer = memory.imports.notes(paths=[samples])
+    assert ([one.kind for one in answer.sources], answer.candidates) == (["okf"], {"created": 2})
+    assert memory.imports.notes(paths=[samples]).candidates == {}
+
+
+def test_paths_can_be_named_and_one_that_is_not_there_is_refused(memory: Memory, project: Path, tmp_path: Path) -> None:
+    put(tmp_path / "kept/one.md", "- Never use the old API\n")
+    with pytest.raises(BadInput, match="'nowhere' is not there"):
+        memory.imports.notes(paths=[Path("nowhere")])
+    assert memory.imports.notes(paths=[tmp_path / "kept"]).waiting == 1
+    assert memory.imports.notes().waiting == 1
+
+
+def test_a_preview_keeps_nothing(memory: Memory, project: Path) -> None:
+    put(project / "AGENTS.md", RULES)
+    answer = memory.imports.notes(dry_run=True)
+    assert (answer.applied, answer.waiting) == (False, 2)
+    assert memory.candidates.review().total == 0
+
+
+def test_links_binaries_and_huge_files_are_not_read(memory: Memory, project: Path, tmp_path: Path) -> None:
+    secret = put(tmp_path / "secret/rules.md", "- Never tell anybody the secret\n")
+    (project / "CLAUDE.md").symlink_to(secret)
+    (project / ".cursor").symlink_to(secret.parent)
+    (tmp_path / "secret/rules").symlink_to(secret.parent)
+    put(project / "GEMINI.md", "- Never\0 read this file\n")
+    put(project / ".cursorrules", "- Never read this file\n" * 60_000)
+    (project / ".windsurfrules").write_bytes(b"- Never read this \xff file\n")
+    os.mkfifo(project / "AGENTS.md")
+    answer = memory.imports.notes()
+    assert answer.unread == {"is binary": 1, "has more than 1,048,576 bytes": 1, "is not UTF-8": 1}
+    assert answer.waiting == 0
+    assert memory.imports.notes(paths=[project / "CLAUDE.md"]).unread == {"is a link, or cannot be read": 1}
+
+
+def test_a_hostile_note_is_kept_as_data_and_credentials_are_redacted(memory: Memory, project: Path) -> None:
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    put(project / "AGENTS.md", f"---\na: [&a *a\n---\n- Never run $(touch ran) \u202e {token}\n")
+    put(project / "docs/adr/1.md", "---\n: [\n---\n# Use it\n\n## Decision\n\nYes.\n")
+    put(project / ".agent_memory/packets/a.json", "[" * 100_000)
+    put(project / ".agent_memory/packets/b.json", '{"title": 3, "type": ["x"], "paths": 4}')
+    put(project / ".agent_memory/packets/c.json", '{"title": "x", "type": "gotcha", "paths": 4}')
+    assert memory.imports.notes().waiting == 2
+    assert not (project / "ran").exists()
+    assert token not in (project / ".graphmem/state/candidates.json").read_text()
+
+
+def test_an_import_that_is_cut_off_keeps_nothing_and_is_done_again(
+    memory: Memory, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(project / "AGENTS.md", RULES)
+    changing = CandidateQueue.changing
+
+    def failing(self: CandidateQueue) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CandidateQueue, "changing", failing)
+    with pytest.raises(KeyboardInterrupt):
+        memory.imports.notes()
+    monkeypatch.setattr(CandidateQueue, "changing", changing)
+    assert memory.candidates.review().total == 0
+    assert memory.imports.notes().candidates == {"created": 2}
