@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from graphmem.rules.diagnostic import Diagnostic, diagnostic_of
+from graphmem.rules.failed_test import FailedTest, failed_tests
 from graphmem.rules.line import ESCAPES
 from graphmem.rules.outcome import ends_run
 from graphmem.rules.signature import Error, errors
@@ -18,10 +19,11 @@ ProblemSort = Literal["rule", "compiler", "test", "error", "usage"]
 MOST_PROBLEMS = 12  # of one run; what more it reports follows from these
 MOST_OUTPUT = 200_000  # characters of an output that are looked at: its beginning and its end
 TRIGGER = 400  # characters of a trigger
-GO_END = re.compile(r"^\s*--- (FAIL|PASS|SKIP): (\S+)")
-GO_RUN = re.compile(r"^=== (?:RUN|CONT|NAME)\s+(\S+)?|^=== PAUSE")
+ASSERTION = re.compile(  # errors that only say that the check of a test failed
+    r"(?:\w*Assertion\w*|ComparisonFailure|\w*ExpectationNotMet\w*|failure): |(?:error|panic): (?:assert|expect)",
+    re.IGNORECASE,
+)
 HINTED = re.compile(r"^(?:hint|help|Hint|Help): ")  # after what a program says went wrong
-GO_LINE = re.compile(r"^\s+([\w./-]+\.go):\d+: (\S.*)$")
 WRONG_CALL = re.compile(
     r"(?im)^.{0,80}?(?:unknown (?:shorthand )?(?:flag|option|command|subcommand)s?\b|unrecognized (?:option"
     r"|argument)s?\b"
@@ -84,32 +86,26 @@ def of_diagnostic(one: Diagnostic) -> RunProblem:
 
 
 def failing_tests(lines: list[str]) -> Iterator[RunProblem]:
-    """Yield the tests of Go that failed, each with the last line that it logged before it ended, or the first after."""
-    logged: dict[str, re.Match[str]] = {}  # by test
-    running = failed = ""
-    for line in lines:
-        if begun := GO_RUN.match(line):
-            running, failed = begun[1] or "", ""
-        elif ended := GO_END.match(line):
-            failed = ended[2] if ended[1] == "FAIL" else ""
-            if failed and (before := logged.get(failed) or logged.pop("", None)):
-                yield of_test(failed, before)
-                failed = ""
-        elif said := GO_LINE.match(line):
-            if failed:
-                yield of_test(failed, said)
-                failed = ""
-            else:
-                logged[running] = said
-        elif line[:1].strip():
-            failed = ""
+    """Yield the tests that failed: by the error that each met, or where a check of its own failed, by its name."""
+    for one in failed_tests(lines):
+        met = next((error for error in errors(one.lines) if error.is_telling and not is_assertion(error)), None)
+        if met is not None:
+            yield of_error(met)._replace(file=one.file)
+        elif one.why:
+            yield of_test(one)
 
 
-def of_test(test: str, said: re.Match[str]) -> RunProblem:
-    """Return a test that failed as a problem."""
-    from_test = next(errors([f"{test}: Error: {said[2]}"]), None)
-    key = from_test.exact if from_test else said[2]
-    return RunProblem("test", f"test {test}: {key}".casefold(), f"{test}: {said[2]}"[:TRIGGER], said[1], "go test")
+def is_assertion(error: Error) -> bool:
+    """Return whether an error only says that a test's own check failed."""
+    return ASSERTION.match(f"{error.name}: {error.message}") is not None
+
+
+def of_test(one: FailedTest) -> RunProblem:
+    """Return a test that failed as a problem: what was expected is in its text, and not in its key."""
+    from_test = next(errors([f"{one.name}: Error: {one.why}"]), None)
+    key = from_test.exact if from_test else one.why
+    text = f"{one.name}: {one.why}{f' ({one.values})' if one.values else ''}"
+    return RunProblem("test", f"test {one.name}: {key}".casefold(), text[:TRIGGER], one.file, one.runner)
 
 
 def plain_errors(lines: list[str]) -> list[RunProblem]:
