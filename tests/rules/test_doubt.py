@@ -99,3 +99,11 @@ def test_marks_cost_a_little_cited_code_costs_half_and_a_note_nothing() -> None:
 def test_a_record_for_another_platform_has_a_mark() -> None:
     assert signs(failure(tags=["windows", "slow"])) == [("platform", "for Windows, here Linux")]
     assert signs(failure(tags=["Linux", "windows"])) == signs(failure(tags=["slow"])) == []
+
+
+def test_what_was_proven_is_the_first_condition_and_what_is_damaged_is_none() -> None:
+    proven = {"command": "make", "before": "1" * 40, "after": "2" * 40, "at": "2026-11-25T10:00:00.000Z"}
+    clause = "proven 2026-11-25: fails at 111111111111, passes at 222222222222"
+    assert conditions_met(failure(proven=proven), (), None, "linux") == [clause]
+    for damaged in ({"command": "make"}, {**proven, "at": 3}, "yes"):
+        assert conditions_met(failure(proven=damaged), (), None, "linux") == []

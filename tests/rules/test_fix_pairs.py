@@ -122,3 +122,14 @@ def test_a_command_that_was_called_wrongly_is_paired_with_the_right_call() -> No
 )  # fmt: skip
 def test_files_are_compared_by_their_ends(path: str, named: str, is_same: bool) -> None:
     assert is_file(path, named) is is_same
+
+
+def test_failures_of_other_checks_are_left_as_they_are() -> None:
+    reader = SessionReader()
+    runs = (ran("make lint", 1, LINT), ran("make test", 1, OTHER), ran("make lint", 1, "a.go:1:1: G104: x (gosec)"))
+    more = (ran("make lint", 1, "b.go:1:1: G201: y (gosec)"),)
+    for number, event in enumerate((*runs, *more)):
+        assert list(reader.read(replace(event, number=number))) == []
+    assert [(one.problem.rule, one.absent) for one in reader.open] == [
+        ("nilerr", 2), ("G104", None), ("G104", 3), ("G201", None),
+    ]  # fmt: skip

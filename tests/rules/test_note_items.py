@@ -124,3 +124,9 @@ def test_a_memory_of_claude_is_a_constraint_or_a_decision_by_its_type() -> None:
     }  # fmt: skip
     assert memory_of(text, {"type": "user"}) is None
     assert memory_of("# Title\n", {"type": "feedback"}) is None
+
+
+def test_an_indented_paragraph_is_read_too() -> None:
+    assert said("\n\n  Never write to the cache from a test") == [
+        ("constraint", "Never write to the cache from a test", "")
+    ]
