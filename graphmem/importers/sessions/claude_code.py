@@ -1,5 +1,6 @@
 """Transcripts of Claude Code, and of clients that keep messages in the form of Anthropic's API."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from graphmem.model.transcript import TranscriptEvent
 
 HEAD = 200  # lines in which the folder of a session is looked for
 EXIT_LINE = "Exit code "
+STATUS = re.compile(r"-?[0-9]{1,5}")
 
 
 def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
@@ -87,7 +89,7 @@ def of_result(made: SessionEvents, part: Mapping[str, Any], result: Mapping[str,
     if output.startswith(EXIT_LINE):
         line, _, output = output.partition("\n")
         number = line.removeprefix(EXIT_LINE).strip()
-        status = int(number) if number.lstrip("-").isdigit() else 1
+        status = int(number) if STATUS.fullmatch(number) else 1
     is_unknown = bool(result.get("interrupted") or result.get("backgroundTaskId"))
     call = text_of(part, "tool_use_id", "toolCallId", "toolUseId")
     is_error = bool(part.get("is_error") or part.get("isError"))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import orjson
 
 from graphmem.importers.sessions import claude_code, codex, gemini, opencode, other
-from graphmem.importers.sessions.session import ForeignSession, Skips
+from graphmem.importers.sessions.session import ForeignSession, Skips, text_of
 from graphmem.system import safe_files
 
 Reader = Callable[[Path, Skips], Iterator[ForeignSession]]
@@ -177,7 +177,7 @@ def reader_of(path: Path) -> str:
 
 def reader_of_row(row: Mapping[str, object]) -> str:
     """Return the key of the reader of a file by one of its first lines; empty where the line is of no known form."""
-    kind = row.get("type")
+    kind = text_of(row, "type")
     if kind in ("session_meta", "response_item"):
         return "codex"
     if kind == "session.start":

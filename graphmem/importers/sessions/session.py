@@ -1,6 +1,5 @@
 """What the readers of transcripts share: a session, its events under way, and what tools of all clients are called."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,12 +13,16 @@ import orjson
 from graphmem.model.transcript import FileEdit, FileRead, Message, RanCommand, TranscriptEvent
 from graphmem.system import safe_files
 
-MOST_LINE = 32 * 2**20  # bytes of a line that is read; a longer one holds pictures, not commands
-MOST_DOCUMENT = 128 * 2**20  # bytes of a file that is one JSON document
+MOST_LINE = 8 * 2**20  # bytes of a line that is read; a longer one holds pictures, not commands
+MOST_DOCUMENT = 64 * 2**20  # bytes of a file that is one JSON document
 MOST_TEXT = 200_000  # characters of an output that are kept: its beginning and its end
 MOST_EDIT = 20_000  # characters of either side of an edit
 ENDS = 400  # characters at either end of an output in which a client says how a call ended
 MOST_SAID = 8_000  # characters of what a person or an agent wrote
+MOST_GIVEN = 4 * MOST_EDIT  # characters of a text that a tool is given
+MOST_CALLS = 64  # of tools that wait for their results; more are under way in no session
+MOST_PATH = 1_000  # characters of a path
+MOST_TIME = 40  # characters of a time
 
 SHELLS = frozenset(
     "bash shell shell_command local_shell exec_command run_shell_command execute_command terminal run_terminal_cmd"
@@ -37,6 +40,10 @@ REMOVED = ("old_string", "oldString", "old_str", "search")
 ADDED = ("new_string", "newString", "new_str", "content", "file_text", "new_source", "contents", "replace", "code_edit")
 EXIT = re.compile(
     r"(?im)^\W{0,3}(?:exit code|process exited with code|exit[_ ]?status|command exited with code)[: ]+(-?\d{1,5})\W*$"
+)
+LONE = re.compile(  # half of a sign outside of the first plane: what a client cut off in the middle of one
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
 COMMITTED = re.compile(r"(?m)^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] ")  # what git prints of a commit that it made
 REFUSED = re.compile(
@@ -98,8 +105,10 @@ class SessionEvents:
             yield Message(at, self.next(), "person" if by == "person" else "agent", text[:MOST_SAID])
 
     def called(self, call: str, at: str, name: str, given: Mapping[str, Any], folder: str = "") -> None:
-        """Take the call of a tool."""
-        self.calls[call] = (at, name, given, folder)
+        """Take the call of a tool; of too many without a result the oldest is forgotten."""
+        self.calls[call] = (at, name, clipped(given), folder[:MOST_PATH])
+        if len(self.calls) > MOST_CALLS:
+            del self.calls[next(iter(self.calls))]
 
     def returned(
         self, call: str, output: str, *, status: int | None = None, is_error: bool = False, is_unknown: bool = False
@@ -152,9 +161,9 @@ class SessionEvents:
             yield from self.patched(at, patch, is_done=is_done, is_refused=is_refused)
         elif tool in EDITORS and (file := text_of(given, *PATHS)):
             removed, added = sides_of(given)
-            yield FileEdit(at, self.next(), file, removed, added, is_done and not is_refused, is_refused)
+            yield FileEdit(at, self.next(), file[:MOST_PATH], removed, added, is_done and not is_refused, is_refused)
         elif tool in READERS and (file := text_of(given, *PATHS)):
-            yield FileRead(at, self.next(), file)
+            yield FileRead(at, self.next(), file[:MOST_PATH])
 
     def patched(self, at: str, patch: str, *, is_done: bool, is_refused: bool) -> Iterator[FileEdit]:
         """Yield the edits of a patch, one a file."""
@@ -164,11 +173,16 @@ class SessionEvents:
                 if file:
                     sides = "\n".join(removed)[:MOST_EDIT], "\n".join(added)[:MOST_EDIT]
                     yield FileEdit(at, self.next(), file, *sides, is_done and not is_refused, is_refused)
-                file, removed, added = found[2].strip(), [], []
+                file, removed, added = found[2].strip()[:MOST_PATH], [], []
             elif line.startswith("-"):
                 removed.append(line[1:])
             elif line.startswith("+"):
                 added.append(line[1:])
+
+
+def clipped(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a tool is given with its long texts cut: it is kept until the result comes."""
+    return {name: value[:MOST_GIVEN] if isinstance(value, str) else value for name, value in given.items()}
 
 
 def text_of(given: Mapping[str, Any], *names: str) -> str:
@@ -220,7 +234,7 @@ def texts(content: object, *types: str) -> str:
 def time_text(value: object) -> str:
     """Return a time as ISO 8601 in UTC, from a text or a number of seconds or milliseconds; empty for anything else."""
     if isinstance(value, str):
-        return value
+        return value[:MOST_TIME]
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 10**14:
         seconds = value / 1000 if value > 10**11 else value
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -239,7 +253,7 @@ def rows(path: Path, skips: Skips) -> Iterator[Mapping[str, Any]]:
             if not line.strip():
                 continue
             try:
-                row = orjson.loads(line)
+                row = value_of(line)
             except orjson.JSONDecodeError:
                 skips["a line is cut off" if not line.endswith(b"\n") else "a line is not JSON"] += 1
                 continue
@@ -256,18 +270,33 @@ def document(path: Path, skips: Skips) -> Any:
         skips["the file is too large"] += 1
         return None
     try:
-        return orjson.loads(data)
+        return value_of(data)
     except orjson.JSONDecodeError:
         skips["the file is not JSON"] += 1
         return None
+
+
+def value_of(data: bytes) -> Any:
+    """
+    Return the value of JSON; half a sign in it becomes U+FFFD.
+
+    Raises:
+        orjson.JSONDecodeError: it is not JSON, or nested too deeply.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        if not LONE.search(data):
+            raise
+    return orjson.loads(LONE.sub(rb"\\ufffd", data))
 
 
 def mapping(value: object) -> Mapping[str, Any]:
     """Return an object, also one in a text of JSON; an empty one for anything else."""
     if isinstance(value, str) and value.startswith("{"):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            value = value_of(value.encode())
+        except orjson.JSONDecodeError:
             return {}
     return value if isinstance(value, Mapping) else {}
 

@@ -16,6 +16,7 @@ from graphmem.model.field import as_day
 from graphmem.rules.correction import correction_of
 from graphmem.rules.draft import drafted, flaky, left_open
 from graphmem.rules.fix_pairs import SessionReader
+from graphmem.rules.secrets import redacted
 from graphmem.store.runtime import Client
 from graphmem.system import safe_files
 from graphmem.system.surroundings import current_folder, variables
@@ -120,15 +121,20 @@ def left_out(haul: SessionHaul, folder: str) -> str | None:
         return None
     if not folder:
         return NOWHERE
-    real = os.path.realpath(folder)
+    real = resolved(folder)
     is_ours = any(real == root or real.startswith(f"{root}/") for root in haul.roots)
     return None if is_ours else ELSEWHERE
 
 
+def resolved(folder: str) -> str:
+    """Return where a folder is behind all links; empty for a text that is no path."""
+    return os.path.realpath(folder) if folder and "\0" not in folder else ""
+
+
 def read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> None:
     """Read a session: its fix pairs, what it left open, and what the person corrected."""
-    reader, source = SessionReader(), {"source": session.client, "session": session.session}
-    real = os.path.realpath(folder) if folder else ""
+    reader, source = SessionReader(), {"source": session.client, "session": redacted(session.session)[:MOST_ID]}
+    real = resolved(folder)
     root = next((root for root in haul.roots if real == root or real.startswith(f"{root}/")), folder)
     acted = False
     for event in session.events:
