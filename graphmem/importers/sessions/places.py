@@ -10,7 +10,7 @@ from typing import NamedTuple
 import orjson
 
 from graphmem.importers.sessions import claude_code, codex, gemini, opencode, other
-from graphmem.importers.sessions.session import ForeignSession, Skips, text_of
+from graphmem.importers.sessions.session import ForeignSession, Skips, text_of, value_of
 from graphmem.system import safe_files
 
 Reader = Callable[[Path, Skips], Iterator[ForeignSession]]
@@ -167,7 +167,7 @@ def reader_of(path: Path) -> str:
         return "gemini" if b'"sessionId"' in head and b'"messages"' in head else ""
     for line in head.splitlines()[:20]:
         try:
-            row = orjson.loads(line)
+            row = value_of(line)
         except orjson.JSONDecodeError:
             continue
         if isinstance(row, dict) and (found := reader_of_row(row)):

@@ -24,6 +24,7 @@ from graphmem.usecase.harvest.haul import Haul
 from graphmem.usecase.writing.candidates import queue_of
 
 UNKNOWN = "of no known form"
+MOST_ID = 100  # characters of the id of a session
 ELSEWHERE = "of another project"
 NOWHERE = "does not say where it worked; --any-project reads it"
 
@@ -127,7 +128,7 @@ def left_out(haul: SessionHaul, folder: str) -> str | None:
 
 
 def resolved(folder: str) -> str:
-    """Return where a folder is behind all links; empty for a text that is no path."""
+    """Return the real path of a folder, links followed; empty if it cannot be one."""
     return os.path.realpath(folder) if folder and "\0" not in folder else ""
 
 

@@ -13,8 +13,16 @@ from graphmem.catalog.foreign import ForeignDatabase
 from graphmem.errors import BadInput, Unavailable
 from graphmem.importers.sessions import session
 from graphmem.importers.sessions.places import READERS, given, reader_of, usual
-from graphmem.importers.sessions.session import Skips, time_text
-from graphmem.model.transcript import FileEdit, FileRead, RanCommand, TranscriptEvent
+from graphmem.importers.sessions.session import (
+    MOST_CALLS,
+    MOST_GIVEN,
+    MOST_PATH,
+    MOST_TIME,
+    SessionEvents,
+    Skips,
+    time_text,
+)
+from graphmem.model.transcript import FileEdit, FileRead, Message, RanCommand, TranscriptEvent
 
 DATA = Path(__file__).parents[2] / "data" / "sessions"
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "importers" / "transcripts"
@@ -256,3 +264,42 @@ def test_the_usual_places_of_all_clients_are_looked_at(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_times_are_texts(value: object, text: str) -> None:
     assert time_text(value) == text
+
+
+def test_half_a_sign_that_a_client_cut_off_loses_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    row = b'{"type":"user","sessionId":"s1","cwd":"/p","message":{"content":"cut \\ud83d here, whole \\ud83d\\ude00"}}'
+    path.write_bytes(row + b"\n")
+    skips = Skips()
+    (events,) = events_of(path, skips).values()
+    assert [event.text for event in events if isinstance(event, Message)] == ["cut \ufffd here, whole \U0001f600"]
+    assert skips == {}
+
+
+def test_a_status_that_is_no_number_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    use = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "make"}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "Exit code \u00b2\nbad", "is_error": True}
+    rows = [{"type": "assistant", "message": {"content": [use]}}, {"type": "user", "message": {"content": [result]}}]
+    path.write_bytes(b"\n".join(orjson.dumps({"sessionId": "s1", **row}) for row in rows))
+    (events,) = events_of(path).values()
+    assert [event.status for event in events if isinstance(event, RanCommand)] == [1]
+
+
+def test_calls_that_never_return_and_long_fields_are_bounded() -> None:
+    made = SessionEvents()
+    for number in range(3 * MOST_CALLS):
+        made.called(f"t{number}", "", "Bash", {"command": "x" * (2 * MOST_GIVEN)})
+    events = list(made.rest())
+    assert len(events) == MOST_CALLS
+    assert all(isinstance(event, RanCommand) and len(event.command) == MOST_GIVEN for event in events)
+    made.called("e", "", "Edit", {"file_path": "p" * (2 * MOST_PATH), "old_string": "a", "new_string": "b"})
+    assert [len(event.file) for event in made.returned("e", "") if isinstance(event, FileEdit)] == [MOST_PATH]
+    assert time_text("2" * 1_000) == "2" * MOST_TIME
+
+
+@pytest.mark.parametrize("kind", [[], {}, 3, None])
+def test_a_file_whose_type_is_no_text_is_of_no_known_form(tmp_path: Path, kind: object) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(orjson.dumps({"type": kind, "sessionId": "s"}))
+    assert reader_of(path) == ""

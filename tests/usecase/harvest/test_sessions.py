@@ -220,3 +220,15 @@ def test_an_import_that_is_cut_off_keeps_whole_files_and_goes_on(
     answer = memory.imports.sessions()
     assert sorted(source.status for source in answer.sources) == ["read", "unchanged", "unchanged"]
     assert memory.candidates.review().candidates[0].occurrences == 3
+
+
+def test_a_folder_that_is_no_path_and_an_id_with_a_credential_do_no_harm(
+    memory: Memory, home: Path, project: Path
+) -> None:
+    transcript(home, Path(f"{project}\0"), "s0").fixed()
+    named = Transcript(home / ".claude/projects/-p/s2.jsonl", project, SECRET)
+    named.fixed()
+    answer = memory.imports.sessions()
+    assert answer.unread["of another project"] == 1
+    assert answer.waiting == 1
+    assert SECRET not in (project / ".graphmem/state/candidates.json").read_text()
