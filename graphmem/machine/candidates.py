@@ -105,6 +105,9 @@ class Queue(BaseModel):
         for one in self.waiting()[MOST_WAITING:]:
             del self.candidates[one.id]
             self.below += 1
+        settled = [one for one in self.candidates.values() if one.state != "waiting" and one.evidence]
+        for one in settled[: max(0, len(settled) - MOST_WAITING)]:
+            self.candidates[one.id] = one.model_copy(update={"evidence": ()})
         for kept, most in ((self.seen, MOST_SEEN), (self.sources, MOST_SOURCES)):
             for name in list(kept)[: max(0, len(kept) - most)]:
                 del kept[name]

@@ -65,7 +65,7 @@ class Candidate(BaseModel):
 
     Attributes:
         id: follows from what it is about, so that what was dismissed does not come back.
-        keys: what an output has in common with it that reports the same problem.
+        keys: digests of what an output has in common with it that reports the same problem.
         worth: how likely it is that it helps another session, from 0 to 1, without what several sessions add.
         is_slip: that it came again is no reason to keep it.
         needs: how many sessions must have met it before it is kept.

@@ -13,6 +13,7 @@ from graphmem.model.candidate import (
     Fields,
     Occasion,
     candidate_id,
+    digest,
 )
 from graphmem.model.transcript import FileEdit, RanCommand
 from graphmem.rules.diagnostic import rule_in
@@ -178,13 +179,16 @@ def failure_fields(problem: RunProblem, origin: str, files: Sequence[str]) -> Fi
 
 def keys_of(problem: RunProblem) -> tuple[str, ...]:
     """
-    Return what finds a problem again: its own key, and of a linter's rule the rule.
+    Return what finds a problem again, as digests: its own key, and of a linter's rule the rule.
 
-    What a compiler says is found with the very names in it: with others, the same words ask for another change.
+    What a compiler says is found with the very names in it: with others, the same words ask for another change. A
+    digest, for an error may hold a credential.
     """
     if problem.sort == "rule":
-        return (problem.key, f"rule {problem.tool} {problem.rule}".casefold())
-    return (problem.text.casefold(),) if problem.sort == "compiler" else (problem.key,)
+        found = [problem.key, f"rule {problem.tool} {problem.rule}".casefold()]
+    else:
+        found = [problem.text.casefold() if problem.sort == "compiler" else problem.key]
+    return tuple(map(digest, found))
 
 
 def excerpt(output: str, problem: RunProblem) -> str:

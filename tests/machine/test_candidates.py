@@ -89,6 +89,17 @@ def test_the_queue_stays_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (queue.below, list(queue.sources), len(queue.seen)) == (1, ["1", "2"], 2)
 
 
+def test_of_many_that_were_looked_at_the_last_keep_their_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "MOST_WAITING", 1)
+    queue = Queue()
+    for key in ("a", "b"):
+        queue.add(made(key))
+    for name, one in queue.candidates.items():
+        queue.candidates[name] = one.model_copy(update={"state": "dismissed"})
+    queue.bounded()
+    assert [len(one.evidence) for one in queue.candidates.values()] == [0, 1]
+
+
 def kept(folder: Path) -> CandidateQueue:
     return CandidateQueue(folder / "candidates.json", folder / "candidates.lock", 5.0)
 

@@ -19,7 +19,7 @@ from graphmem.mcp.parameters import MOST_HITS
 from graphmem.mcp.server import INSTRUCTIONS, make_server
 from graphmem.mcp.tools import TOOLS
 from graphmem.model.candidate import Candidate
-from graphmem.rules.draft import problem_in
+from graphmem.rules.draft import keys_of, problem_in
 from graphmem.usecase.writing.candidates import queue_of
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
@@ -475,7 +475,9 @@ def test_a_prompt_is_ready_to_be_sent(memory: Memory, era: str) -> None:
 def test_remember_takes_a_candidate_in_the_agents_own_words(call: Call, memory: Memory) -> None:
     problem = problem_in("error returned from external package is unwrapped (wrapcheck)")
     with queue_of(memory.client).changing() as queue:
-        queue.add(Candidate(id="c1", keys=(problem.key,), base=0.7, failure={"trigger": problem.text}, sessions=("s",)))
+        queue.add(
+            Candidate(id="c1", keys=keys_of(problem), base=0.7, failure={"trigger": problem.text}, sessions=("s",))
+        )
     assert 'candidates_to_review: ["c1"]' in text(call("status"))
     answer = call("remember", kind="candidate", candidate="c1", fix="wrap it with fmt.Errorf")
     assert "action: accepted" in text(answer)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from graphmem.model.candidate import FAILED_BYTES
+from graphmem.model.candidate import FAILED_BYTES, digest
 from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
 from graphmem.rules.draft import drafted, excerpt, flaky, is_below, left_open, problem_in, seen_in_run
 from graphmem.rules.fix_pairs import FixPair, SessionReader
@@ -47,7 +47,7 @@ def test_a_pair_becomes_a_failure_and_a_pattern_with_its_evidence() -> None:
     assert found.pattern["insight"] == "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
     (one,) = found.evidence
     assert (one.source, one.session, one.command, one.edits[0].file) == ("codex", "s1", "make lint", "src/a.go")
-    assert found.keys == ("nilerr nilerr: error is not nil but it returns nil", "rule nilerr nilerr")
+    assert found.keys == (digest("nilerr nilerr: error is not nil but it returns nil"), digest("rule nilerr nilerr"))
     assert found.worth >= 0.7
 
 

@@ -11,7 +11,7 @@ import pytest
 from graphmem import BadInput, Memory
 from graphmem.constants import RUN_DAYS
 from graphmem.contract.hooks import ClientName, HookAnswer
-from graphmem.model.candidate import Candidate, Occasion
+from graphmem.model.candidate import Candidate, Occasion, digest
 from graphmem.rules.context import tokens
 from graphmem.rules.draft import keys_of, problem_in
 from graphmem.store.runtime import Client
@@ -591,7 +591,7 @@ def test_a_candidate_is_shown_as_seen_and_not_reviewed_where_no_record_answers(m
     keys = keys_of(problem_in(trigger))
     seen = Occasion(source="codex", session="s1", command="make lint", passed="x")
     called = {"trigger": "gh pr: unknown flag: --stat", "insight": "call it so: gh pr diff --name-only"}
-    usage = ("usage gh pr: unknown flag: --stat",)
+    usage = (digest("usage gh pr: unknown flag: --stat"),)
     with queue_of(memory.client).changing() as queue:
         for name, found, pattern in (("c1", keys, {"trigger": trigger, "insight": "wrap it"}), ("c2", usage, called)):
             queue.add(

@@ -113,7 +113,8 @@ def read(haul: SessionHaul, file: TranscriptFile, mark: SourceMark) -> None:
         reasons.append(str(error))
     haul.unread.update(reasons)
     haul.note(file.path, file.reader, "read" if taken else "skipped", reasons[0] if reasons else None)
-    haul.marks[str(file.path)] = mark
+    if not haul.since:  # else the days before are still to be read
+        haul.marks[str(file.path)] = mark
 
 
 def left_out(haul: SessionHaul, folder: str) -> str | None:

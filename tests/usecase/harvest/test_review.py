@@ -9,7 +9,7 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import BadInput, NotFound, Refused, Usage
 from graphmem.model.candidate import Candidate, Occasion, candidate_id
-from graphmem.rules.draft import problem_in
+from graphmem.rules.draft import keys_of, problem_in
 from graphmem.usecase.writing.candidates import queue_of
 from tests.sample import open_memory
 
@@ -30,7 +30,7 @@ def put(memory: Memory, trigger: str = LINT, insight: str | None = "wrap it with
     sessions = fields.pop("sessions", ("s1",))
     seen = tuple(Occasion(source="codex", session=session, command="make lint", passed="x") for session in sessions)
     one = Candidate(
-        id=candidate_id(problem.key), keys=(problem.key,), base=fields.pop("base", 0.7),
+        id=candidate_id(problem.key), keys=keys_of(problem), base=fields.pop("base", 0.7),
         failure={"trigger": trigger, "sources": ["codex:s1#3"], **fields},
         pattern={"trigger": trigger, "insight": insight} if insight else None,
         evidence=seen, marks=tuple(found.mark for found in seen), sessions=sessions,

@@ -156,6 +156,23 @@ def test_paths_clients_and_days_can_be_named(memory: Memory, tmp_path: Path, hom
     assert [(source.status, source.reason) for source in answer.sources] == [("skipped", "of no known form")]
 
 
+def test_what_was_left_out_by_its_day_is_read_later(memory: Memory, home: Path, project: Path) -> None:
+    transcript(home, project).fixed()
+    assert memory.imports.sessions(since="2026-02-01").waiting == 0
+    assert memory.imports.sessions().waiting == 1
+
+
+def test_a_credential_in_an_error_is_in_no_key(memory: Memory, home: Path, project: Path) -> None:
+    error = f"fatal: the token={SECRET} was refused"
+    transcript(home, project).ran("make lint", error, status=1).edited(f"{project}/src/a.go", "a", "b").ran(
+        "make lint", ""
+    )
+    memory.imports.sessions()
+    transcript(home, project, "s2").ran("make lint", error, status=1).edited("go.mod", "a", "b").ran("make lint", "")
+    assert memory.imports.sessions().waiting == 1
+    assert SECRET.lower() not in (project / ".graphmem/state/candidates.json").read_text().lower()
+
+
 def test_a_preview_keeps_nothing(memory: Memory, home: Path, project: Path) -> None:
     transcript(home, project).fixed()
     answer = memory.imports.sessions(dry_run=True)
