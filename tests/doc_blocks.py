@@ -90,7 +90,7 @@ def printed(command: str, folder: Path) -> str:
         shim.chmod(0o755)
     environment = {
         **os.environ,
-        "PATH": f"{shim.parent}:{os.environ['PATH']}",
+        "PATH": f"{shim.parent}:{os.environ['PATH']}:{Path(sys.executable).parent}",
         "GRAPHMEM_HOOK_LIMIT": "30",  # a busy machine is no fault of a hook
         "PYTHONPATH": str(Path(graphmem.__file__).parents[1]),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # graphmem's own plugin is named, wherever it is installed

@@ -30,7 +30,7 @@ from graphmem.service.launch import launch
 
 # Each verb: the module that has it, its name there, and its line in the help.
 VERBS: dict[str, tuple[str, str, str]] = {
-    "init": ("store", "init", "Prepare a project: make .graphmem here."),
+    "init": ("init", "init", "Prepare a project: make .graphmem here."),
     "add": ("add", "app", "Add a record, or rows of any kind."),
     "get": ("query", "get", "Show a record with its edges."),
     "list": ("query", "list_records", "List records."),
@@ -394,13 +394,25 @@ def status_of(invocation: Invocation, arguments: list[str]) -> int:
     except SystemExit:  # the parser's own way out: completions were printed, or the reader is gone
         return 0
     except Exception as error:  # the boundary of the front end: a user never sees a traceback
-        if isinstance(error, RuntimeError) and "start new thread" in str(error):  # in a library, for want of memory
-            invocation.fail("unavailable", "no memory is left for another thread", None, {})
+        if what := without_memory(error):
+            invocation.fail("unavailable", f"no memory is left for {what}", None, {})
             return 4
         return failed(invocation, error, arguments)
     if result == 130:
         invocation.fail("interrupted", "interrupted", None, {})
     return result if isinstance(result, int) else 0
+
+
+def without_memory(error: Exception) -> str | None:
+    """Return what a library found no memory for, by the errors that libraries raise then; None for any other error."""
+    message = str(error)
+    if isinstance(error, RuntimeError) and "start new thread" in message:
+        return "another thread"
+    if isinstance(error, ImportError) and any(text in message for text in ("failed to map", "annot allocate memory")):
+        return "another library"
+    if isinstance(error, SystemError) and "without exception set" in message:
+        return "what a library does"
+    return None
 
 
 def refuse_no_text(arguments: list[str]) -> None:

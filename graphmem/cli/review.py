@@ -1,8 +1,5 @@
 """``review …``: candidates, and what becomes of them."""
 
-import os
-import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -27,7 +24,8 @@ from graphmem.contract.harvest import (
 from graphmem.errors import Usage
 from graphmem.names import visible
 from graphmem.rules.candidate import occasion
-from graphmem.system.programs import program
+from graphmem.system import shell
+from graphmem.system.editor import edit
 
 app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=False, rich_markup_mode=None, add_completion=False
@@ -44,7 +42,8 @@ def review(invocation: Invocation, answer: CandidateList) -> None:
     """Show the candidates that wait, the most worth first: what failed, what changed, what passed."""
     invocation.answer(answer, "\n\n".join("\n".join(lines_of(one)) for one in answer.candidates))
     if answer.total > len(answer.candidates):
-        invocation.say(f"{answer.total - len(answer.candidates):,} more: graphmem review --limit {answer.total}")
+        more = shell.command("graphmem", "review", "--limit", str(answer.total))
+        invocation.say(f"{answer.total - len(answer.candidates):,} more: {more}")
     if not answer.total:
         invocation.say("no candidate waits; to find some: graphmem import sessions")
 
@@ -60,7 +59,8 @@ def lines_of(one: ShownCandidate) -> list[str]:
     if one.pattern is not None:
         lines.append(f"  fix: {text.one_line(getattr(one.pattern, 'insight', ''), text.ADVICE)}")
     if one.near:
-        lines.append(f"  a record has this error: graphmem review accept {one.id} --into {one.near}")
+        add = shell.command("graphmem", "review", "accept", one.id, "--into", one.near)
+        lines.append(f"  a record has this error: {add}")
     if one.evidence:
         lines.append(f"  {visible(occasion(one.evidence[0]))}")
     return lines
@@ -72,10 +72,10 @@ def whole(one: ShownCandidate) -> str:
     for found in one.evidence:
         lines += ["", f"--- {visible(occasion(found))}"]
         lines += [f"  | {visible(line)}" for line in (found.failed or "").splitlines()]
-        for edit in found.edits:
-            lines.append(f"  {visible(edit.file)}")
-            lines += [f"  - {visible(line)}" for line in edit.removed.splitlines()]
-            lines += [f"  + {visible(line)}" for line in edit.added.splitlines()]
+        for change in found.edits:
+            lines.append(f"  {visible(change.file)}")
+            lines += [f"  - {visible(line)}" for line in change.removed.splitlines()]
+            lines += [f"  + {visible(line)}" for line in change.added.splitlines()]
     return "\n".join(lines)
 
 
@@ -116,7 +116,8 @@ def prove(invocation: Invocation, answer: ReviewedList) -> None:
                 f"  would run in {plan.folder or '.'}: {plan.command}",
                 f"  at {plan.before[:12]}, then {plan.after[:12]}",
             ]
-            invocation.say(f"look at it, and run it with: graphmem review prove {one.id} --yes {plan.digest}")
+            proving = shell.command("graphmem", "review", "prove", one.id, "--yes", plan.digest)
+            invocation.say(f"look at it, and run it with: {proving}")
     invocation.answer(answer, visible("\n".join(lines)))
 
 
@@ -183,11 +184,7 @@ def edited(invocation: Invocation, one: ShownCandidate) -> None:
     with tempfile.TemporaryDirectory(prefix="graphmem-") as folder:
         path = Path(folder) / "candidate.txt"
         path.write_text("".join(f"{MARK}{name}\n{value}\n\n" for name, value in given.items()), "utf-8")
-        words = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-        found = program(words[0])
-        if found is None:
-            raise Usage(f"editor {words[0]!r} is not installed", hint="set EDITOR to the program that you edit with")
-        if subprocess.run([found, *words[1:], str(path)], check=False).returncode:
+        if not edit(path):
             print("not accepted: the editor failed")
             return
         accepted(invocation, one, **sections(path.read_text("utf-8")))

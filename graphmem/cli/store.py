@@ -1,25 +1,21 @@
 """The commands that look after a store: ``init``, ``export``, ``rebuild``, ``validate``, ``doctor`` and others."""
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
-from graphmem.api import Memory
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation, complete_kind, invocation_of
+from graphmem.cli.caller import Invocation, complete_kind
 from graphmem.cli.commands import Call, Taken, passes
-from graphmem.cli.options import option
 from graphmem.clients.install import checked
 from graphmem.contract.findings import Checked, Doctored
-from graphmem.contract.install import InstallClient
 from graphmem.contract.store import (
     DoctorRequest,
     Dump,
     DumpRequest,
     Exported,
     ExportRequest,
-    InitRequest,
     RebuildRequest,
     Rebuilt,
     Reset,
@@ -33,35 +29,8 @@ from graphmem.contract.store import (
     VacuumRequest,
 )
 from graphmem.errors import Usage
-from graphmem.names import inert, visible
-from graphmem.settings.folders import project_folder
-from graphmem.usecase.harvest.found import found
+from graphmem.names import inert
 from graphmem.usecase.store.trust import allowing, lines_of
-
-CLIENTS = ", ".join(get_args(InstallClient))
-NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
-
-
-def init(
-    ctx: typer.Context,
-    project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
-    nested: bool = option(InitRequest, "nested"),
-) -> None:
-    """
-    Prepare a project: make .graphmem, or complete it; run again it changes nothing.
-
-    Example: graphmem init
-    """
-    invocation = invocation_of(ctx)
-    answer = Memory.init(project or invocation.folder or project_folder() or ".", nested=nested)
-    done = f"{'made' if answer.created else 'already there:'} {answer.path}"
-    settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
-    lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
-    if answer.created and text.is_terminal() and (there := found(Path(answer.path).parent)):
-        lines.append(
-            f"found: {visible(', '.join(there))}; to learn from it: graphmem import sessions, graphmem import notes"
-        )
-    invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
 
 
 @passes("export", ExportRequest, to=Taken("DIR"))

@@ -207,7 +207,8 @@ def opened(path: Path, mode: str = "rb") -> BufferedRandom:
 def read(path: Path, *, most: int = -1) -> bytes:
     """Return the content of a file, its first ``most`` bytes if that is not negative."""
     with opened(path) as file:
-        return file.read(most)
+        size = os.fstat(file.fileno()).st_size + 1  # room for more than a file has is taken from the system at once
+        return file.read(min(most, size) if most >= 0 else most)
 
 
 def write(path: Path, data: bytes, *, is_flushed: bool = False, is_private: bool = False) -> None:

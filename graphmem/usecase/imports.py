@@ -28,6 +28,7 @@ from graphmem.rules.reimport import Known, known_after, reimported, unedited
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.collector import collector_paused
+from graphmem.system.shell import command
 from graphmem.usecase.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
 from graphmem.usecase.records.bulk_new import Project
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
@@ -326,7 +327,8 @@ def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, Ent
             made[name] = wider
         elif type(own) is not type(one):
             raise Refused(
-                f"type {name!r} of the project is of another sort", hint=f"rename it: graphmem type rename {name}"
+                f"type {name!r} of the project is of another sort",
+                hint=f"rename it: {command('graphmem', 'type', 'rename', name, 'NEW')}",
             )
         else:
             continue

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.cli.app import VERBS, command_line, run
+from graphmem.cli.app import VERBS, command_line, run, without_memory
 from graphmem.cli.help import help_of
 
 ROOT = Path(__file__).parents[2]
@@ -254,3 +254,18 @@ def test_no_terminal_gets_an_escape_sequence_it_did_not_ask_for() -> None:
     done = graphmem("stats", NO_COLOR="1", TERM="xterm-256color", FORCE_COLOR="1")
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "what"),
+    [
+        (RuntimeError("can't start new thread"), "another thread"),
+        (ImportError("libffi.so.8: failed to map segment from shared object"), "another library"),
+        (SystemError("error return without exception set"), "what a library does"),
+        (RuntimeError("a bug"), None),
+        (ImportError("no module named x"), None),
+        (SystemError("another one"), None),
+    ],
+)
+def test_a_library_without_memory_is_no_fault_of_graphmem(error: Exception, what: str | None) -> None:
+    assert without_memory(error) == what

@@ -27,7 +27,7 @@ from graphmem.usecase.retrieval.known import met, not_met
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import keep_question
 from graphmem.usecase.retrieval.traversal import solving
-from graphmem.usecase.writing.candidates import in_log
+from graphmem.usecase.writing.seen import in_log
 
 # A piece of a log without any of these reports no error and has no frame.
 TELLS = re2.compile(

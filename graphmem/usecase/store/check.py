@@ -21,6 +21,7 @@ from graphmem.rules.secrets import without_secrets
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
+from graphmem.system.shell import command
 from graphmem.usecase.evidence.citations import CiteChecker, passage
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.store.history import diff
@@ -69,7 +70,7 @@ def parting(folder: Path, base: str) -> str:
         hint = (
             error.hint
             if commands.commit_of(folder, base)
-            else f"fetch it first, such as: git fetch origin {base.removeprefix('origin/')}"
+            else f"fetch it first, such as: {command('git', 'fetch', 'origin', base.removeprefix('origin/'))}"
         )
         raise NotFound(f"nothing can be compared with {base!r}: {error.message}", hint=hint) from None
 

@@ -1,14 +1,11 @@
 """The queue of candidates of a store: what is put in has no credentials in it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.machine.candidates import CandidateQueue, Queue
 from graphmem.model.candidate import Candidate
 from graphmem.rules.candidate import about, insight, occasion
-from graphmem.rules.draft import keys_of
-from graphmem.rules.fix_pairs import called
-from graphmem.rules.problem import problems, usage_error
 from graphmem.rules.secrets import exposed, without_secrets
 from graphmem.store.runtime import Client
 
@@ -20,27 +17,6 @@ def waiting(client: Client) -> Queue:
     if client.rights.sees is not None or client.present is not None:
         return Queue()
     return queue_of(client).read(client.notify_once)
-
-
-def in_log(client: Client, text: str, answered: Collection[str]) -> list[SeenCandidate]:
-    """
-    Return the candidates that report a problem of a log.
-
-    Args:
-        answered: lines of the log that a record answers: no candidate is shown for them.
-    """
-    queue = waiting(client)
-    if not any(one.state == "waiting" for one in queue.candidates.values()):
-        return []
-    known = "\n".join(answered)
-    keys = [key for problem in problems(text) if problem.text not in known for key in keys_of(problem)]
-    return [seen(one) for one in queue.of_keys(keys)[:MOST_SEEN]]
-
-
-def in_run(client: Client, command: str, text: str) -> list[SeenCandidate]:
-    """Return the candidates that say how a command is called, where its output says that it was called wrongly."""
-    wrong = usage_error(called(command), text)
-    return [seen(one) for one in waiting(client).of_keys(keys_of(wrong))[:MOST_SEEN]] if wrong else []
 
 
 def about_text(client: Client, text: str, limit: int) -> list[SeenCandidate]:

@@ -1,0 +1,41 @@
+"""``init``."""
+
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from graphmem.api import Memory
+from graphmem.cli import text
+from graphmem.cli.caller import invocation_of
+from graphmem.cli.options import option
+from graphmem.contract.install import InstallClient
+from graphmem.contract.store import InitRequest
+from graphmem.names import visible
+from graphmem.settings.folders import project_folder
+from graphmem.usecase.harvest.found import found
+
+CLIENTS = ", ".join(get_args(InstallClient))
+NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
+
+
+def init(
+    ctx: typer.Context,
+    project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
+    nested: bool = option(InitRequest, "nested"),
+) -> None:
+    """
+    Prepare a project: make .graphmem, or complete it; run again it changes nothing.
+
+    Example: graphmem init
+    """
+    invocation = invocation_of(ctx)
+    answer = Memory.init(project or invocation.folder or project_folder() or ".", nested=nested)
+    done = f"{'made' if answer.created else 'already there:'} {answer.path}"
+    settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
+    lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
+    if answer.created and text.is_terminal() and (there := found(Path(answer.path).parent)):
+        lines.append(
+            f"found: {visible(', '.join(there))}; to learn from it: graphmem import sessions, graphmem import notes"
+        )
+    invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
