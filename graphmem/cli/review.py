@@ -157,25 +157,30 @@ def decided(invocation: Invocation, one: ShownCandidate) -> bool:
             return False
         if key == "s":
             return True
-        if key in ACTIONS:
-            ACTIONS[key](invocation, one)
+        if key in ACTIONS and ACTIONS[key](invocation, one):
             return True
 
 
-def accepted(invocation: Invocation, one: ShownCandidate, **words: str) -> None:
-    """Accept a candidate, and say what it became."""
+def accepted(invocation: Invocation, one: ShownCandidate, **words: str) -> bool:
+    """Accept a candidate, and say what it became; return that it is decided."""
     answer = invocation.memory.call("candidates.accept", id=one.id, **words)
     print("\n".join(f"accepted: {ref}" for done in answer.reviewed for ref in done.refs))
+    return True
 
 
-def dismissed(invocation: Invocation, one: ShownCandidate) -> None:
-    """Dismiss a candidate."""
+def dismissed(invocation: Invocation, one: ShownCandidate) -> bool:
+    """Dismiss a candidate; return that it is decided."""
     invocation.memory.call("candidates.dismiss", id=one.id)
     print("dismissed")
+    return True
 
 
-def edited(invocation: Invocation, one: ShownCandidate) -> None:
-    """Accept a candidate with the words that the person writes in an editor; an unchanged file accepts it as it is."""
+def edited(invocation: Invocation, one: ShownCandidate) -> bool:
+    """
+    Accept a candidate with the words that the person writes in an editor; an unchanged file accepts it as it is.
+
+    Return whether it is decided: where the editor failed, the person is asked again.
+    """
     given = {
         "trigger": getattr(one.failure or next(iter(one.other), None), "trigger", None),
         "insight": getattr(one.pattern, "insight", None),
@@ -186,8 +191,8 @@ def edited(invocation: Invocation, one: ShownCandidate) -> None:
         path.write_text("".join(f"{MARK}{name}\n{value}\n\n" for name, value in given.items()), "utf-8")
         if not edit(path):
             print("not accepted: the editor failed")
-            return
-        accepted(invocation, one, **sections(path.read_text("utf-8")))
+            return False
+        return accepted(invocation, one, **sections(path.read_text("utf-8")))
 
 
 def sections(content: str) -> dict[str, str]:
@@ -203,4 +208,4 @@ def sections(content: str) -> dict[str, str]:
     return {name: value for name, value in texts.items() if value}
 
 
-ACTIONS: dict[str, Callable[[Invocation, ShownCandidate], None]] = {"a": accepted, "e": edited, "d": dismissed}
+ACTIONS: dict[str, Callable[[Invocation, ShownCandidate], bool]] = {"a": accepted, "e": edited, "d": dismissed}

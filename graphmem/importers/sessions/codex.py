@@ -17,6 +17,7 @@ from graphmem.importers.sessions.session import (
 )
 from graphmem.model.transcript import TranscriptEvent
 
+RUNNING = "Process running with session ID"  # of a command that goes on
 OUTPUT = "\nOutput:\n"  # before what a command printed
 
 
@@ -65,6 +66,7 @@ def returned(made: SessionEvents, call: str, output: object) -> Iterator[Transcr
         f"{head}\n{rest}" if mark else text,
         status=status if isinstance(status, int) else None,
         is_error=found.get("success") is False,
+        is_unknown=RUNNING in head,
     )
 
 

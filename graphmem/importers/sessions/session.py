@@ -31,7 +31,7 @@ SHELLS = frozenset(
 EDITORS = frozenset(
     "edit multiedit write notebookedit replace write_file edit_file create_file str_replace str_replace_editor"
     " str_replace_based_edit_tool search_replace write_to_file replace_in_file apply_diff insert_content create"
-    " str_replace_edit patch".split()
+    " str_replace_edit strreplace searchreplace patch".split()
 )
 PATCHERS = frozenset(("apply_patch", "patch"))
 READERS = frozenset("read read_file view view_file notebookread open_file".split())
@@ -39,7 +39,7 @@ PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "absol
 REMOVED = ("old_string", "oldString", "old_str", "search")
 ADDED = ("new_string", "newString", "new_str", "content", "file_text", "new_source", "contents", "replace", "code_edit")
 EXIT = re.compile(
-    r"(?im)^\W{0,3}(?:exit code|process exited with code|exit[_ ]?status|command exited with code)[: ]+(-?\d{1,5})\W*$"
+    r"(?im)^\W{0,3}(?:(?:process |command )?exited with (?:exit )?code|exit code|exit[_ ]?status)[: ]+(-?\d{1,5})\W*$"
 )
 LONE = re.compile(  # half of a sign outside of the first plane: what a client cut off in the middle of one
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"

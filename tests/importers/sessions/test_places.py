@@ -303,3 +303,27 @@ def test_a_file_whose_type_is_no_text_is_of_no_known_form(tmp_path: Path, kind: 
     path = tmp_path / "a.jsonl"
     path.write_bytes(orjson.dumps({"type": kind, "sessionId": "s"}))
     assert reader_of(path) == ""
+
+
+def test_a_command_of_codex_that_goes_on_has_no_status(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    call = {"type": "function_call", "name": "exec_command", "call_id": "c", "arguments": '{"cmd": "make serve"}'}
+    said = "Chunk ID: 1\nProcess running with session ID 7\nOutput:\nlistening"
+    output = {"type": "function_call_output", "call_id": "c", "output": said}
+    items = ({"type": "response_item", "payload": one} for one in (call, output))
+    rows = [{"type": "session_meta", "payload": {"id": "s"}}, *items]
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    ((event,),) = events_of(path).values()
+    assert isinstance(event, RanCommand)
+    assert event.status is None
+
+
+def test_the_edits_of_cursor_and_the_statuses_of_copilot_are_known(tmp_path: Path) -> None:
+    made = session.SessionEvents()
+    made.called("a", "", "StrReplace", {"path": "a.py", "old_string": "x", "new_string": "y"})
+    made.called("b", "", "bash", {"command": "make"})
+    (edit,) = made.returned("a", "done")
+    (run,) = made.returned("b", "no rule\n<exited with exit code 2>")
+    assert isinstance(edit, FileEdit)
+    assert isinstance(run, RanCommand)
+    assert (edit.added, run.status) == ("y", 2)
