@@ -1,5 +1,12 @@
 """``import sessions`` and ``review`` on the command line: what they print, and the keys of ``review next``."""
 
+import json
+import os
+import pty
+import select
+import signal
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +16,9 @@ from tests.usecase.harvest.test_sessions import Transcript
 
 REF = "error-returned-from-external-package-is-unwrapped-wrapcheck"
 ID = "cbc8d77c6"
+QUESTION = b"q quit: "
+MOST_S = 60.0  # that a session on the terminal takes
+READY_S = 1.0  # after a question, until a key that is typed is read: what was typed before is thrown away
 
 
 @pytest.fixture
@@ -89,3 +99,57 @@ def test_what_would_be_read_is_said_and_nothing_kept(graphmem: Graphmem, tmp_pat
 def test_next_needs_a_terminal(found: Graphmem) -> None:
     done = found("review", "next")
     assert (done.status, done.err.splitlines()[0]) == (2, "error: review next needs a terminal")
+
+
+def typed(folder: Path, keys: str, *, editor: str = "/bin/false") -> str:
+    """Run ``review next`` on a terminal, type a key at each question, and return what it shows."""
+    child, terminal = pty.fork()
+    if not child:  # pragma: no cover
+        os.chdir(folder)
+        os.environ.update({"EDITOR": editor, "VISUAL": "", "TERM": "dumb", "GRAPHMEM_SERVICE": "off"})
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "graphmem", "review", "next"])
+    shown, sent, until = b"", 0, time.monotonic() + MOST_S
+    while time.monotonic() < until:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                data = os.read(terminal, 4_096)
+            except OSError:  # the other end is closed
+                break
+            if not data:
+                break
+            shown += data
+        if sent < len(keys) and shown.count(QUESTION) > sent:
+            time.sleep(READY_S)
+            os.write(terminal, keys[sent].encode())
+            sent += 1
+    else:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return shown.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("keys", "said", "state"),
+    [
+        ("s", "q quit: s", "waiting"), ("q", "q quit: q", "waiting"), ("xs", "q quit: x", "waiting"),
+        ("d", "dismissed", "dismissed"), ("a", f"accepted: failure/{REF}", "accepted"),
+        ("es", "not accepted: the editor failed", "waiting"), ("\x03", "q quit: ", "waiting"),
+    ],
+)  # fmt: skip
+def test_a_key_decides_on_each_candidate(found: Graphmem, tmp_path: Path, keys: str, said: str, state: str) -> None:
+    shown = typed(tmp_path, keys)
+    assert "[1 of 1]" in shown
+    assert said in shown
+    queue = json.loads((tmp_path / ".graphmem/state/candidates.json").read_text())
+    assert queue["candidates"][ID].get("state", "waiting") == state
+
+
+@pytest.mark.process
+def test_the_words_from_the_editor_are_taken(found: Graphmem, tmp_path: Path) -> None:
+    editor = tmp_path / "edit.sh"
+    editor.write_text("#!/bin/sh\nsed -i 's/^in src.*/wrap errors of other packages/' \"$1\"\n")
+    editor.chmod(0o755)
+    assert "accepted" in typed(tmp_path, "e", editor=str(editor))
+    assert "wrap errors of other packages" in found("get", f"pattern/{REF}").out
