@@ -83,14 +83,14 @@ def printed(command: str, folder: Path) -> str:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), contextlib.chdir(folder):
             run(shlex.split(command)[1:])
         return out.getvalue()
-    shim = folder.parent / "bin" / "graphmem"
-    if not shim.exists():
-        shim.parent.mkdir(exist_ok=True)
-        shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m graphmem "$@"\n', encoding="utf-8")
-        shim.chmod(0o755)
+    shims = folder.parent / "bin"
+    shims.mkdir(exist_ok=True)
+    for name in ("graphmem", "pytest"):  # an environment may have the module of one and no program
+        (shims / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {name} "$@"\n', encoding="utf-8")
+        (shims / name).chmod(0o755)
     environment = {
         **os.environ,
-        "PATH": f"{shim.parent}:{os.environ['PATH']}:{Path(sys.executable).parent}",
+        "PATH": f"{shims}:{os.environ['PATH']}",
         "GRAPHMEM_HOOK_LIMIT": "30",  # a busy machine is no fault of a hook
         "PYTHONPATH": str(Path(graphmem.__file__).parents[1]),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # graphmem's own plugin is named, wherever it is installed
