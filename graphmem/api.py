@@ -1170,6 +1170,17 @@ class Imports(Operations):
         answer: Harvested = self.call("imports.notes", paths=paths, dry_run=dry_run)
         return answer
 
+    def git(self, *, since: str | None = None, dry_run: bool = False) -> Harvested:
+        """
+        Read the history and the comments of this project, and put what was taken back, what was fixed and what is there only for now into the queue of candidates.
+
+        Args:
+            since: Leave out commits before this day, as 2026-11-01.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call("imports.git", since=since, dry_run=dry_run)
+        return answer
+
     def file(
         self,
         path: Path | str,

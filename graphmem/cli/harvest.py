@@ -3,7 +3,7 @@
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, passes
-from graphmem.contract.harvest import Harvested, ImportNotesRequest, ImportSessionsRequest
+from graphmem.contract.harvest import Harvested, ImportGitRequest, ImportNotesRequest, ImportSessionsRequest
 from graphmem.names import visible
 
 SHOWN = 20  # files that are named with --verbose
@@ -14,6 +14,10 @@ NOUNS = {  # of what is read, in the order in which it is said
     "masked": "failure behind a status of 0",
     "edits": "edit",
     "pairs": "fix pair",
+    "commits": "commit",
+    "reverts": "revert",
+    "fixes": "fixed error",
+    "workarounds": "workaround",
 }
 
 
@@ -42,6 +46,17 @@ def notes(invocation: Invocation, call: Call) -> None:
     told(invocation, call())
 
 
+@passes("imports.git", ImportGitRequest, since=Taken("DAY"))
+def git(invocation: Invocation, call: Call) -> None:
+    """
+    Find what the history of this repository teaches: what was taken back and why, and which errors were fixed.
+
+    Read too are comments of the code that say what is there only for now, because of a version or an issue. What is
+    found waits as candidates, on this machine only: graphmem review
+    """
+    told(invocation, call())
+
+
 def told(invocation: Invocation, answer: Harvested) -> None:
     """Show what was read and found, and what comes next."""
     invocation.answer(answer, account(answer))
@@ -53,14 +68,14 @@ def told(invocation: Invocation, answer: Harvested) -> None:
 
 def account(answer: Harvested) -> str:
     """Return what was read and what was found."""
-    files = [one for one in answer.sources if one.status == "read"]
+    files = sum(one.status == "read" for one in answer.sources)
     again = sum(one.status == "unchanged" for one in answer.sources)
+    where = "the history" if answer.format == "git" else text.count(files, "file")
     known = [(noun, answer.read[name]) for name, noun in NOUNS.items() if answer.read.get(name)]
     others = [f"{number:,} {name}" for name, number in answer.read.items() if name not in NOUNS and number]
     read = ", ".join([*(counted(number, noun) for noun, number in known), *others])
-    lines = [
-        f"read {text.count(len(files), 'file')}{f', {again:,} were read before' if again else ''}: {read or 'nothing'}"
-    ]
+    before = f", {again:,} were read before" if again and answer.format != "git" else ""
+    lines = [f"read {where}{before}: {read or 'nothing'}"]
     found = ", ".join(f"{number:,} {name}" for name, number in sorted(answer.candidates.items()) if number)
     lines.append(f"candidates: {found or 'none'}")
     lines += [f"not read: {number:,} × {visible(reason)}" for reason, number in sorted(answer.unread.items())[:SHOWN]]

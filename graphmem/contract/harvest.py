@@ -34,6 +34,13 @@ class ImportNotesRequest(Request):
     dry_run: DryRun = False
 
 
+class ImportGitRequest(Request):
+    """Which part of the history to read."""
+
+    since: str | None = Field(None, description="Leave out commits before this day, as 2026-11-01")
+    dry_run: DryRun = False
+
+
 class ReadSource(Part):
     """A file that was read, was read before, or was left out, and why."""
 

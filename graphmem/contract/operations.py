@@ -56,6 +56,7 @@ from graphmem.contract.harvest import (
     CandidateList,
     DismissCandidateRequest,
     Harvested,
+    ImportGitRequest,
     ImportNotesRequest,
     ImportSessionsRequest,
     ProofsChecked,
@@ -416,6 +417,10 @@ ROWS = (
     Operation("imports.notes", ImportNotesRequest, Harvested, WRITE, "harvest.notes.import_notes",
         "Read the notes for agents and the decision records of this project, and put what they say into the queue of "
         "candidates.",
+        previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
+    Operation("imports.git", ImportGitRequest, Harvested, WRITE, "harvest.history.import_git",
+        "Read the history and the comments of this project, and put what was taken back, what was fixed and what is "
+        "there only for now into the queue of candidates.",
         previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
     Operation("candidates.review", ReviewRequest, CandidateList, READ, "harvest.review.review",
         "Return the candidates that wait, the most worth first."),

@@ -324,24 +324,32 @@ def tracked(folder: Path) -> list[str]:
 
 
 class Objects:
-    """The contents of objects by their hashes, all from one process; made by ``objects``."""
+    """The contents of objects, all from one process; made by ``objects``."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
 
-    def read(self, name: str) -> bytes:
-        """Return the content of an object, or raise ``Unavailable`` where the clone does not have it."""
+    def read(self, name: str, *, most: int = FILE_BYTES) -> bytes:
+        """
+        Return the content of an object, by its hash or as ``COMMIT:./PATH`` from the folder.
+
+        Raises:
+            Unavailable: the clone does not have it, or it has more than ``most`` bytes; another one can be read then.
+        """
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(name.encode() + b"\n")
         self.process.stdin.flush()
         head = self.process.stdout.readline().split()
         if not head:
             raise Unavailable(f"git cat-file ended, or took longer than {GIT_S:.0f} s")
-        if len(head) != 3:
+        if len(head) != 3 or not head[2].isdigit():
             raise Unavailable(f"git does not have object {name}", hint="see: git fsck")
-        if int(head[2]) > FILE_BYTES:
-            raise Unavailable(f"object {name} has {int(head[2]):,} bytes; at most {FILE_BYTES:,} are read")
-        content = self.process.stdout.read(int(head[2]))
+        size = int(head[2])
+        if size > most:
+            for start in range(0, size + 1, most):  # else the next object would begin in this one
+                self.process.stdout.read(min(most, size + 1 - start))
+            raise Unavailable(f"object {name} has {size:,} bytes; at most {most:,} are read")
+        content = self.process.stdout.read(size)
         self.process.stdout.read(1)
         return content
 

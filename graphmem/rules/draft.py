@@ -265,7 +265,8 @@ def insight_of(pair: FixPair, root: str) -> str:
             plain = " ".join(sentence.split()).strip("*# `-")
             if SHORTEST <= len(plain) <= SENTENCE and is_reason(plain) and names(plain, telling):
                 return plain
-    return edit_text(pair, root) or act_text(pair.acts)
+    about = words_of(pair.problem.text) | words_of(code_below(pair))
+    return edit_text([evidence_edit(edit, root) for edit in pair.edits], about) or act_text(pair.acts)
 
 
 def is_reason(sentence: str) -> bool:
@@ -294,18 +295,27 @@ def subject_of(acts: Iterable[RanCommand]) -> str:
     return ""
 
 
-def edit_text(pair: FixPair, root: str) -> str:
-    """Return the edit that is most about a problem, in words; empty without any."""
-    about = words_of(pair.problem.text) | words_of(code_below(pair))
-    sides = [(edit, *changed_lines(edit)) for edit in pair.edits]
-    sides.sort(key=lambda one: (is_only_imports(*one[1:]), -len(about & words_of(one[1])), len(one[1]) + len(one[2])))
-    for edit, removed, added in sides:
-        before, after = shown(removed), shown(added)
-        file = relative(edit.file, root)
+def edit_text(edits: Iterable[CandidateEdit], about: frozenset[str]) -> str:
+    """
+    Return the edit that is most about a problem, in words; empty without any.
+
+    Args:
+        about: the words of the problem.
+    """
+    sides = sorted(
+        edits,
+        key=lambda one: (
+            is_only_imports(one.removed, one.added),
+            -len(about & words_of(one.removed)),
+            len(one.removed) + len(one.added),
+        ),
+    )
+    for edit in sides:
+        before, after = shown(edit.removed), shown(edit.added)
         if before and after:
-            return f"in {file}: {before} → {after}"
+            return f"in {edit.file}: {before} → {after}"
         if before or after:
-            return f"in {file}: {after} is added" if after else f"in {file}: {before} is taken out"
+            return f"in {edit.file}: {after} is added" if after else f"in {edit.file}: {before} is taken out"
     return ""
 
 

@@ -55,10 +55,13 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "extractors.run": {"names": ["none"], "dry_run": True},
     "imports.sessions": {"dry_run": True},
     "imports.notes": {"dry_run": True},
+    "imports.git": {"dry_run": True},
     "candidates.accept": {"at_least": "proven", "dry_run": True},
     "candidates.prove": {"id": "c0"},
     "imports.file": {"path": "none.jsonl", "dry_run": True},
 }  # fmt: skip
+# Refused in an empty memory without a repository.
+REFUSED_HERE = ("insights.add", "doctor", "extractors.run", "imports.file", "imports.git", "candidates.prove")
 # These open their moments themselves, for before or in between they wait without the lock of the store: for a model, a
 # program, a log, a regular expression, the lock of another file. Any other row gets its moment from dispatch.
 OPENING = frozenset({
@@ -71,7 +74,7 @@ OPENING = frozenset({
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
     "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
-    "candidates.prove", "candidates.check_proofs", "imports.notes",
+    "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")
@@ -236,7 +239,7 @@ def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> No
         memory.failures.add("it went bang", name="bang")
         before = contents(tmp_path)
         for name, given in PREVIEWS.items():
-            if name in ("insights.add", "doctor", "extractors.run", "imports.file", "candidates.prove"):  # refused
+            if name in REFUSED_HERE:
                 continue
             assert OPERATIONS[name].only_reads(OPERATIONS[name].request.model_validate(given)), name
             with locked(memory.client.ledger.lock, timeout_s=0):
