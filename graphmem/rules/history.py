@@ -7,6 +7,8 @@ often a candidate is right: docs/benchmarks.md, "Harvest".
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from textwrap import dedent
 from typing import NamedTuple
 
 from graphmem.model.candidate import Candidate, CandidateEdit, Fields, Occasion, candidate_id
@@ -36,7 +38,7 @@ QUOTED_SUBJECT = re.compile(r"[\"“](?P<said>.+)[\"”]")
 BOILERPLATE = re.compile(
     r"(?:this )?(?:partial(?:ly)? )?reverts?(?: parts? of)?(?: the)?(?:"
     r" commits?)?:?\s+[0-9a-f]{7,40}\b(?:\s*\(.{0,200}?\))?"
-    r"(?:,? (?:and|reversing)[^.\n]{0,60}\b[0-9a-f]{7,40}\b)?(?:\s+on\s+[\w./-]+)?[.,;:]?[ \t]*",
+    r"(?:,? (?:and|reversing)[^.]{0,60}?\b[0-9a-f]{7,40}\b)?(?:\s+on\s+[\w./-]+)?[.,;:]?[ \t]*",
     re.IGNORECASE,
 )
 HASHES = re.compile(r"^[\s,and]*[0-9a-f]{7,40}[,.]?\s*$")
@@ -49,6 +51,12 @@ MISTAKE = re.compile(
     r"|sorry|apolog\w+|wrong branch|not ready|too early|prematurely|outstanding changes)\b",
     re.IGNORECASE,
 )
+REPLACED = re.compile(  # what was taken back came again in another form
+    r"\b(?:proper|better|different|another|alternate|alternative|correct|real|cleaner) "
+    r"(?:fix|solution|approach|patch|version|way|implementation)\b",
+    re.IGNORECASE,
+)
+SHORT_REASON = 100  # characters of a reason that says nothing but that
 FIRST_SENTENCES = 160  # characters of a reason in which a mistake is confessed
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 MARKED = re.compile(r"^\s*[>|] ?")
@@ -71,12 +79,9 @@ NO_FIX = re.compile(
 )
 
 
-UNFINISHED = re.compile(  # the end of a line that was broken to fit the width of a message
-    r"(?:[,:(]|\b(?:an?|the|of|to|in|at|for|from|with|by|be|is|are|and|or|not|no|cannot|has|have|used|may"
-    r"|enumeration value|return"
-    r"|returning|argument|between|allocate|loop|call|incompatible|possibly|infinite|uninitialized|implicit))$"
-)
 MOST_BROKEN = 3  # lines that one error is broken into
+WIDTHS = 64, 80  # characters: a message is broken somewhere between
+GOES_ON = re.compile(r"[a-z'\"‘(`\[]")  # the beginning of a line that can end the one before
 SYMPTOM = 400  # characters of a symptom
 SAYS_WRONG = re.compile(  # what a person or a program observes, not what is wrong in the code
     r"\b(?:crash\w*|segfault\w*|hangs?|deadlocks?|memory leaks?|leaks (?:memory|the)|corrupt\w*|exception\w*"
@@ -85,6 +90,9 @@ SAYS_WRONG = re.compile(  # what a person or a program observes, not what is wro
     r"|autogen\S*) .{0,30}(?:fails?|breaks?)"
     r"|fails to|unable to|aborts?|random noise|error message|refuses to|no longer works?)\b",
     re.IGNORECASE,
+)
+NO_SYMPTOM = re.compile(
+    r"(?:by|only|(?:many )?thanks|with|if|so|because|fixes|closes|resolves|[0-9a-f]{7,40})\b", re.IGNORECASE
 )
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
@@ -109,8 +117,9 @@ def revert_of(commit: CommitMessage) -> Revert | None:
     paragraphs = list(reasons(body_of(commit)))
     reason = "\n".join(paragraphs)
     is_mistake = MISTAKE.search(f"{subject}\n{reason[:FIRST_SENTENCES]}") is not None
+    is_replaced = len(reason) <= SHORT_REASON and REPLACED.search(reason) is not None
     is_reason = len(reason) >= SHORTEST and not all(map(ONLY_LINK.match, paragraphs))
-    return Revert(what, reason[:REASON]) if is_reason and not is_mistake else None
+    return Revert(what, reason[:REASON]) if is_reason and not (is_mistake or is_replaced) else None
 
 
 def body_of(commit: CommitMessage) -> str:
@@ -145,45 +154,44 @@ def quoted_problem(commit: CommitMessage) -> RunProblem | None:
 
 def shown_lines(body: str) -> Iterator[str]:
     """Yield the lines of a message that were printed by a program, those that were broken to fit joined again."""
-    kept, number = "", 0
-    for line in printed(body):
-        is_new = not kept or number == MOST_BROKEN or not is_unfinished(kept) or is_error(line)
-        if is_new and kept:
+    kept, last, number = "", "", 0
+    for line in chain.from_iterable(dedent(block).split("\n") for block in "\n".join(printed(body)).split("\n\n")):
+        is_more = is_error(kept) and number < MOST_BROKEN and is_broken(last, line)
+        if kept and not is_more:
             yield kept
-        kept, number = (line, 1) if is_new else (f"{kept} {line.strip()}", number + 1)
-    if kept:
-        yield kept
+        kept, number = (f"{kept} {line.strip()}", number + 1) if is_more else (line, 1)
+        last = line
+    yield kept
+
+
+def is_broken(line: str, following: str) -> bool:
+    """Return whether a line ends where it does because the next word did not fit."""
+    words = following.split()
+    if not words or line.endswith((".", "]")) or is_error(following) or not GOES_ON.match(words[0]):
+        return False
+    return len(line) <= WIDTHS[1] and len(line) + 1 + len(words[0]) > WIDTHS[0]
 
 
 def printed(body: str) -> Iterator[str]:
-    """Yield the lines that are indented, fenced or marked, or errors by their form, and what goes on below these."""
-    is_fenced = is_shown = False
+    """Yield the lines that are indented, fenced or marked, an error by their form or below one, and empty lines."""
+    is_fenced = is_below = False
     for line in body.splitlines():
         if FENCE.match(line):
             is_fenced = not is_fenced
             continue
-        was_error = is_shown and bool(line.strip())
-        is_shown = is_error(line)
-        if is_fenced:
-            yield line
+        is_below = is_error(line) or (is_below and bool(line.strip()))
+        is_indented = line.startswith(("  ", "\t")) and not BULLET.match(line)
+        if is_fenced or not line.strip():
+            yield line.rstrip()
         elif MARKED.match(line):
             yield MARKED.sub("", line)
-        elif TRAILER.match(line) and not is_shown:
-            continue
-        elif (line.startswith(("  ", "\t")) and not BULLET.match(line)) or is_shown or was_error:
-            yield line if line.startswith("    ") else line.strip()
+        elif is_below or is_indented:
+            yield "" if TRAILER.match(line) and not is_error(line) else line
 
 
 def is_error(line: str) -> bool:
     """Return whether a line has the form of an error, wherever it is."""
     return BARE.match(line.strip()) is not None or diagnostic_of(line.strip()) is not None
-
-
-def is_unfinished(line: str) -> bool:
-    """Return whether a line that reports an error was broken before its end."""
-    quotes = line.count('"') + line.count("`") + len(re.findall(r"(?<!\w)'|'(?!\w)", line))
-    is_open = line.count("‘") != line.count("’") or line.count("(") > line.count(")") or quotes % 2 == 1
-    return is_error(line) and (is_open or UNFINISHED.search(line.rstrip()) is not None)
 
 
 def inline(said: str) -> Iterator[str]:
@@ -220,7 +228,7 @@ def symptom_of(commit: CommitMessage) -> str:
     if is_no_fix(commit) or not FIXES.search(body_of(commit)):
         return ""
     said = (sentence for text in reasons(body_of(commit)) for sentence in SENTENCE.split(text))
-    found = (one for one in said if SAYS_WRONG.search(one) and not FIXES.match(one))
+    found = (one for one in said if SAYS_WRONG.search(one) and not NO_SYMPTOM.match(one))
     return next((one for one in found if SHORTEST <= len(one) <= SYMPTOM), "")
 
 

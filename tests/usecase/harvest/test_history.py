@@ -198,3 +198,17 @@ def test_credentials_of_a_message_are_not_kept(repository: Repository, memory: M
 def test_without_a_commit_it_says_so(memory: Memory) -> None:
     with pytest.raises(Unavailable, match="git has no commit here"):
         memory.imports.git()
+
+
+def test_what_was_observed_is_kept_where_the_message_names_the_issue(repository: Repository, memory: Memory) -> None:
+    message = "Lock the list\n\nThe server crashes when two clients come.\n\nFixes: #12\n"
+    change(repository, message, server="lock(clients)\n")
+    assert memory.imports.git().read == {"commits": 1, "fixes": 1}
+    [found] = memory.candidates.review().candidates
+    assert found.failure is not None and found.pattern is not None
+    assert found.failure.headline == "The server crashes when two clients come."
+
+
+def test_what_two_comments_of_a_project_say_is_one_candidate(repository: Repository, memory: Memory) -> None:
+    change(repository, "first", a=COMMENT, b=COMMENT)
+    assert memory.imports.git().read == {"commits": 1, "workarounds": 1}
