@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
     from graphmem.contract.feedback import BulkReported, Reported
     from graphmem.contract.findings import Checked, Doctored
-    from graphmem.contract.harvest import CandidateList, Harvested, ProofsChecked, ReviewedList
+    from graphmem.contract.harvest import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
     from graphmem.contract.history import Difference, History
     from graphmem.contract.hooks import HookAnswer
     from graphmem.contract.imports import Imported
@@ -1179,6 +1179,16 @@ class Imports(Operations):
             dry_run: Return what would change, and change nothing.
         """
         answer: Harvested = self.call("imports.git", since=since, dry_run=dry_run)
+        return answer
+
+    def all(self, *, dry_run: bool = False) -> HarvestedAll:
+        """
+        Read the sessions of coding agents, the history and the notes of this project, and put what they teach into the queue of candidates.
+
+        Args:
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: HarvestedAll = self.call("imports.all", dry_run=dry_run)
         return answer
 
     def file(

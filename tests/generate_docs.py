@@ -36,7 +36,7 @@ from graphmem.contract.explorations import ExplorationReported, ExplorationStart
 from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
 from graphmem.contract.feedback import BulkReported, Reported
 from graphmem.contract.findings import Checked, Code, Doctored
-from graphmem.contract.harvest import CandidateList, Harvested, ProofsChecked, ReviewedList
+from graphmem.contract.harvest import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
 from graphmem.contract.history import Difference, History
 from graphmem.contract.hooks import HookAnswer
 from graphmem.contract.imports import Imported
@@ -457,6 +457,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`inbox add`, `inbox take`, `inbox dismiss`, `inbox done`": ItemChanged,
     "`inbox list`": ItemList,
     "`import sessions`, `import git`, `import notes`": Harvested,
+    "`import --all`": HarvestedAll,
     "`review`, `review show`": CandidateList,
     "`stale --prove`": ProofsChecked,
     "`review accept`, `review dismiss`, `review prove`": ReviewedList,

@@ -3,7 +3,14 @@
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, passes
-from graphmem.contract.harvest import Harvested, ImportGitRequest, ImportNotesRequest, ImportSessionsRequest
+from graphmem.contract.harvest import (
+    Harvested,
+    HarvestedAll,
+    ImportAllRequest,
+    ImportGitRequest,
+    ImportNotesRequest,
+    ImportSessionsRequest,
+)
 from graphmem.names import visible
 
 SHOWN = 20  # files that are named with --verbose
@@ -18,6 +25,7 @@ NOUNS = {  # of what is read, in the order in which it is said
     "reverts": "revert",
     "fixes": "fixed error",
     "workarounds": "workaround",
+    "items": "item",
 }
 
 
@@ -31,7 +39,8 @@ def sessions(invocation: Invocation, call: Call) -> None:
     Read are the sessions that worked in this repository, in any of its worktrees. What is found waits as candidates,
     on this machine only: graphmem review
     """
-    told(invocation, call())
+    answer: Harvested = call()
+    told(invocation, answer, account(answer))
 
 
 @passes("imports.notes", ImportNotesRequest, arguments=1)
@@ -43,7 +52,8 @@ def notes(invocation: Invocation, call: Call) -> None:
     records and the packets of Kage; with a path, bundles of Open Knowledge Format too. Each item waits as a candidate,
     and a later version of the file updates it: graphmem review
     """
-    told(invocation, call())
+    answer: Harvested = call()
+    told(invocation, answer, account(answer))
 
 
 @passes("imports.git", ImportGitRequest, since=Taken("DAY"))
@@ -54,12 +64,24 @@ def git(invocation: Invocation, call: Call) -> None:
     Read too are comments of the code that say what is there only for now, because of a version or an issue. What is
     found waits as candidates, on this machine only: graphmem review
     """
-    told(invocation, call())
+    answer: Harvested = call()
+    told(invocation, answer, account(answer))
 
 
-def told(invocation: Invocation, answer: Harvested) -> None:
+@passes("imports.all", ImportAllRequest)
+def everything(invocation: Invocation, call: Call) -> None:
+    """
+    Find all of it at the usual places: sessions, git's history, notes. As an option, --all means the same.
+
+    A second import reads only what is new: graphmem review
+    """
+    answer: HarvestedAll = call()
+    told(invocation, answer, "\n".join(f"{part.format}: {account(part)}" for part in answer.parts))
+
+
+def told(invocation: Invocation, answer: Harvested | HarvestedAll, shown: str) -> None:
     """Show what was read and found, and what comes next."""
-    invocation.answer(answer, account(answer))
+    invocation.answer(answer, shown)
     if not answer.applied:
         invocation.say("nothing was kept; do it without --dry-run")
     elif answer.waiting:
@@ -72,10 +94,9 @@ def account(answer: Harvested) -> str:
     again = sum(one.status == "unchanged" for one in answer.sources)
     where = "the history" if answer.format == "git" else text.count(files, "file")
     known = [(noun, answer.read[name]) for name, noun in NOUNS.items() if answer.read.get(name)]
-    others = [f"{number:,} {name}" for name, number in answer.read.items() if name not in NOUNS and number]
-    read = ", ".join([*(counted(number, noun) for noun, number in known), *others])
+    read = ", ".join(counted(number, noun) for noun, number in known)
     before = f", {again:,} were read before" if again and answer.format != "git" else ""
-    lines = [f"read {where}{before}: {read or 'nothing'}"]
+    lines = [f"read {where}{before}: {read or ('nothing new' if again else 'nothing')}"]
     found = ", ".join(f"{number:,} {name}" for name, number in sorted(answer.candidates.items()) if number)
     lines.append(f"candidates: {found or 'none'}")
     lines += [f"not read: {number:,} × {visible(reason)}" for reason, number in sorted(answer.unread.items())[:SHOWN]]

@@ -16,16 +16,20 @@ from graphmem.names import quoted, visible
 from graphmem.system.surroundings import current_folder
 
 FILE = "file"  # the command that is meant where none is named
+ALL = "all"
 
 
 class Sources(Noun):
     """The commands by what is imported; any other first word is the path of a file."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put in the name of the command that imports a file, where the line names no other."""
+        """Put in the command that --all means, or the one for a path where the first word names no other."""
         words = [word for word in args if not word.startswith("-")]
-        if words and words[0] not in self.list_commands(ctx):
-            args = [FILE, *args]
+        if not words or words[0] not in self.list_commands(ctx):
+            if "--all" in args:
+                args = [ALL, *(word for word in args if word != "--all")]
+            elif words:
+                args = [FILE, *args]
         parsed: list[str] = super().parse_args(ctx, args)
         return parsed
 
@@ -57,6 +61,7 @@ def import_file(invocation: Invocation, call: Call, path: Path, map: list[str] |
         invocation.say("nothing was changed; do it without --dry-run")
 
 
+app.command(ALL, epilog="Example: graphmem import all --dry-run")(harvest.everything)
 app.command("sessions", epilog="Example: graphmem import sessions")(harvest.sessions)
 app.command("git", epilog="Example: graphmem import git --since 2026-01-01")(harvest.git)
 app.command("notes", epilog="Example: graphmem import notes")(harvest.notes)

@@ -35,7 +35,5 @@ def init(
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
     if answer.created and text.is_terminal() and (there := found(Path(answer.path).parent)):
-        lines.append(
-            f"found: {visible(', '.join(there))}; to learn from it: graphmem import sessions, graphmem import notes"
-        )
+        lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")
     invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))

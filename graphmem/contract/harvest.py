@@ -41,6 +41,12 @@ class ImportGitRequest(Request):
     dry_run: DryRun = False
 
 
+class ImportAllRequest(Request):
+    """Whether to keep what is found."""
+
+    dry_run: DryRun = False
+
+
 class ReadSource(Part):
     """A file that was read, was read before, or was left out, and why."""
 
@@ -64,6 +70,14 @@ class Harvested(Answer):
     sources: list[ReadSource]
     unread: dict[str, int] = {}
     candidates: dict[str, int]
+    waiting: int
+
+
+class HarvestedAll(Answer):
+    """What was found in sessions, history and notes, one part each."""
+
+    parts: list[Harvested]
+    applied: bool
     waiting: int
 
 

@@ -56,6 +56,8 @@ from graphmem.contract.harvest import (
     CandidateList,
     DismissCandidateRequest,
     Harvested,
+    HarvestedAll,
+    ImportAllRequest,
     ImportGitRequest,
     ImportNotesRequest,
     ImportSessionsRequest,
@@ -421,6 +423,10 @@ ROWS = (
     Operation("imports.git", ImportGitRequest, Harvested, WRITE, "harvest.history.import_git",
         "Read the history and the comments of this project, and put what was taken back, what was fixed and what is "
         "there only for now into the queue of candidates.",
+        previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
+    Operation("imports.all", ImportAllRequest, HarvestedAll, WRITE, "harvest.everything.import_all",
+        "Read the sessions of coding agents, the history and the notes of this project, and put what they teach into "
+        "the queue of candidates.",
         previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
     Operation("candidates.review", ReviewRequest, CandidateList, READ, "harvest.review.review",
         "Return the candidates that wait, the most worth first."),

@@ -56,6 +56,7 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "imports.sessions": {"dry_run": True},
     "imports.notes": {"dry_run": True},
     "imports.git": {"dry_run": True},
+    "imports.all": {"dry_run": True},
     "candidates.accept": {"at_least": "proven", "dry_run": True},
     "candidates.prove": {"id": "c0"},
     "imports.file": {"path": "none.jsonl", "dry_run": True},
@@ -74,7 +75,7 @@ OPENING = frozenset({
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
     "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
-    "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git",
+    "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git", "imports.all",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")

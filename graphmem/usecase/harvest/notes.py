@@ -85,7 +85,7 @@ def read_all(haul: Haul, client: Client, files: Sequence[NoteFile]) -> None:
             names.discard(file.name)  # it is not known what it says
             continue
         haul.note(file.path, file.form, "read")
-        haul.counts.update({"items": len(items), "files": 1})
+        haul.counts["items"] += len(items)
         for item in items:
             made = noted(item, file.name)
             if texts.setdefault(f"{item.kind} {item.text} {item.more}".casefold(), made.id) == made.id:

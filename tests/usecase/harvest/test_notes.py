@@ -58,7 +58,7 @@ def waiting(memory: Memory) -> list[str]:
 def test_the_rules_of_a_project_wait_as_candidates_with_their_lines(memory: Memory, project: Path) -> None:
     put(project / "AGENTS.md", RULES)
     answer = memory.imports.notes()
-    assert (answer.candidates, answer.waiting, answer.read) == ({"created": 2}, 2, {"items": 2, "files": 1})
+    assert (answer.candidates, answer.waiting, answer.read) == ({"created": 2}, 2, {"items": 2})
     found = memory.candidates.review().candidates
     assert sorted(record.sources for one in found for record in one.other) == [
         ("notes:AGENTS.md:3",), ("notes:AGENTS.md:4",),
