@@ -1,5 +1,8 @@
 """What notes for agents say: rules, decisions with their reasons, what to do when; and what says nothing."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from graphmem.rules.instructions import INSTRUCTIONS, MARKDOWN_MARKS
@@ -130,3 +133,11 @@ def test_an_indented_paragraph_is_read_too() -> None:
     assert said("\n\n  Never write to the cache from a test") == [
         ("constraint", "Never write to the cache from a test", "")
     ]
+
+
+def test_of_100_items_of_public_projects_96_are_right() -> None:
+    folder = Path(__file__).parents[1] / "data/notes"
+    labels = json.loads((folder / "labels.json").read_text("utf-8"))
+    found = [(name, item.line) for name in labels for item in items_of((folder / name).read_text("utf-8"))]
+    wrong = [(name, line) for name, line in found if line in labels[name]]
+    assert (len(found), len(wrong)) == (100, 4)
