@@ -3,7 +3,13 @@
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, passes
-from graphmem.contract.harvest import Harvested, ImportGitRequest, ImportNotesRequest, ImportSessionsRequest
+from graphmem.contract.harvest import (
+    Harvested,
+    ImportCiRequest,
+    ImportGitRequest,
+    ImportNotesRequest,
+    ImportSessionsRequest,
+)
 from graphmem.names import visible
 
 SHOWN = 20  # files that are named with --verbose
@@ -14,6 +20,11 @@ NOUNS = {  # of what is read, in the order in which it is said
     "masked": "failure behind a status of 0",
     "edits": "edit",
     "pairs": "fix pair",
+    "tests": "test",
+    "jobs": "job",
+    "flaky": "flaky check",
+    "skipped": "skipped test",
+    "passes": "later pass",
     "commits": "commit",
     "reverts": "revert",
     "fixes": "fixed error",
@@ -53,6 +64,17 @@ def git(invocation: Invocation, call: Call) -> None:
 
     Read too are comments of the code that say what is there only for now, because of a version or an issue. What is
     found waits as candidates, on this machine only: graphmem review
+    """
+    told(invocation, call())
+
+
+@passes("imports.ci", ImportCiRequest, arguments=1, commit=Taken("REF"))
+def ci(invocation: Invocation, call: Call) -> None:
+    """
+    Find which tests and jobs of CI failed and passed later, and the commit that fixed them; and those that are flaky.
+
+    Read are JUnit XML, the log of pytest --report-log, and logs of GitHub Actions and GitLab. A failure without a pass
+    waits for the import of a later report. What is found waits as candidates, on this machine only: graphmem review
     """
     told(invocation, call())
 
