@@ -55,9 +55,9 @@ class Occasion(BaseModel):
 
     @property
     def mark(self) -> str:
-        """What distinguishes this occasion from others: with the pass that ended it, it is the same one."""
-        commit = None if self.source == IN_CI else self.commit
-        parts = (self.source, self.session, commit, self.run, self.at, self.command)
+        """What distinguishes this occasion from others: a check of CI is the same with the pass that ended it."""
+        places = () if self.source == IN_CI else (self.session, self.commit, self.run)
+        parts = (self.source, *places, self.at, self.command)
         return digest("\0".join(part or "" for part in parts))
 
 

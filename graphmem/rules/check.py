@@ -23,6 +23,7 @@ CheckOutcome = Literal["passed", "failed", "flaky", "skipped"]
 OPEN_WORTH, PASSED_WORTH, FIXED_WORTH = 0.3, 0.35, 0.45  # of a failure without a pass, with one, and with its commit
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ud800-\udfff]")
 SAID = re.compile(r"^\s*E\s+(?=\S)")  # before what pytest says of an error, however a report was laid out
+NUMBERS = re.compile(r"[0-9a-f]{7,40}|\d+")
 PLATFORM = re.compile(  # words in the name of a report that say where its checks ran
     r"(?<![a-z])(?:ubuntu|debian|alpine|linux|macos|darwin|windows|win(?:32|64)?|x64|x86(?:_64)?|amd64|arm64|aarch64"
     r"|(?:py(?:thon)?|node|jdk|java|go|ruby|php|rust)-?\d+)(?:[-.]?\d+)*(?![a-z])",
@@ -69,7 +70,7 @@ class Passed(NamedTuple):
     @property
     def is_flaky(self) -> bool:
         """Whether nothing was changed in between."""
-        return bool(self.run.commit) and self.run.commit == self.occasion.before
+        return is_same_commit(self.run, self.occasion)
 
 
 def plain_text(text: str) -> str:
@@ -117,6 +118,7 @@ def failed_check(result: CheckResult, problem: RunProblem) -> Candidate:
         source=IN_CI,
         at=run.at,
         before=run.commit or None,
+        run=run.report,
         command=result.name,
         failed=excerpt(result.output, problem) or None,
     )
@@ -150,8 +152,9 @@ def passes_of(candidates: Sequence[Candidate], passes: Mapping[str, Sequence[Che
         for occasion in one.evidence:
             if occasion.source == IN_CI and not occasion.passed:
                 runs = passes.get(occasion.command or "", ())
-                again = (run for run in runs if run.commit and run.commit == occasion.before)
-                run = next(again, None) or min((run for run in runs if run.at > occasion.at), default=None)
+                again = (run for run in runs if is_same_commit(run, occasion) and is_rerun(run, occasion))
+                later = (run for run in runs if run.at > occasion.at and not is_same_commit(run, occasion))
+                run = next(again, None) or min(later, default=None)
                 if run is not None:
                     found.append(Passed(one, occasion, run, occasion.before or ""))
     last: dict[tuple[str, str | None, CheckRun], Occasion] = {}
@@ -162,6 +165,20 @@ def passes_of(candidates: Sequence[Candidate], passes: Mapping[str, Sequence[Che
     for each in found:
         key = each.candidate.id, each.occasion.command, each.run
         yield each if each.is_flaky else each._replace(before=last[key].before or "")
+
+
+def is_same_commit(run: CheckRun, occasion: Occasion) -> bool:
+    """Return whether a run is of the commit at which a check failed."""
+    return bool(run.commit) and run.commit == occasion.before
+
+
+def is_rerun(run: CheckRun, occasion: Occasion) -> bool:
+    """
+    Return whether the report of a run differs from that of a failure in numbers alone.
+
+    With another word in its name it can be of another platform, where the check passes each time.
+    """
+    return NUMBERS.sub("", run.report) == NUMBERS.sub("", occasion.run or "")
 
 
 def comes_and_goes(one: Candidate, occasion: Occasion, run: CheckRun) -> Candidate:

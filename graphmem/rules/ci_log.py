@@ -42,6 +42,8 @@ RUNS = re.compile(  # of a script, about the program that it ran
     r"^(?:RuntimeError|Error|CalledProcessError|[\w.]*Error): (?:.{0,80}\b(?:returned non-zero|failed with exit)"
     r"|\S+(?: \d+/\d+)? failed!$)"
 )
+WORDS = re.compile(r"[^\W\d_]{2,}")
+NO_SENTENCE = re.compile(r"\S {3,}\S|:$")  # the row of a table, the head of a list
 ENDS = re.compile(r"^(?:ERROR: Job failed\b.*|##\[error\]Process completed with exit code [1-9]\d*\.?)$")
 PASSES = re.compile(r"^(?:Job succeeded|Cleaning up orphan processes)\s*$")
 HASH = r"[0-9a-f]{7,40}"
@@ -123,9 +125,8 @@ def reasons(job: LoggedJob) -> list[RunProblem]:
     lines = [line for line in without_causes(job.lines) if not NOISE.match(line)]
     printed = [line for line in lines if not ANNOTATION.match(line)]
     found: dict[str, RunProblem] = {}
-    reported = [one for one in problems("\n".join(printed)) if not NO_ANSWER.match(one.text) and not is_warning(one)]
-    said = [*sorted(reported, key=rank), *annotations(lines), *steps(lines)]
-    for one in sorted(said, key=lambda one: RUNS.match(one.text) is not None):
+    reported = [one for one in problems("\n".join(printed)) if is_answer(one.text) and not is_warning(one)]
+    for one in (*sorted(reported, key=rank), *annotations(lines), *steps(lines)):
         found.setdefault(one.key, one)
     if not found and job.outcome == "failed":
         found.update((one.key, one) for one in said_last(lines))
@@ -150,6 +151,11 @@ def rank(one: RunProblem) -> int:
     return int(one.sort == "error" and one.key.startswith(":"))
 
 
+def is_answer(said: str) -> bool:
+    """Return whether a line says more than that something failed."""
+    return bool(said.strip()) and not NO_ANSWER.match(said) and not RUNS.match(said)
+
+
 def is_warning(one: RunProblem) -> bool:
     """Return whether a line warns only, which the rule of a linter does not, or adds something to another one."""
     return "(related information)" in one.text or (one.sort == "error" and WARNING.search(one.text) is not None)
@@ -161,10 +167,10 @@ def annotations(lines: list[str]) -> Iterator[RunProblem]:
     is_over = False
     for line in lines:
         if found := ANNOTATION.match(line):
-            is_answer = found["said"].strip() and not NO_ANSWER.match(found["said"])
-            if is_answer:
+            if is_answer(found["said"]):
                 (others if is_over else first).append(found["said"])
-            is_over = is_over or (bool(first) and not is_answer)
+            else:
+                is_over = bool(first)
     yield from map(as_problem, [*reversed(first), *others])
 
 
@@ -184,9 +190,9 @@ def said_last(lines: list[str]) -> Iterator[RunProblem]:
     for line in reversed(lines[max(0, place - LAST_LINES) : place]):
         if (not line.strip() and paragraph) or INFORMS.match(line):
             break
-        if line.strip() and not ends_run(line):
+        if is_answer(line) and not ends_run(line):
             paragraph.append(line)
-    if paragraph and not paragraph[-1].endswith(":") and len(re.findall(r"[^\W\d_]{2,}", paragraph[-1])) >= 3:
+    if paragraph and not NO_SENTENCE.search(paragraph[-1]) and len(WORDS.findall(paragraph[-1])) >= 3:
         yield as_problem(paragraph[-1])
 
 

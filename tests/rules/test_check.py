@@ -79,6 +79,17 @@ def test_the_first_pass_after_a_failure_counts_and_the_last_commit_that_failed()
     ]
 
 
+def test_a_pass_at_the_same_commit_in_a_report_of_another_sort_says_nothing() -> None:
+    """It can be of another platform."""
+    runs = {"test_a": [run(3, A, "mysql/junit.xml"), run(4, B, "mysql/junit.xml")]}
+    [found] = passes_of([failed(2, A)], runs)
+    assert (found.run.commit, found.is_flaky) == (B, False)
+    again = CheckRun("2026-11-03T10:00:00.000Z", A, "attempt-2/3f2a1b9/junit.xml")
+    one = failed(2, A).evidence[0].model_copy(update={"run": "attempt-1/9b1a2f3/junit.xml"})
+    [found] = passes_of([failed(2, A).model_copy(update={"evidence": (one,)})], {"test_a": [again]})
+    assert found.is_flaky
+
+
 def test_another_check_or_an_earlier_pass_ends_no_failure() -> None:
     assert list(passes_of([failed(2)], {"test_b": [run(3)], "test_a": [run(1), run(2)]})) == []
     closed = failed(2).evidence[0].model_copy(update={"passed": "2026-11-03"})

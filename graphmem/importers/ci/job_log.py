@@ -12,13 +12,13 @@ from graphmem.system import safe_files
 LINE = 4_096  # bytes of a line that are read
 MOST_JOBS = 100  # of one log
 TOO_MANY, NO_END = "the log has more jobs than are read", "a log does not say how its job ended"
-NUMBER = re.compile(r"^\d+_")  # before the name of a job or a step, in an archive of logs
+NUMBERS = re.compile(r"[0-9a-f]{7,40}|\d+")  # of a run or a job, in the name of its log
 
 
 def read(report: CheckReport) -> None:
     """Read a log; raise ``Unreadable`` where it is binary."""
     jobs: dict[str, LoggedJob] = {}
-    usual = NUMBER.sub("", report.path.name.rpartition(".")[0] or report.path.name)
+    usual = NUMBERS.sub("", report.path.stem).strip("_-. ") or "job"
     with safe_files.opened(report.path) as file:
         is_start = True
         while data := file.readline(LINE):

@@ -34,6 +34,8 @@ from graphmem.usecase.harvest.history import edits_of
 from graphmem.usecase.writing.candidates import queue_of
 
 MOST_BETWEEN = 20  # commits between a failure and a pass, of which one is looked for
+MOST_COMMITS = 5_000  # names of commits that git is asked for
+MOST_RANGES = 500  # pairs of a failure and a pass between which commits are looked at
 MOST_FAILED = 10_000  # failed checks of one import that are kept
 NAMED_PARTS = 3  # last parts of a path that name a report
 NO_FILE, MANY_FAILED = "is a link, or cannot be read", "more checks failed than one import keeps"
@@ -48,12 +50,14 @@ class CheckHistory:
     passes: dict[str, list[CheckRun]] = field(default_factory=lambda: defaultdict(list))
     failed: list[Candidate] = field(default_factory=list)
     flaky: list[Candidate] = field(default_factory=list)
+    runs: dict[CheckRun, CheckRun] = field(default_factory=dict)
     full: dict[str, str] = field(default_factory=dict)
     between: dict[tuple[str, str], list[Changed]] = field(default_factory=dict)
 
     def add(self, result: CheckResult) -> bool:
         """Take how a check ended; return whether there was room for it."""
-        run = result.run._replace(commit=self.full_hash(result.run.commit))
+        run = result.run
+        run = self.runs.get(run) or self.runs.setdefault(run, run._replace(commit=self.full_hash(run.commit)))
         if result.outcome == "passed":
             self.passes[result.name].append(run)
         elif result.problem is not None:
@@ -70,7 +74,8 @@ class CheckHistory:
         """Return the full hash of a commit that this clone has; any other as it is."""
         if commit not in self.full:
             try:
-                found = commands.commit_of(self.root, commit) if COMMIT.fullmatch(commit) else None
+                is_asked = COMMIT.fullmatch(commit) and len(self.full) < MOST_COMMITS
+                found = commands.commit_of(self.root, commit) if is_asked else None
             except GraphmemError:
                 found = None
             self.full[commit] = found or commit
@@ -81,7 +86,8 @@ class CheckHistory:
         if (before, commit) not in self.between:
             found = list[CommitMessage]()
             try:
-                if before and commit and commands.merge_base(self.root, before, commit) == before:
+                is_asked = before and commit and len(self.between) < MOST_RANGES
+                if is_asked and commands.merge_base(self.root, before, commit) == before:
                     span = [f"^{before}", commit, "--no-merges", f"--max-count={MOST_BETWEEN + 1}"]
                     found = messages.commits_with(self.root, (), span)
             except GraphmemError:

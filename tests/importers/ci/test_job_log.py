@@ -64,6 +64,13 @@ def test_jobs_of_gitlab(tmp_path: Path) -> None:
     assert outcomes(passed) == {"build": "passed"}
 
 
+def test_the_job_of_a_raw_log_is_in_the_name_of_its_file(tmp_path: Path) -> None:
+    names = {"1_unit tests.txt": "unit tests", "84512.log": "job", "build-3f2a1b9.log": "build", "lint": "lint"}
+    for name, check in names.items():
+        report = written(tmp_path / name, "2026-11-01T10:00:00.0Z Cleaning up orphan processes\n")
+        assert list(report.results) == [check]
+
+
 def test_a_log_that_does_not_say_how_it_ended_is_counted(tmp_path: Path) -> None:
     report = written(tmp_path / "notes.txt", "This is\na text.\n")
     assert (report.results, report.unread) == ({}, {"a log does not say how its job ended": 1})
