@@ -49,7 +49,6 @@ class JUnitReader:
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartDoctypeDeclHandler = self.refuse
-        parser.EntityDeclHandler = self.refuse
         parser.StartElementHandler = self.start
         parser.EndElementHandler = self.end
         parser.CharacterDataHandler = self.text
@@ -71,8 +70,8 @@ class JUnitReader:
                 raise Unreadable(f"the report {cut}: {reason} in line {error.lineno}") from None
 
     def refuse(self, *declared: object) -> None:
-        """Refuse a document that declares something, which could become any amount of text."""
-        raise Unreadable("the report declares a document type or an entity, which is not read")
+        """Refuse a document that declares a type: an entity in it could become any amount of text."""
+        raise Unreadable("the report declares a document type, which is not read")
 
     def start(self, name: str, given: Attributes) -> None:
         """Begin an element."""

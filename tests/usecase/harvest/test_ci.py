@@ -11,6 +11,7 @@ from graphmem import Memory, NotFound
 from graphmem.contract.harvest import Harvested
 from graphmem.errors import BadInput
 from graphmem.model.candidate import Candidate
+from graphmem.usecase.harvest import ci
 from graphmem.usecase.writing.candidates import queue_of
 from tests.repository import Repository
 from tests.sample import open_memory
@@ -110,10 +111,10 @@ def test_with_several_commits_that_can_have_done_it_the_evidence_has_the_range(
 
 
 def test_commits_that_do_not_follow_the_failure_fixed_nothing(repository: Repository, memory: Memory) -> None:
-    broken, _, _ = history(repository)
-    repository("checkout", "-q", "--orphan", "other")
-    other = change(repository, "cart: begin again", src__cart="def total(rows):\n    return 0\n")
-    imported(memory, report(repository, "1.xml", broken, 1, "failure"), report(repository, "2.xml", other, 2))
+    _, fixed, last = history(repository)
+    repository("switch", "-q", "-c", "other", fixed)
+    other = change(repository, "cart: begin again", src__cart="def total(rows):\n    return 1\n")
+    imported(memory, report(repository, "1.xml", last, 1, "failure"), report(repository, "2.xml", other, 2))
     [one] = waiting(memory)
     assert (one.pattern, one.evidence[0].commit) == (None, other)
 
@@ -274,6 +275,56 @@ def test_a_job_that_failed_and_passed_later(repository: Repository, memory: Memo
     assert one.failure is not None and one.failure["trigger"] == KNOWN
     assert [(part.command, part.before, part.commit) for part in one.evidence] == [("test", broken, last)]
     assert one.pattern is not None
+
+
+def test_a_merge_is_not_counted_between_a_failure_and_a_pass(repository: Repository, memory: Memory) -> None:
+    broken = change(repository, "cart: count the rows", src__cart="def total(rows):\n    raise ValueError\n")
+    repository("switch", "-q", "-c", "fix")
+    change(repository, "till: open it first", src__till="is_open = True\n")
+    repository("switch", "-q", "main")
+    repository("merge", "-q", "--no-ff", "-m", "merge the fix", "fix")
+    merged = repository("rev-parse", "HEAD")
+    imported(memory, report(repository, "1.xml", broken, 1, "failure", line=9), report(repository, "2.xml", merged, 2))
+    [one] = waiting(memory)
+    assert str((one.pattern or {}).get("insight")).startswith("till: open it first")
+
+
+@pytest.mark.parametrize(("name", "most"), [("MOST_BETWEEN", 1), ("MOST_RANGES", 0), ("MOST_COMMITS", 0)])
+def test_git_is_asked_within_bounds(
+    repository: Repository, memory: Memory, monkeypatch: pytest.MonkeyPatch, name: str, most: int
+) -> None:
+    monkeypatch.setattr(ci, name, most)
+    broken, _, last = history(repository)
+    first = report(repository, "1.xml", broken[:12], 1, "failure")
+    imported(memory, first, report(repository, "2.xml", last[:12], 3))
+    [one] = waiting(memory)
+    assert (one.pattern, one.evidence[0].passed is not None) == (None, True)
+
+
+def test_without_git_nothing_is_missing_but_the_fix(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "plain") as memory:
+        repository = Repository(tmp_path / "other")
+        first = report(repository, "1.xml", "a" * 40, 1, "failure")
+        answer = imported(memory, first, report(repository, "2.xml", "b" * 40, 2))
+        assert (answer.candidates, waiting(memory)[0].pattern) == ({"created": 1}, None)
+        assert waiting(memory)[0].evidence[0].commit == "b" * 40
+
+
+def test_of_too_many_failures_or_files_the_others_are_counted(
+    repository: Repository, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ci, "MOST_FAILED", 1)
+    monkeypatch.setattr(ci, "MOST_FILES", 2)
+    for name in ("1.xml", "2.xml"):
+        folder = report(repository, name, "", 1, "failure", test=f"test_{name[0]}").parent
+    answer = imported(memory, folder)
+    assert (answer.candidates, answer.unread) == (
+        {"created": 1},
+        {
+            "more checks failed than one import keeps": 1,
+            "a folder has 2 files or more, of which the first are read": 1,
+        },
+    )
 
 
 def test_credentials_and_control_characters_are_not_kept(repository: Repository, memory: Memory) -> None:
