@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from graphmem.importers.ci.report import OUTPUT, CheckReport, Unreadable
+from graphmem.importers.ci.report import COMMIT, OUTPUT, CheckReport, Unreadable
 from graphmem.importers.reading import time_of
 from graphmem.rules.check import CheckOutcome, plain_text, problem_in_test
 from graphmem.system import safe_files
@@ -22,7 +22,11 @@ OUTCOMES: dict[str, CheckOutcome] = {
 }  # fmt: skip
 SAID = (*OUTCOMES, "rerunFailure", "rerunError")
 SUITES = ("testsuite", "testsuites")
-OF_COMMIT = re.compile(r"(?:.*[._-])?(?:commit|revision|sha|sha1)(?:[._-]?(?:id|sha|hash|full))?", re.IGNORECASE)
+OF_COMMIT = re.compile(  # names of properties; not those of a base or a parent
+    r"(?:(?:git|vcs|scm|ci|build|github|gitlab|circle|head|source)[._-]?)*(?:commit|revision|sha1?)"
+    r"(?:[._-]?(?:id|sha1?|hash|full))*",
+    re.IGNORECASE,
+)
 Attributes = dict[str, str]
 
 
@@ -82,15 +86,20 @@ class JUnitReader:
             raise Unreadable(f"the report has more than {MOST_DEPTH} elements in each other")
         if name in SUITES:
             at, commit = self.suites[-1]
-            commits = [value for key, value in given.items() if OF_COMMIT.fullmatch(key)]
-            self.suites.append((time_of(given.get("timestamp")) or at, next(iter(commits), commit)))
+            self.suites.append((time_of(given.get("timestamp")) or at, commit))
+            for key, value in given.items():
+                self.take_property(key, value)
         elif name == "testcase":
             self.case = Case(given)
-        elif name == "property" and self.case is None and OF_COMMIT.fullmatch(given.get("name", "")):
-            at, commit = self.suites[-1]
-            self.suites[-1] = at, given.get("value", commit).lower()
+        elif name == "property" and self.case is None:
+            self.take_property(given.get("name", ""), given.get("value", ""))
         elif self.case is not None and name in SAID and self.path[-2] == "testcase":
             self.ended(self.case, OUTCOMES.get(name, "failed"), given)
+
+    def take_property(self, name: str, value: str) -> None:
+        """Take a property of a suite, if it names the commit."""
+        if OF_COMMIT.fullmatch(name) and COMMIT.fullmatch(value.lower()):
+            self.suites[-1] = self.suites[-1][0], value.lower()
 
     def ended(self, case: Case, outcome: CheckOutcome, given: Attributes) -> None:
         """Take how a test ended; of several things that failed in it, the first is kept."""
@@ -102,7 +111,12 @@ class JUnitReader:
 
     def text(self, data: str) -> None:
         """Take the text of what says why a test failed, its beginning; that of a long one is not kept."""
-        if self.is_said and self.case is not None and self.case.size < OUTPUT:
+        if (
+            self.is_said
+            and self.case is not None
+            and self.case.size < OUTPUT
+            and self.path[-1] in (*SAID, "stackTrace")
+        ):
             self.case.text.append(data[: OUTPUT - self.case.size])
             self.case.size += len(data)
 

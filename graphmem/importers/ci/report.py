@@ -49,7 +49,7 @@ class CheckReport:
 
     def run(self, at: str | None = None, commit: str = "") -> CheckRun:
         """Return a run of this report; one object for all checks of it."""
-        key = at or self.at, commit if COMMIT.fullmatch(commit) else self.commit
+        key = at or self.at, commit or self.commit
         return self.runs.setdefault(key, CheckRun(*key, self.name))
 
     def add(

@@ -88,7 +88,7 @@ class CheckHistory:
             try:
                 is_asked = before and commit and len(self.between) < MOST_RANGES
                 if is_asked and commands.merge_base(self.root, before, commit) == before:
-                    span = [f"^{before}", commit, "--no-merges", f"--max-count={MOST_BETWEEN + 1}"]
+                    span = [f"^{before}", commit, f"--max-count={MOST_BETWEEN + 1}"]
                     found = messages.commits_with(self.root, (), span)
             except GraphmemError:
                 pass  # one of them is not in this clone, or there is no git
