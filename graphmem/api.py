@@ -1181,6 +1181,18 @@ class Imports(Operations):
         answer: Harvested = self.call("imports.git", since=since, dry_run=dry_run)
         return answer
 
+    def ci(self, paths: Collection[Path | str], *, commit: str | None = None, dry_run: bool = False) -> Harvested:
+        """
+        Read reports and logs of CI, and put which checks failed, and passed later, into the queue of candidates.
+
+        Args:
+            paths: Reports and logs, or folders that hold some.
+            commit: The commit that reports are of which do not name one.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call("imports.ci", paths=paths, commit=commit, dry_run=dry_run)
+        return answer
+
     def all(self, *, dry_run: bool = False) -> HarvestedAll:
         """
         Read the sessions of coding agents, the history and the notes of this project, and put what they teach into the queue of candidates.

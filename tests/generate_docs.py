@@ -456,7 +456,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`phase duration`": PhaseDurations,
     "`inbox add`, `inbox take`, `inbox dismiss`, `inbox done`": ItemChanged,
     "`inbox list`": ItemList,
-    "`import sessions`, `import git`, `import notes`": Harvested,
+    "`import sessions`, `import git`, `import ci`, `import notes`": Harvested,
     "`import --all`": HarvestedAll,
     "`review`, `review show`": CandidateList,
     "`stale --prove`": ProofsChecked,

@@ -7,6 +7,7 @@ from graphmem.contract.harvest import (
     Harvested,
     HarvestedAll,
     ImportAllRequest,
+    ImportCiRequest,
     ImportGitRequest,
     ImportNotesRequest,
     ImportSessionsRequest,
@@ -21,6 +22,11 @@ NOUNS = {  # of what is read, in the order in which it is said
     "masked": "failure behind a status of 0",
     "edits": "edit",
     "pairs": "fix pair",
+    "tests": "test",
+    "jobs": "job",
+    "flaky": "flaky check",
+    "skipped": "skipped test",
+    "passes": "later pass",
     "commits": "commit",
     "reverts": "revert",
     "fixes": "fixed error",
@@ -63,6 +69,18 @@ def git(invocation: Invocation, call: Call) -> None:
 
     Read too are comments of the code that say what is there only for now, because of a version or an issue. What is
     found waits as candidates, on this machine only: graphmem review
+    """
+    answer: Harvested = call()
+    told(invocation, answer, account(answer))
+
+
+@passes("imports.ci", ImportCiRequest, arguments=1, commit=Taken("REF"))
+def ci(invocation: Invocation, call: Call) -> None:
+    """
+    Find which tests and jobs of CI failed and passed later, and the commit that fixed them; and those that are flaky.
+
+    Read are JUnit XML, the log of pytest --report-log, and logs of GitHub Actions and GitLab. A failure without a pass
+    waits for the import of a later report. What is found waits as candidates, on this machine only: graphmem review
     """
     answer: Harvested = call()
     told(invocation, answer, account(answer))

@@ -64,6 +64,7 @@ def import_file(invocation: Invocation, call: Call, path: Path, map: list[str] |
 app.command(ALL, epilog="Example: graphmem import all --dry-run")(harvest.everything)
 app.command("sessions", epilog="Example: graphmem import sessions")(harvest.sessions)
 app.command("git", epilog="Example: graphmem import git --since 2026-01-01")(harvest.git)
+app.command("ci", epilog="Example: graphmem import ci reports/")(harvest.ci)
 app.command("notes", epilog="Example: graphmem import notes")(harvest.notes)
 
 

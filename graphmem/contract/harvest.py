@@ -47,6 +47,14 @@ class ImportAllRequest(Request):
     dry_run: DryRun = False
 
 
+class ImportCiRequest(Request):
+    """Which reports and logs of CI to read."""
+
+    paths: tuple[Path, ...] = Field(description="Reports and logs, or folders that hold some")
+    commit: str | None = Field(None, description="The commit that reports are of which do not name one")
+    dry_run: DryRun = False
+
+
 class ReadSource(Part):
     """A file that was read, was read before, or was left out, and why."""
 

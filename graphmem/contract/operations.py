@@ -58,6 +58,7 @@ from graphmem.contract.harvest import (
     Harvested,
     HarvestedAll,
     ImportAllRequest,
+    ImportCiRequest,
     ImportGitRequest,
     ImportNotesRequest,
     ImportSessionsRequest,
@@ -423,6 +424,9 @@ ROWS = (
     Operation("imports.git", ImportGitRequest, Harvested, WRITE, "harvest.history.import_git",
         "Read the history and the comments of this project, and put what was taken back, what was fixed and what is "
         "there only for now into the queue of candidates.",
+        previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
+    Operation("imports.ci", ImportCiRequest, Harvested, WRITE, "harvest.ci.import_ci",
+        "Read reports and logs of CI, and put which checks failed, and passed later, into the queue of candidates.",
         previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"),
     Operation("imports.all", ImportAllRequest, HarvestedAll, WRITE, "harvest.everything.import_all",
         "Read the sessions of coding agents, the history and the notes of this project, and put what they teach into "

@@ -13,6 +13,7 @@ MOST_EVIDENCE = 5  # of one candidate: the first, and the latest
 MOST_MARKS = 200  # occasions and sessions of a candidate that are kept apart from each other
 AGAIN, MOST_AGAIN = 0.2, 2  # worth for each further session that met the problem, and for how many
 ID_DIGITS = 8
+IN_CI = "ci"  # the source of what a report of CI says: the command of such an occasion is the name of a check
 
 CandidateState = Literal["waiting", "dismissed", "accepted"]
 Fields = dict[str, str | bool | list[str] | None]  # of a record, as `add` takes them
@@ -54,8 +55,9 @@ class Occasion(BaseModel):
 
     @property
     def mark(self) -> str:
-        """What distinguishes this occasion from others."""
-        parts = (self.source, self.session, self.commit, self.run, self.at, self.command)
+        """What distinguishes this occasion from others: a check of CI is the same with the pass that ended it."""
+        places = () if self.source == IN_CI else (self.session, self.commit, self.run)
+        parts = (self.source, *places, self.at, self.command)
         return digest("\0".join(part or "" for part in parts))
 
 
@@ -114,15 +116,17 @@ class Candidate(BaseModel):
 
     def with_more(self, other: Self) -> Self:
         """Return this candidate with the evidence of another one that is about the same."""
+        passed = {one.mark: one for one in other.evidence if one.passed}
+        known = [one if one.passed else passed.get(one.mark, one) for one in self.evidence]
         fresh = [one for one in other.evidence if one.mark not in self.marks]
-        evidence = [*self.evidence, *fresh]
-        better = other if other.base > self.base and fresh else self
+        evidence = [*known, *fresh]
+        better = other if other.base > self.base and evidence != list(self.evidence) else self
         is_fixed = better.pattern is not None or self.pattern is not None or other.pattern is not None
         return self.model_copy(
             update={
                 "keys": united(self.keys, other.keys),
                 "base": max(self.base, other.base),
-                "needs": 1 if is_fixed else min(self.needs, other.needs),
+                "needs": min(self.needs, other.needs, *([1] if is_fixed else [])),
                 "failure": better.failure or self.failure or other.failure,
                 "pattern": better.pattern or self.pattern or other.pattern,
                 "other": other.other or self.other,

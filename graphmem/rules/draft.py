@@ -124,7 +124,7 @@ def flaky(pair: FixPair, *, source: str, session: str) -> Candidate:
     )
     fields = failure_fields(problem, f"{source}:{session}#{failed.number}", [])
     return Candidate(
-        id=candidate_id(f"flaky {problem.key}"),
+        id=flaky_id(candidate_id(problem.key)),
         keys=keys_of(problem),
         base=FLAKY_WORTH,
         is_slip=problem.sort != "test",
@@ -134,6 +134,11 @@ def flaky(pair: FixPair, *, source: str, session: str) -> Candidate:
         marks=(evidence.mark,),
         sessions=(evidence.mark,),
     )
+
+
+def flaky_id(failure: str) -> str:
+    """Return the id of the candidate that says of another one, by its id, that it comes and goes."""
+    return candidate_id(f"flaky {failure}")
 
 
 def seen_in_run(

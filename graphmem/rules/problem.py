@@ -86,13 +86,16 @@ def of_diagnostic(one: Diagnostic) -> RunProblem:
 
 
 def failing_tests(lines: list[str]) -> Iterator[RunProblem]:
-    """Yield the tests that failed: by the error that each met, or where a check of its own failed, by its name."""
-    for one in failed_tests(lines):
-        met = next((error for error in errors(one.lines) if error.is_telling and not is_assertion(error)), None)
-        if met is not None:
-            yield of_error(met)._replace(file=one.file)
-        elif one.why:
-            yield of_test(one)
+    """Yield the tests that failed, as problems."""
+    yield from filter(None, map(problem_of_test, failed_tests(lines)))
+
+
+def problem_of_test(one: FailedTest) -> RunProblem | None:
+    """Return a failed test by the error that it met, or where a check of its own failed, by its name; None for none."""
+    met = next((error for error in errors(one.lines) if error.is_telling and not is_assertion(error)), None)
+    if met is not None:
+        return of_error(met)._replace(file=one.file)
+    return of_test(one) if one.why else None
 
 
 def is_assertion(error: Error) -> bool:

@@ -1,10 +1,13 @@
 """``graphmem import``: a first word that is no command is the path of a file."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from graphmem.cli.app import run
+from graphmem.errors import BadInput
+from tests.importers.ci.reports import SAMPLES
 from tests.importers.test_beads import issue, needs, write
 from tests.sample import open_memory
 
@@ -51,3 +54,27 @@ def test_what_is_wrong_is_named(
 ) -> None:
     assert run(["import", *words]) == status
     assert message in "".join(capsys.readouterr())
+
+
+def test_reports_of_ci_are_counted_and_what_is_left_out_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(SAMPLES, project / "reports")
+    assert run(["import", "ci", "reports", "--dry-run"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == (
+        "read 14 files: 24 failures, 43 tests, 8 jobs, 1 flaky check, 11 skipped tests\n"
+        "candidates: 14 created, 9 merged\n"
+        "not read: 4 × a check has no name\n"
+        "not read: 1 × a check that failed does not say why\n"
+        "not read: 4 × of no known form\n"
+        "not read: 1 × the report is cut off: no element found in line 11\n"
+    )
+    assert shown.err == "graphmem: nothing was kept; do it without --dry-run\n"
+
+
+def test_a_report_that_is_not_there_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["import", "ci", "none.xml"]) == BadInput.exit_status
+    assert capsys.readouterr().err == (
+        "error: 'none.xml' is not there\nhint: a report or a log of CI, or a folder that holds some\n"
+    )

@@ -57,12 +57,21 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "imports.notes": {"dry_run": True},
     "imports.git": {"dry_run": True},
     "imports.all": {"dry_run": True},
+    "imports.ci": {"paths": ["none.xml"], "dry_run": True},
     "candidates.accept": {"at_least": "proven", "dry_run": True},
     "candidates.prove": {"id": "c0"},
     "imports.file": {"path": "none.jsonl", "dry_run": True},
 }  # fmt: skip
 # Refused in an empty memory without a repository.
-REFUSED_HERE = ("insights.add", "doctor", "extractors.run", "imports.file", "imports.git", "candidates.prove")
+REFUSED_HERE = (
+    "insights.add",
+    "doctor",
+    "extractors.run",
+    "imports.file",
+    "imports.git",
+    "imports.ci",
+    "candidates.prove",
+)
 # These open their moments themselves, for before or in between they wait without the lock of the store: for a model, a
 # program, a log, a regular expression, the lock of another file. Any other row gets its moment from dispatch.
 OPENING = frozenset({
@@ -75,7 +84,7 @@ OPENING = frozenset({
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
     "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
-    "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git", "imports.all",
+    "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git", "imports.ci", "imports.all",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")

@@ -56,7 +56,7 @@ COMMANDS = [
     "session decide d", "task start c/001", "task block c/001 --reason x", "campaign propagate c",
     "phase to explore", "inbox add x", "event add review.verdict", "observe c",
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
-    "import sessions", "import notes", "run begin plan.json", "run resume", "explore start",
+    "import sessions", "import notes", "import ci .", "run begin plan.json", "run resume", "explore start",
     "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
     "extract add python", "extract run python", "import rows.ndjson",
     "scope add fresh --read failure", "export", "resolve", "init",

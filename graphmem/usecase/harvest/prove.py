@@ -25,7 +25,7 @@ from graphmem.contract.harvest import (
 from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
 from graphmem.git import commands
 from graphmem.model import Record
-from graphmem.model.candidate import Candidate, Occasion
+from graphmem.model.candidate import IN_CI, Candidate, Occasion
 from graphmem.model.field import format_time
 from graphmem.model.record import Triggered
 from graphmem.rules.doubt import proof_of
@@ -104,7 +104,7 @@ def plan_of(client: Client, one: Candidate) -> ProofPlan:
     """Return what a proof of a candidate runs: the command of its latest occasion whose commits are known."""
     root = client.layout.root
     for occasion in reversed(one.evidence):
-        if occasion.command and (pair := commits_of(root, occasion)):
+        if occasion.command and occasion.source != IN_CI and (pair := commits_of(root, occasion)):
             parts = [occasion.command, occasion.folder or "", *pair]
             digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGEST_CHARS]
             return ProofPlan(command=occasion.command, folder=parts[1], before=pair[0], after=pair[1], digest=digest)

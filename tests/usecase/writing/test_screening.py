@@ -86,7 +86,7 @@ OTHERS = frozenset({
     "trust", "observe", "imports.file", "extractors.add", "extractors.run",
     "stats", "verify_loop", "names", "prime",
     "imports.sessions", "candidates.prove", "candidates.accept", "candidates.review",
-    "candidates.show", "candidates.dismiss", "imports.notes", "imports.git", "imports.all",
+    "candidates.show", "candidates.dismiss", "imports.notes", "imports.git", "imports.ci", "imports.all",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
 SPOILT: Mapping[str, Callable[[str], Any]] = {

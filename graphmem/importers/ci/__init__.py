@@ -1,0 +1,1 @@
+"""Reports of CI: JUnit XML, pytest's report log, and logs of GitHub Actions and GitLab."""
