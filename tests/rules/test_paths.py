@@ -148,6 +148,12 @@ def test_a_longer_path_wins_where_it_is_stronger() -> None:
     assert [(path.node, path.strength, path.hops) for path in reach.paths] == [(2, 2.25, 2), (1, 1.5, 1)]
 
 
+def test_a_longer_path_that_is_weaker_is_left_out() -> None:
+    graph = Graph([(0, 1, "causes", 1.0), (0, 2, "causes", 0.8), (2, 1, "causes", 0.8), (1, 3, "causes", 1.0)])
+    reach = strongest_paths(0, graph.edges_of, names, max_hops=4, min_strength=0.5, max_weight=1.0)
+    assert [(path.node, path.strength, path.hops) for path in reach.paths] == [(1, 1.0, 1), (3, 1.0, 2), (2, 0.8, 1)]
+
+
 def test_two_hops_look_at_each_edge_within_reach_once() -> None:
     """From a start of very high degree the work is the number of edges, not the number of paths."""
     spokes = range(1, 2_001)
