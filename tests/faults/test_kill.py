@@ -6,7 +6,7 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -17,6 +17,7 @@ import pytest
 
 from graphmem import GraphmemError, Memory
 from tests.faults import whole
+from tests.repository import Repository
 from tests.sample import edge, failure, trust_all
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
@@ -61,6 +62,13 @@ WRITES: dict[str, Command] = {
     "extract add": lambda memory: memory.extractors.add("python"),
     "extract run": lambda memory: (trust_all(memory), memory.extractors.run(["tags"])),
     "import": lambda memory: memory.imports.file(memory.client.layout.root / "issues.jsonl"),
+    "import sessions": lambda memory: memory.imports.sessions(
+        paths=[memory.client.layout.root / "session.jsonl"], any_project=True
+    ),
+    "import git": lambda memory: memory.imports.git(),
+    "import notes": lambda memory: memory.imports.notes(paths=[memory.client.layout.root / "AGENTS.md"]),
+    "import ci": lambda memory: memory.imports.ci(paths=[memory.client.layout.root / "report.xml"]),
+    "review dismiss": lambda memory: memory.candidates.dismiss(memory.candidates.review().candidates[0].id),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),
     "split": lambda memory: memory.split("failure"),
@@ -72,6 +80,7 @@ WRITES: dict[str, Command] = {
     "doctor --fix of a type": lambda memory: memory.doctor(fix=True),
     "rebuild": lambda memory: memory.rebuild(embed=False),
 }
+HARVEST = ("import sessions", "import git", "import notes", "import ci", "review dismiss")
 READS: dict[str, Callable[[Path], object]] = {  # of a store without local/
     "first list": lambda folder: first(folder, lambda memory: memory.list()),
     "first query": lambda folder: first(folder, lambda memory: memory.query("error 5 in module 5")),
@@ -110,6 +119,8 @@ def prepare(name: str, folder: Path) -> None:
         (folder / "issues.jsonl").write_bytes(
             b"".join(orjson.dumps({**issue, "dependencies": needs}) + b"\n" for issue in issues)
         )
+    elif name in HARVEST:
+        prepare_harvest(name, folder)
     elif name == "split --files 1":
         with whole.opened(folder) as memory:
             memory.split("failure", 256)
@@ -126,6 +137,50 @@ def prepare(name: str, folder: Path) -> None:
         (store / "schema.json").write_text("{}\n")
     elif name == "doctor --fix of a type":
         (store / "types/entities/part.md").unlink()
+
+
+def prepare_harvest(name: str, folder: Path) -> None:
+    """Put in what an import of candidates reads."""
+    if name == "import sessions":
+        (folder / "session.jsonl").write_bytes(b"".join(map(transcript, range(200))))
+    elif name == "import git":
+        repository = Repository(folder)
+        for number in range(20):
+            repository.commit(f"Fix it\n\n    ValueError: no file {number:x} of {'abcdefghijklmnopqrst'[number]}\n")
+    elif name in ("import notes", "review dismiss"):
+        rules = "".join(f"- Never use the function f{number} in tests, it is slow\n" for number in range(200))
+        (folder / "AGENTS.md").write_text(rules)
+        if name == "review dismiss":
+            with whole.opened(folder) as memory:
+                memory.imports.notes(paths=[folder / "AGENTS.md"])
+    elif name == "import ci":
+        case = '<testcase name="t{0}"><failure message="ValueError: no {0} file">at {0}</failure></testcase>'
+        cases = "".join(case.format(f"n{number}x") for number in range(200))
+        (folder / "report.xml").write_text(f"<testsuite>{cases}</testsuite>")
+
+
+def transcript(number: int) -> bytes:
+    """Return a session in which a linter failed, a file was edited, and the linter passed."""
+
+    def lines() -> Iterator[dict[str, object]]:
+        word = "".join("abcdefghij"[int(digit)] for digit in str(number))
+        base = {"sessionId": f"s{number}", "cwd": "/shop", "timestamp": "2026-01-05T10:00:00Z"}
+        calls = [
+            (
+                "Bash",
+                {"command": "golangci-lint run | tail -5"},
+                f"a.go:1:1: the {word} is used badly ({word}check)\n1 issues:",
+            ),
+            ("Edit", {"file_path": "/shop/a.go", "old_string": "a", "new_string": "b"}, "done"),
+            ("Bash", {"command": "golangci-lint run | tail -5"}, "0 issues."),
+        ]
+        for place, (tool, given, result) in enumerate(calls):
+            use = {"type": "tool_use", "id": f"t{number}-{place}", "name": tool, "input": given}
+            yield {**base, "type": "assistant", "message": {"content": [use]}}
+            done = {"type": "tool_result", "tool_use_id": f"t{number}-{place}", "content": result}
+            yield {**base, "type": "user", "message": {"content": [done]}}
+
+    return b"".join(orjson.dumps(line) + b"\n" for line in lines())
 
 
 def work(name: str, folder: Path, said: Connection) -> None:
@@ -172,7 +227,7 @@ REPEATED = (
     "doctor --fix",
     "doctor --fix of a type",
 )  # several steps, each of them whole: a second run finishes them
-PREPARED = ("extract run", "import", "split --files 1")  # it finds another store than the others
+PREPARED = ("extract run", "import", "split --files 1", *HARVEST)  # it finds another store than the others
 OF_THE_GRAPH = ("rebuild", "first cypher")  # the next command at the graph removes a draft of it
 
 TYPICAL = {  # of each sort some; a run of all tests has the other ones
@@ -184,9 +239,10 @@ TYPICAL = {  # of each sort some; a run of all tests has the other ones
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a store holds at some point, and what an ``undo`` makes of it."""
+    """What a store holds at some point, the candidates that wait, and what an ``undo`` makes of it."""
 
     files: Mapping[str, bytes]
+    waiting: Sequence[str]
     answers: Mapping[str, str]
     undone: Mapping[str, list[bytes]] | str  # the rows, or why not
 
@@ -198,6 +254,7 @@ def outcome(name: str, folder: Path) -> Outcome:
             WRITES[name](memory)
         checked = memory.validate()
         assert checked.ok, checked.findings
+        waiting = sorted(one.id for one in memory.candidates.review(limit=1_000).candidates)
         files, rows, answers = whole.committed(folder), whole.rows(folder), whole.answers(memory)
         memory.failures.add("an error after that", name="after")
         if name in OF_THE_GRAPH:
@@ -214,7 +271,7 @@ def outcome(name: str, folder: Path) -> Outcome:
             undone = type(error).__name__
         shown = whole.answers(memory)
     assert whole.clean(folder) == shown
-    return Outcome(files, answers, undone)
+    return Outcome(files, waiting, answers, undone)
 
 
 @pytest.fixture(scope="module")
@@ -246,6 +303,7 @@ def test_a_command_that_is_killed_has_written_all_or_nothing(
     assert has_ended
     is_plain = name in WRITES and name not in (*REPEATED, *PREPARED, *OF_THE_GRAPH)
     before, after = untouched if is_plain else outcome(name, copied("before")), outcome(name, done)
+    assert name not in HARVEST or before.waiting != after.waiting
     for number in range(KILLS):
         after_s, has_ended, tries = chance.random() * seconds, True, 0
         while has_ended:  # a kill that came too late shows nothing: the next one comes earlier
