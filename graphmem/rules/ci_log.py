@@ -6,6 +6,7 @@ that people name is among the first three: docs/benchmarks.md, "Harvest".
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -69,8 +70,10 @@ class LoggedJob:
     at: str = ""
     commit: str = ""
     outcome: JobOutcome = "unknown"
-    lines: list[str] = field(default_factory=list, repr=False)
-    size: int = field(default=0, repr=False)
+    begin: list[str] = field(default_factory=list, repr=False)
+    end: deque[str] = field(default_factory=deque, repr=False)
+    room: int = field(default=JOB_CHARS // 2, repr=False)  # characters that the beginning can still take
+    end_size: int = field(default=0, repr=False)
     shown: list[str] | None = field(default_factory=list, repr=False)  # what a runner shows of a step, until that ends
 
     def add(self, line: str) -> None:
@@ -105,10 +108,19 @@ class LoggedJob:
             self.outcome = "failed"
         elif PASSES.match(line) and self.outcome == "unknown":
             self.outcome = "passed"
-        self.lines.append(line)
-        self.size += len(line) + 1
-        while self.size > JOB_CHARS:
-            self.size -= len(self.lines.pop(len(self.lines) // 2)) + 1
+        self.room -= len(line) + 1
+        if self.room >= 0:
+            self.begin.append(line)
+            return
+        self.end.append(line)
+        self.end_size += len(line) + 1
+        while self.end_size > JOB_CHARS // 2:
+            self.end_size -= len(self.end.popleft()) + 1
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of what ran; of a long log its beginning and its end."""
+        return [*self.begin, *self.end]
 
     @property
     def output(self) -> str:
