@@ -13,7 +13,7 @@ from typing import Literal
 
 from graphmem.rules.failed_test import AGAIN
 from graphmem.rules.line import ESCAPES
-from graphmem.rules.outcome import ends_run
+from graphmem.rules.outcome import ends_run, says_failure
 from graphmem.rules.problem import TRIGGER, RunProblem, problems
 
 JOB_CHARS = 200_000  # of a job's log that are looked at: its beginning and its end
@@ -132,8 +132,10 @@ def reasons(job: LoggedJob) -> list[RunProblem]:
     """
     Return the lines of a job that say why it failed, the most telling first; none where only its end is there.
 
-    Where nothing says how it ended, as in a part of a log, it is what reports a problem, if anything does.
+    Where the runner does not say how it ended, as in a part of a log, its output decides, by the rule of any command.
     """
+    if job.outcome == "passed" or (job.outcome == "unknown" and not says_failure(job.output)):
+        return []
     lines = [line for line in without_causes(job.lines) if not NOISE.match(line)]
     printed = [line for line in lines if not ANNOTATION.match(line)]
     found: dict[str, RunProblem] = {}

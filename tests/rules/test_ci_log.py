@@ -30,7 +30,7 @@ def test_what_a_step_shows_before_it_runs_is_not_what_it_prints() -> None:
 
 
 def test_a_group_that_has_no_end_is_printed() -> None:
-    assert said("##[group]Run make", "ValueError: the cart is open") == ["ValueError: the cart is open"]
+    assert said("##[group]Run make", "ValueError: the cart is open", EXIT) == ["ValueError: the cart is open"]
     assert job("##[group]Run make", *map(str, range(400))).output.splitlines() == [str(number) for number in range(400)]
 
 
@@ -106,6 +106,13 @@ def test_tests_and_steps_that_a_tool_names() -> None:
 def test_where_nothing_reports_an_error_the_last_sentence_is_what_is_left(lines: list[str], found: bool) -> None:
     assert (len(said(*lines, EXIT)) == 1) is found
     assert said(*lines) == []  # nothing says that it failed
+
+
+def test_a_part_of_a_log_failed_where_its_output_says_so() -> None:
+    lines = ["Traceback (most recent call last):", "ValueError: the cart is open"]
+    assert said(*lines) == ["ValueError: the cart is open"]
+    assert said("retried after: ValueError: the cart is open") == []
+    assert said(*lines, "Job succeeded") == []
 
 
 def test_of_a_long_log_the_middle_is_dropped() -> None:

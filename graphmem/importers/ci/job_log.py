@@ -45,7 +45,7 @@ def ended(report: CheckReport, job: LoggedJob) -> None:
     """Take a job that is complete."""
     job.flush()
     run = report.run(time_of(job.at), job.commit)
-    found = reasons(job) if job.outcome != "passed" else []
+    found = reasons(job)
     if job.outcome == "passed":
         report.add(job.name, "passed", run)
     elif found:
