@@ -45,3 +45,11 @@ class Repository:
         self("add", "-A")
         self("commit", "-q", "--allow-empty", "-m", subject)
         return self("rev-parse", "HEAD")
+
+    def change(self, message: str, **files: str) -> str:
+        """Write Python files, commit everything and return the commit's hash; ``a__b`` means the file ``a/b.py``."""
+        for name, text in files.items():
+            path = self.folder / f"{name.replace('__', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return self.commit(message)

@@ -45,8 +45,7 @@ def sessions(invocation: Invocation, call: Call) -> None:
     Read are the sessions that worked in this repository, in any of its worktrees. What is found waits as candidates,
     on this machine only: graphmem review
     """
-    answer: Harvested = call()
-    told(invocation, answer, account(answer))
+    told(invocation, call())
 
 
 @passes("imports.notes", ImportNotesRequest, arguments=1)
@@ -58,8 +57,7 @@ def notes(invocation: Invocation, call: Call) -> None:
     records and the packets of Kage; with a path, bundles of Open Knowledge Format too. Each item waits as a candidate,
     and a later version of the file updates it: graphmem review
     """
-    answer: Harvested = call()
-    told(invocation, answer, account(answer))
+    told(invocation, call())
 
 
 @passes("imports.git", ImportGitRequest, since=Taken("DAY"))
@@ -70,8 +68,7 @@ def git(invocation: Invocation, call: Call) -> None:
     Read too are comments of the code that say what is there only for now, because of a version or an issue. What is
     found waits as candidates, on this machine only: graphmem review
     """
-    answer: Harvested = call()
-    told(invocation, answer, account(answer))
+    told(invocation, call())
 
 
 @passes("imports.ci", ImportCiRequest, arguments=1, commit=Taken("REF"))
@@ -82,8 +79,7 @@ def ci(invocation: Invocation, call: Call) -> None:
     Read are JUnit XML, the log of pytest --report-log, and logs of GitHub Actions and GitLab. A failure without a pass
     waits for the import of a later report. What is found waits as candidates, on this machine only: graphmem review
     """
-    answer: Harvested = call()
-    told(invocation, answer, account(answer))
+    told(invocation, call())
 
 
 @passes("imports.all", ImportAllRequest)
@@ -94,11 +90,16 @@ def everything(invocation: Invocation, call: Call) -> None:
     A second import reads only what is new: graphmem review
     """
     answer: HarvestedAll = call()
-    told(invocation, answer, "\n".join(f"{part.format}: {account(part)}" for part in answer.parts))
+    show(invocation, answer, "\n".join(f"{part.format}: {account(part)}" for part in answer.parts))
 
 
-def told(invocation: Invocation, answer: Harvested | HarvestedAll, shown: str) -> None:
-    """Show what was read and found, and what comes next."""
+def told(invocation: Invocation, answer: Harvested) -> None:
+    """Show what one import read and found, and what comes next."""
+    show(invocation, answer, account(answer))
+
+
+def show(invocation: Invocation, answer: Harvested | HarvestedAll, shown: str) -> None:
+    """Show an account of what was read and found, and what comes next."""
     invocation.answer(answer, shown)
     if not answer.applied:
         invocation.say("nothing was kept; do it without --dry-run")

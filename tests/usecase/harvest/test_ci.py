@@ -41,14 +41,6 @@ def memory(repository: Repository) -> Iterator[Memory]:
         yield memory
 
 
-def change(repository: Repository, message: str, **files: str) -> str:
-    for name, text in files.items():
-        path = repository.folder / f"{name.replace('__', '/')}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return repository.commit(message)
-
-
 def report(
     repository: Repository, name: str, commit: str, day: int, outcome: str = "", line: int = 2, test: str = "test_total"
 ) -> Path:
@@ -74,9 +66,9 @@ def waiting(memory: Memory) -> list[Candidate]:
 
 def history(repository: Repository) -> tuple[str, str, str]:
     """Commit a fault, its fix, and something else; return the hashes."""
-    broken = change(repository, "cart: count the rows", src__cart="def total(rows):\n    raise ValueError\n")
-    fixed = change(repository, "cart: open the cart before it is counted", src__cart="def total(rows):\n    return 0\n")
-    return broken, fixed, change(repository, "docs: say more", readme="'''Shop.'''\n")
+    broken = repository.change("cart: count the rows", src__cart="def total(rows):\n    raise ValueError\n")
+    fixed = repository.change("cart: open the cart before it is counted", src__cart="def total(rows):\n    return 0\n")
+    return broken, fixed, repository.change("docs: say more", readme="'''Shop.'''\n")
 
 
 def test_the_commit_that_fixed_a_test_is_named(repository: Repository, memory: Memory) -> None:
@@ -102,7 +94,7 @@ def test_with_several_commits_that_can_have_done_it_the_evidence_has_the_range(
     repository: Repository, memory: Memory
 ) -> None:
     broken, _, _ = history(repository)
-    last = change(repository, "cart: name it", src__cart="def total(rows):\n    # rows\n    return 0\n")
+    last = repository.change("cart: name it", src__cart="def total(rows):\n    # rows\n    return 0\n")
     imported(memory, report(repository, "1.xml", broken, 1, "failure"), report(repository, "3.xml", last, 4))
     [one] = waiting(memory)
     assert one.pattern is None and one.failure is not None
@@ -113,7 +105,7 @@ def test_with_several_commits_that_can_have_done_it_the_evidence_has_the_range(
 def test_commits_that_do_not_follow_the_failure_fixed_nothing(repository: Repository, memory: Memory) -> None:
     _, fixed, last = history(repository)
     repository("switch", "-q", "-c", "other", fixed)
-    other = change(repository, "cart: begin again", src__cart="def total(rows):\n    return 1\n")
+    other = repository.change("cart: begin again", src__cart="def total(rows):\n    return 1\n")
     imported(memory, report(repository, "1.xml", last, 1, "failure"), report(repository, "2.xml", other, 2))
     [one] = waiting(memory)
     assert (one.pattern, one.evidence[0].commit) == (None, other)
@@ -166,9 +158,9 @@ def test_a_failure_that_waited_and_turns_out_flaky_is_told_so(repository: Reposi
 
 
 def test_the_range_begins_at_the_last_failure(repository: Repository, memory: Memory) -> None:
-    broken = change(repository, "cart: count the rows", src__cart="def total(rows):\n    raise ValueError\n")
-    still = change(repository, "cart: comment", src__cart="def total(rows):\n    # sum\n    raise ValueError\n")
-    fixed = change(repository, "cart: open it first", src__cart="def total(rows):\n    # sum\n    return 0\n")
+    broken = repository.change("cart: count the rows", src__cart="def total(rows):\n    raise ValueError\n")
+    still = repository.change("cart: comment", src__cart="def total(rows):\n    # sum\n    raise ValueError\n")
+    fixed = repository.change("cart: open it first", src__cart="def total(rows):\n    # sum\n    return 0\n")
     paths = [
         report(repository, "1.xml", broken, 1, "failure"),
         report(repository, "2.xml", still, 2, "failure"),
@@ -278,9 +270,9 @@ def test_a_job_that_failed_and_passed_later(repository: Repository, memory: Memo
 
 
 def test_a_merge_is_not_counted_between_a_failure_and_a_pass(repository: Repository, memory: Memory) -> None:
-    broken = change(repository, "cart: count the rows", src__cart="def total(rows):\n    raise ValueError\n")
+    broken = repository.change("cart: count the rows", src__cart="def total(rows):\n    raise ValueError\n")
     repository("switch", "-q", "-c", "fix")
-    change(repository, "till: open it first", src__till="is_open = True\n")
+    repository.change("till: open it first", src__till="is_open = True\n")
     repository("switch", "-q", "main")
     repository("merge", "-q", "--no-ff", "-m", "merge the fix", "fix")
     merged = repository("rev-parse", "HEAD")

@@ -41,22 +41,14 @@ def memory(repository: Repository) -> Iterator[Memory]:
         yield memory
 
 
-def change(repository: Repository, message: str, **files: str) -> str:
-    for name, text in files.items():
-        path = repository.folder / f"{name.replace('__', '/')}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return repository.commit(message)
-
-
 def waiting(memory: Memory) -> list[str]:
     found = memory.candidates.review(limit=100).candidates
     return sorted(part.headline for one in found for part in one.other)
 
 
 def test_a_revert_is_a_decision_with_the_reason_that_its_message_gives(repository: Repository, memory: Memory) -> None:
-    tried = change(repository, "store: cache the parsed files", store="cache = {}\n")
-    taken = change(repository, REVERT.format(tried), store="\n")
+    tried = repository.change("store: cache the parsed files", store="cache = {}\n")
+    taken = repository.change(REVERT.format(tried), store="\n")
     answer = memory.imports.git()
     assert (answer.read, answer.candidates, answer.waiting) == ({"commits": 2, "reverts": 1}, {"created": 1}, 1)
     [found] = memory.candidates.review().candidates
@@ -71,8 +63,8 @@ def test_a_revert_is_a_decision_with_the_reason_that_its_message_gives(repositor
 
 
 def test_an_error_that_a_commit_fixes_is_known_when_it_comes_again(repository: Repository, memory: Memory) -> None:
-    change(repository, "first", store="text = open(name).read()\n")
-    fixed = change(repository, ERROR, store='text = open(name, encoding="utf-8").read()\n')
+    repository.change("first", store="text = open(name).read()\n")
+    fixed = repository.change(ERROR, store='text = open(name, encoding="utf-8").read()\n')
     assert memory.imports.git().read == {"commits": 2, "fixes": 1}
     seen = memory.match(
         "UnicodeDecodeError: 'charmap' codec can't decode byte 0x9d in position 90: character maps to <undefined>"
@@ -88,21 +80,21 @@ def test_an_error_that_a_commit_fixes_is_known_when_it_comes_again(repository: R
 
 
 def test_a_comment_about_a_workaround_is_a_constraint_until_it_is_gone(repository: Repository, memory: Memory) -> None:
-    change(repository, "first", app__main=COMMENT)
+    repository.change("first", app__main=COMMENT)
     answer = memory.imports.git()
     assert (answer.read, answer.candidates) == ({"commits": 1, "workarounds": 1}, {"created": 1})
     text = "app/main.py: Workaround for https://github.com/pallets/click/issues/2711: remove it once click 8.3 is out."
     assert waiting(memory) == [text]
-    change(repository, "more", app__main=f"'''Main.'''\n{COMMENT}")
+    repository.change("more", app__main=f"'''Main.'''\n{COMMENT}")
     assert memory.imports.git().candidates == {"merged": 1}
     assert memory.candidates.review().candidates[0].other[0].sources == ("comment:app/main.py:4",)
-    change(repository, "gone", app__main="import os\n")
+    repository.change("gone", app__main="import os\n")
     assert memory.imports.git().candidates == {"withdrawn": 1}
     assert waiting(memory) == []
 
 
 def test_a_day_in_a_comment_ends_the_constraint(repository: Repository, memory: Memory) -> None:
-    change(repository, "first", a="# Workaround for Python 3.12; remove it after 2027-03-01.\n")
+    repository.change("first", a="# Workaround for Python 3.12; remove it after 2027-03-01.\n")
     memory.imports.git()
     [found] = memory.candidates.review().candidates
     [ref] = memory.candidates.accept(found.id).reviewed[0].refs
@@ -112,22 +104,22 @@ def test_a_day_in_a_comment_ends_the_constraint(repository: Repository, memory: 
 
 
 def test_a_second_import_reads_only_what_is_new(repository: Repository, memory: Memory) -> None:
-    change(repository, "first", store="text = open(name).read()\n")
+    repository.change("first", store="text = open(name).read()\n")
     memory.imports.git()
     state = repository.folder / ".graphmem/state/candidates.json"
     before = state.read_bytes()
     answer = memory.imports.git()
     assert ([one.status for one in answer.sources], answer.read) == (["unchanged"], {})
     assert state.read_bytes() == before
-    change(repository, ERROR, store='text = open(name, encoding="utf-8").read()\n')
+    repository.change(ERROR, store='text = open(name, encoding="utf-8").read()\n')
     assert memory.imports.git().read == {"commits": 1, "fixes": 1}
 
 
 def test_a_history_that_was_rewritten_is_read_again(repository: Repository, memory: Memory) -> None:
-    change(repository, ERROR, store="a = 1\n")
+    repository.change(ERROR, store="a = 1\n")
     memory.imports.git()
     repository("checkout", "-q", "--orphan", "other")
-    change(repository, ERROR, store="a = 2\n")
+    repository.change(ERROR, store="a = 2\n")
     repository("branch", "-q", "-D", "main")
     repository("reflog", "expire", "--expire=now", "--all")
     repository("gc", "-q", "--prune=now")
@@ -136,15 +128,15 @@ def test_a_history_that_was_rewritten_is_read_again(repository: Repository, memo
 
 
 def test_a_day_leaves_out_the_history_before_it_for_now(repository: Repository, memory: Memory) -> None:
-    change(repository, "first", store="a = 1\n")
-    change(repository, ERROR, store="a = 2\n")
-    change(repository, "last", store="a = 3\n")
+    repository.change("first", store="a = 1\n")
+    repository.change(ERROR, store="a = 2\n")
+    repository.change("last", store="a = 3\n")
     assert memory.imports.git(since="2026-11-03").read == {"commits": 1}
     assert memory.imports.git().read == {"commits": 3, "fixes": 1}
 
 
 def test_a_dry_run_keeps_nothing(repository: Repository, memory: Memory) -> None:
-    change(repository, ERROR, store="a = 2\n")
+    repository.change(ERROR, store="a = 2\n")
     answer = memory.imports.git(dry_run=True)
     assert (answer.applied, answer.candidates, answer.waiting) == (False, {"created": 1}, 1)
     assert memory.candidates.review().candidates == []
@@ -153,8 +145,8 @@ def test_a_dry_run_keeps_nothing(repository: Repository, memory: Memory) -> None
 
 def test_a_project_below_the_top_of_a_repository_reads_its_own_part(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "whole")
-    change(repository, "other part: " + ERROR, other__a="# Workaround for numpy 2.0: remove it after 2.1.\n")
-    change(repository, ERROR, part__b="# Workaround for pandas 2.0: remove it after 2.1.\nb = 1\n")
+    repository.change("other part: " + ERROR, other__a="# Workaround for numpy 2.0: remove it after 2.1.\n")
+    repository.change(ERROR, part__b="# Workaround for pandas 2.0: remove it after 2.1.\nb = 1\n")
     with open_memory(repository.folder / "part") as memory:
         assert memory.imports.git().read == {"commits": 1, "fixes": 1, "workarounds": 1}
         found = memory.candidates.review().candidates
@@ -163,8 +155,8 @@ def test_a_project_below_the_top_of_a_repository_reads_its_own_part(tmp_path: Pa
 
 
 def test_a_line_that_looks_like_a_header_is_no_file(repository: Repository, memory: Memory) -> None:
-    change(repository, "first", store="++ b/x\n-- a/y\n")
-    change(repository, ERROR, store="++ b/z\n-- a/w\n")
+    repository.change("first", store="++ b/x\n-- a/y\n")
+    repository.change(ERROR, store="++ b/z\n-- a/w\n")
     memory.imports.git()
     [found] = memory.candidates.review().candidates
     [edit] = memory.candidates.show(found.id).candidates[0].evidence[0].edits
@@ -172,7 +164,7 @@ def test_a_line_that_looks_like_a_header_is_no_file(repository: Repository, memo
 
 
 def test_a_change_without_bound_is_left_out_of_the_evidence(repository: Repository, memory: Memory) -> None:
-    change(repository, ERROR, store="a = 1\n" * 500_000)
+    repository.change(ERROR, store="a = 1\n" * 500_000)
     assert memory.imports.git().read == {"commits": 1, "fixes": 1}
     [found] = memory.candidates.review().candidates
     assert memory.candidates.show(found.id).candidates[0].evidence[0].edits == ()
@@ -183,14 +175,14 @@ def test_a_file_that_is_too_large_or_has_a_strange_name_does_not_stop_the_others
 ) -> None:
     large = "# Workaround for numpy 2.0: remove it after 2.1.\n" + "a = 1\n" * 200_000
     (repository.folder / "new\nline.py").write_text(COMMENT)
-    change(repository, "first", a=large, z="# Workaround for pandas 2.0: remove it after 2.1.\n")
+    repository.change("first", a=large, z="# Workaround for pandas 2.0: remove it after 2.1.\n")
     assert memory.imports.git().read == {"commits": 1, "workarounds": 1}
     assert waiting(memory) == ["z.py: Workaround for pandas 2.0: remove it after 2.1."]
 
 
 def test_credentials_of_a_message_are_not_kept(repository: Repository, memory: Memory) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    change(repository, ERROR.replace("so this", f"with the token {secret} so this"), store=f"token = '{secret}'\n")
+    repository.change(ERROR.replace("so this", f"with the token {secret} so this"), store=f"token = '{secret}'\n")
     memory.imports.git()
     assert secret not in (repository.folder / ".graphmem/state/candidates.json").read_text()
 
@@ -202,7 +194,7 @@ def test_without_a_commit_it_says_so(memory: Memory) -> None:
 
 def test_what_was_observed_is_kept_where_the_message_names_the_issue(repository: Repository, memory: Memory) -> None:
     message = "Lock the list\n\nThe server crashes when two clients come.\n\nFixes: #12\n"
-    change(repository, message, server="lock(clients)\n")
+    repository.change(message, server="lock(clients)\n")
     assert memory.imports.git().read == {"commits": 1, "fixes": 1}
     [found] = memory.candidates.review().candidates
     assert found.failure is not None and found.pattern is not None
@@ -210,5 +202,5 @@ def test_what_was_observed_is_kept_where_the_message_names_the_issue(repository:
 
 
 def test_what_two_comments_of_a_project_say_is_one_candidate(repository: Repository, memory: Memory) -> None:
-    change(repository, "first", a=COMMENT, b=COMMENT)
+    repository.change("first", a=COMMENT, b=COMMENT)
     assert memory.imports.git().read == {"commits": 1, "workarounds": 1}
