@@ -17,7 +17,7 @@ from graphmem.rules.failed_test import FailedTest, completed, is_code
 from graphmem.rules.history import fixed
 from graphmem.rules.line import ESCAPES
 from graphmem.rules.problem import RunProblem, problem_of_test
-from graphmem.rules.worth import SETTING, SETTINGS
+from graphmem.rules.worth import of_settings
 
 CheckOutcome = Literal["passed", "failed", "flaky", "skipped"]
 OPEN_WORTH, PASSED_WORTH, FIXED_WORTH = 0.3, 0.35, 0.45  # of a failure without a pass, with one, and with its commit
@@ -219,7 +219,7 @@ def passed_since(found: Passed, fix: CommitMessage | None, edits: Sequence[Candi
     if fix is None:
         return made
     of_commit = fixed(fix, str((one.failure or {}).get("trigger")), edits)
-    worth = FIXED_WORTH + (SETTINGS if any(SETTING.search(edit.file) for edit in edits) else 0)
+    worth = FIXED_WORTH + of_settings(edit.file for edit in edits)
     files = {"files": (of_commit.failure or {}).get("files")}
     return made.model_copy(
         update={"base": worth, "pattern": of_commit.pattern, "failure": {**(one.failure or {}), **files}}

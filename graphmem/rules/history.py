@@ -17,7 +17,7 @@ from graphmem.rules.diagnostic import diagnostic_of
 from graphmem.rules.draft import MOST_FILES, edit_text, keys_of, within, words_of
 from graphmem.rules.problem import RunProblem, problems
 from graphmem.rules.signature import errors
-from graphmem.rules.worth import SETTING, SETTINGS
+from graphmem.rules.worth import of_settings
 
 MESSAGE = 20_000  # characters of a message that are read
 REASON = 1_500  # characters of the reason of a revert
@@ -245,7 +245,7 @@ def quoted_fix(commit: CommitMessage, problem: RunProblem, edits: Sequence[Candi
         update={
             "id": candidate_id(problem.key),
             "keys": keys_of(problem),
-            "base": OF_ERROR + (SETTINGS if any(SETTING.search(edit.file) for edit in edits) else 0),
+            "base": OF_ERROR + of_settings(edit.file for edit in edits),
         }
     )
 

@@ -6,7 +6,7 @@ were chosen on 60 judged pairs of one project, sessions left out in turn; a sign
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from graphmem.model.transcript import FileEdit
 from graphmem.rules.fix_pairs import FixPair
@@ -37,6 +37,11 @@ MANY_FILES = 5  # edited files from which it is not known which of them mattered
 UNCLEAR = 0.15  # less, where many files were edited or hours passed
 
 
+def of_settings(files: Iterable[str]) -> float:
+    """Return what it adds to the worth of a fix that it changed how the project is built or run."""
+    return SETTINGS if any(map(SETTING.search, files)) else 0.0
+
+
 def worth_of(pair: FixPair) -> float:
     """Return the worth of a pair, from 0 to 1; further sessions that met its problem add to it."""
     problem = pair.problem
@@ -46,10 +51,8 @@ def worth_of(pair: FixPair) -> float:
     found += TRIES * min(pair.runs - 1, 3)
     if problem.sort == "usage":
         return found
-    if any(SETTING.search(edit.file) for edit in pair.edits) or any(
-        ENVIRONMENT.search(act.command) for act in pair.acts
-    ):
-        found += SETTINGS
+    is_environment = any(ENVIRONMENT.search(act.command) for act in pair.acts)
+    found += SETTINGS if is_environment else of_settings(edit.file for edit in pair.edits)
     if problem.sort != "rule" and is_explained(pair.edits):
         found += EXPLAINED
     if problem.sort == "compiler" and FOREIGN.search(problem.text):
