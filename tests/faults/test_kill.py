@@ -29,6 +29,14 @@ processes = get_context("forkserver")  # a process begins in milliseconds, with 
 processes.set_forkserver_preload(["tests.faults.test_kill", "tests.test_processes", "graphmem.graph.kuzu.rebuild"])
 
 Command = Callable[[Memory], object]
+
+
+def accept(memory: Memory) -> None:
+    """Accept the fix pair of the transcript, unless that was done before."""
+    for one in memory.candidates.review().candidates:
+        memory.candidates.accept(one.id)
+
+
 WRITES: dict[str, Command] = {
     "add": lambda memory: memory.failures.add("a new error", name="new", fix="x" * 3_000),
     "add --ndjson": lambda memory: memory.add_rows(
@@ -68,7 +76,7 @@ WRITES: dict[str, Command] = {
     "import git": lambda memory: memory.imports.git(),
     "import notes": lambda memory: memory.imports.notes(paths=[memory.client.layout.root / "AGENTS.md"]),
     "import ci": lambda memory: memory.imports.ci(paths=[memory.client.layout.root / "report.xml"]),
-    "review accept": lambda memory: accept(memory),
+    "review accept": accept,
     "review dismiss": lambda memory: memory.candidates.dismiss(memory.candidates.review().candidates[0].id),
     "export": lambda memory: memory.export(),
     "resolve": lambda memory: memory.resolve(),
@@ -101,12 +109,6 @@ def first(folder: Path, ask: Command, *, has_model: bool = False) -> None:
     else:
         with whole.opened(folder) as memory:
             ask(memory)
-
-
-def accept(memory: Memory) -> None:
-    """Accept the fix pair of the transcript, unless that was done before."""
-    for one in memory.candidates.review().candidates:
-        memory.candidates.accept(one.id)
 
 
 def prepare(name: str, folder: Path) -> None:
