@@ -2,7 +2,7 @@
 Worth: how likely it is that a fix pair helps another session (docs/benchmarks.md, "Harvest").
 
 A rule of a tool holds in other sessions too; an error in code that was half written does not come again. The signs
-were chosen on 60 judged pairs of one project, sessions left out in turn; a sign that did not pay there is left out.
+were chosen on 60 judged pairs of one project, and judge the pairs of a session that was left out nearly as well.
 """
 
 import re

@@ -4,7 +4,8 @@ What can be found in real sessions of coding agents, and what it answers later: 
 The sessions are the public half of ``sessions`` (150 of Claude Code on one Go project), with pairs and recurrences that
 a person judged. Pairs: precision and recall of what is kept. Replay: each failed command in the order of time asks what
 the sessions before it have left, beside a full-text search over the earlier failures and beside a key made of the last
-line with an error, in the same run.
+line with an error, in the same run. Left out: the constants of the worth are chosen on all sessions but one, from
+nothing, and judge the pairs of that one.
 """
 
 import argparse
@@ -24,8 +25,9 @@ from graphmem.importers.sessions.places import READERS
 from graphmem.machine.candidates import Queue
 from graphmem.model.candidate import Candidate
 from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
+from graphmem.rules import worth
 from graphmem.rules.draft import drafted, flaky, keys_of, left_open
-from graphmem.rules.fix_pairs import SessionReader, called
+from graphmem.rules.fix_pairs import FixPair, SessionReader, called
 from graphmem.rules.outcome import ends_run, outcome_of
 from graphmem.rules.problem import problems, usage_error
 
@@ -110,6 +112,83 @@ def pairs(sessions: Sequence[Session], gold: Row) -> list[str]:
             f"recall of the {lasting} lasting ones {good / lasting:.2f}"
         )
     return lines
+
+
+@dataclass
+class JudgedPair:
+    """A pair that a person judged, and the problems of its runs."""
+
+    session: str
+    lasting: bool
+    found: list[FixPair] = field(default_factory=list)
+
+    @property
+    def worth(self) -> float:
+        """Return its worth by the constants as they are."""
+        return max(map(worth.worth_of, self.found))
+
+
+class Constants:
+    """The constants of the worth, which are tried out and put back."""
+
+    SIGNS = ("TRIES", "SETTINGS", "EXPLAINED", "INTERFACE", "UNCLEAR")
+    OF_SORT, OF_SIGN = [n / 10 for n in range(1, 9)], [n / 20 for n in range(7)]
+
+    def __init__(self) -> None:
+        self.places: list[tuple[Any, Any, list[float]]] = [
+            *((worth.OF_SORT, sort, self.OF_SORT) for sort in worth.OF_SORT),
+            *((vars(worth), sign, self.OF_SIGN) for sign in self.SIGNS),
+        ]
+
+    def choose(self, pairs: Sequence[JudgedPair]) -> float:
+        """Choose all constants on some pairs, from nothing; return the threshold that goes with them."""
+        for place, name, values in self.places:
+            place[name] = 0.3 if values is self.OF_SORT else 0.0
+        for place, name, values in self.places * 2:
+            old = place[name]
+
+            def order(value: float, place: Any = place, name: Any = name, old: float = old) -> tuple[float, float]:
+                place[name] = value
+                return average_precision(pairs), -abs(value - old)
+
+            place[name] = max(values, key=order)
+        return max((n / 20 for n in range(1, 16)), key=lambda least: (f_score(pairs, least), least))
+
+
+def average_precision(pairs: Sequence[JudgedPair]) -> float:
+    """Return the mean precision at each lasting pair, the best worth first; of equal worth the lasting ones last."""
+    ordered = sorted(pairs, key=lambda pair: (-pair.worth, pair.lasting))
+    places = [place for place, pair in enumerate(ordered, 1) if pair.lasting]
+    return round(sum(number / place for number, place in enumerate(places, 1)) / len(places), 4)
+
+
+def f_score(pairs: Sequence[JudgedPair], least: float) -> float:
+    """Return the harmonic mean of precision and recall of the pairs that are worth so much."""
+    kept = [pair for pair in pairs if pair.worth >= least]
+    return 2 * sum(pair.lasting for pair in kept) / (len(kept) + sum(pair.lasting for pair in pairs))
+
+
+def left_out(sessions: Sequence[Session], gold: Row) -> str:
+    """Return how the pairs of each session are judged by constants that were chosen on all other sessions."""
+    labels = {(g["session"], number): g for g in gold["pairs"] for number in (g["fail"], *g["earlier_failures"])}
+    found: dict[str, JudgedPair] = {}
+    for session in sessions:
+        reader = SessionReader()
+        for pair in (pair for event in session.events for pair in reader.read(event) if pair.is_cause):
+            if g := labels.get((session.name, pair.failed.number)):
+                found.setdefault(g["id"], JudgedPair(g["session"], g["lasting"])).found.append(pair)
+    constants, kept = Constants(), list[JudgedPair]()
+    before = [(place, name, place[name]) for place, name, _ in constants.places]
+    for name in sorted({pair.session for pair in found.values()}):
+        least = constants.choose([pair for pair in found.values() if pair.session != name])
+        kept += [pair for pair in found.values() if pair.session == name and pair.worth >= least]
+    for place, name, value in before:
+        place[name] = value
+    right, lasting = sum(pair.lasting for pair in kept), sum(pair.lasting for pair in found.values())
+    return (
+        f"constants chosen with the session left out: {len(kept)} of {len(found)} pairs kept, "
+        f"lasting {right / len(kept):.2f}, recall of the {lasting} lasting ones {right / lasting:.2f}"
+    )
 
 
 class Found:
@@ -244,6 +323,7 @@ def main() -> None:
     folder = given.data / "sessions"
     sessions, gold = sessions_of(folder), json.loads((folder / "expected.json").read_text(encoding="utf-8"))
     print("\n".join(pairs(sessions, gold)))
+    print(left_out(sessions, gold))
     memories = {
         "candidates": Found(),
         "last line": LastLine(),

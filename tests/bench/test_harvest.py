@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench.harvest import Found, Session, pairs, replay, sessions_of
+from tests.bench.harvest import Found, Session, left_out, pairs, replay, sessions_of
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "sessions"
 
@@ -42,3 +42,14 @@ def test_a_replay_answers_what_had_been_met_and_little_else(sessions: list[Sessi
     hints = sum(number for (_, is_found), number in counts.items() if is_found)
     assert right / (right + wrong) >= 0.8
     assert 1000 * hints / commands < 30
+
+
+@pytest.mark.long
+def test_constants_that_were_chosen_on_other_sessions_judge_well_and_are_put_back(
+    sessions: list[Session], gold: Any
+) -> None:
+    before = pairs(sessions, gold)
+    lasting, recall = (float(number) for number in re.findall(r"\d\.\d\d", left_out(sessions, gold)))
+    assert lasting >= 0.75
+    assert recall >= 0.8
+    assert pairs(sessions, gold) == before
