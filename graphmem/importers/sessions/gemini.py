@@ -1,5 +1,6 @@
 """Transcripts of Gemini CLI: one JSON document, or a line for each message."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ FAILED = frozenset(("error", "failed", "cancelled", "canceled"))
 def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
     """Yield the session of a file."""
     if path.suffix == ".jsonl":
-        session, messages = of_lines(rows(path, skips))
+        session, messages = of_lines(path, skips)
     else:
         found = mapping(document(path, skips))
         session, messages = text_of(found, "sessionId"), listed(found.get("messages"))
@@ -31,15 +32,26 @@ def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
         yield ForeignSession("gemini", session or path.stem, "", events(messages))
 
 
-def of_lines(lines: Iterable[Mapping[str, Any]]) -> tuple[str, list[Mapping[str, Any]]]:
-    """Return the id of a session and its messages; a later line with the id of a message replaces it."""
-    session, messages = "", dict[str, Mapping[str, Any]]()
-    for row in lines:
+def of_lines(path: Path, skips: Skips) -> tuple[str, Iterable[Mapping[str, Any]]]:
+    """Return the id of a session and its messages; of those with one id the last, for a later one replaces it."""
+    session, last = "", dict[str, int]()  # the number of the last line with the message of an id
+    for number, row in enumerate(rows(path, skips)):
         session = session or text_of(row, "sessionId")
-        for message in listed(mapping(row.get("$set")).get("messages")) if "$set" in row else [row]:
-            if text_of(message, "type"):
-                messages[text_of(message, "id") or str(len(messages))] = message
-    return session, list(messages.values())
+        last |= {text_of(message, "id"): number for message in messages_in(row)}
+
+    def messages() -> Iterator[Mapping[str, Any]]:
+        for number, row in enumerate(rows(path, Counter())):
+            for message in messages_in(row):
+                if not (name := text_of(message, "id")) or last.get(name, number) == number:
+                    yield message
+
+    return session, messages() if last else ()
+
+
+def messages_in(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the messages in a line: one, or those that the line sets."""
+    found = listed(mapping(row.get("$set")).get("messages")) if "$set" in row else [row]
+    return [message for message in found if text_of(message, "type")]
 
 
 def listed(value: object) -> list[Mapping[str, Any]]:

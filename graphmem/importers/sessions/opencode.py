@@ -1,4 +1,9 @@
-"""Transcripts of OpenCode: a SQLite database with a table of sessions, of messages and of their parts."""
+"""
+Transcripts of OpenCode: a SQLite database with a table of sessions, of messages and of their parts.
+
+Before it had a database, a session was a file ``session/PROJECT/SESSION.json`` of a folder ``storage``, and beside it
+each message a file in ``message/SESSION``, each part a file in ``part/MESSAGE``.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,11 +14,13 @@ from graphmem.importers.sessions.session import (
     ForeignSession,
     SessionEvents,
     Skips,
+    document,
     mapping,
     text_of,
     time_text,
 )
 from graphmem.model.transcript import TranscriptEvent
+from graphmem.system import safe_files
 
 PARTS_OF = {"patch": "apply_patch"}  # tools that other clients call otherwise
 
@@ -32,6 +39,38 @@ def parts_of(database: ForeignDatabase, session: str) -> Iterator[tuple[Any, ...
     for message, about, created in list(database.rows("message", ("id", "data", "time_created"), order, whose)):
         for (data,) in database.rows("part", ("data",), ("rowid",), ("message_id", message)):
             yield about, data, created
+
+
+def read_files(path: Path, skips: Skips) -> Iterator[ForeignSession]:
+    """Yield the session of a file, with the messages and parts in the files beside it."""
+    about = mapping(document(path, skips))
+    folder = text_of(about, "directory")
+    yield ForeignSession("opencode", path.stem, folder, events(parts_beside(path, skips), folder))
+
+
+def parts_beside(path: Path, skips: Skips) -> Iterator[tuple[Any, ...]]:
+    """Yield the parts of the messages of a session, each with its message and when that was; the names are in order."""
+    for message in safe_files.files(messages_of(path)):
+        about = document(message, skips)
+        for part in safe_files.files(parts_of_message(path, message.stem)):
+            yield about, document(part, skips), mapping(mapping(about).get("time")).get("created")
+
+
+def messages_of(path: Path) -> Path:
+    """Return the folder with the messages of the session in a file."""
+    return path.parents[2] / "message" / path.stem
+
+
+def parts_of_message(path: Path, message: str) -> Path:
+    """Return the folder with the parts of a message of the session in a file."""
+    return path.parents[2] / "part" / message
+
+
+def changing(path: Path) -> Iterator[Path]:
+    """Yield the places beside the file of a session that change when it goes on."""
+    yield messages_of(path)
+    if messages := safe_files.files(messages_of(path)):
+        yield parts_of_message(path, messages[-1].stem)
 
 
 def events(parts: Iterator[tuple[Any, ...]], folder: str) -> Iterator[TranscriptEvent]:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ READERS: Mapping[str, Reader] = {
     "codex-history": codex.read_history,
     "gemini": gemini.read,
     "opencode": opencode.read,
+    "opencode-files": opencode.read_files,
     "cursor": claude_code.read_cursor,
     "cline": claude_code.read_cline,
     "roo": lambda path, skips: claude_code.read_cline(path, skips, "roo"),
@@ -53,6 +54,35 @@ class TranscriptFile(NamedTuple):
     reader: str
     folder: str = ""
 
+    @property
+    def client(self) -> str:
+        """Return whose transcript it is; empty for a file of no known form."""
+        return next((client for client in CLIENTS if self.reader.startswith(client)), "")
+
+    def state(self) -> tuple[int, int] | None:
+        """
+        Return what changes when the sessions go on, also in the files beside it; None if it is not a regular file.
+
+        Returns:
+            The bytes of the file, and when it was changed last, in nanoseconds since 1970.
+        """
+        if (found := safe_files.stat_of(self.path)) is None:
+            return None
+        beside: Iterable[Path] = ()
+        if self.reader == "opencode":
+            beside = [self.path.with_name(f"{self.path.name}-wal")]  # what SQLite writes first
+        elif self.reader == "opencode-files":
+            beside = opencode.changing(self.path)
+        return found.st_size, max([found.st_mtime_ns, *(changed_at(path) for path in beside)])
+
+
+def changed_at(path: Path) -> int:
+    """Return when a file or a folder was changed last, in nanoseconds since 1970; 0 if it is missing."""
+    try:
+        return path.lstat().st_mtime_ns
+    except OSError:
+        return 0
+
 
 def usual(home: Path, variables: Mapping[str, str], roots: Sequence[Path]) -> Iterator[TranscriptFile]:
     """
@@ -73,12 +103,14 @@ def usual(home: Path, variables: Mapping[str, str], roots: Sequence[Path]) -> It
         yield from (TranscriptFile(path, "codex") for path in below(code / name, ".jsonl"))
     yield from of_gemini(home / ".gemini" / "tmp", roots)
     yield from (TranscriptFile(path, "opencode") for path in below(data / "opencode", ".db", deep=1))
+    storage = data / "opencode/storage/session"
+    yield from (TranscriptFile(path, "opencode-files") for path in below(storage, ".json", deep=1))
     yield from of_cursor(home / ".cursor" / "projects", roots)
     for name in ("Code", "Code - Insiders", "VSCodium", "Cursor"):
         for base in (config / name, home / "Library/Application Support" / name):
-            storage = base / "User/globalStorage"
-            yield from of_tasks(storage / "saoudrizwan.claude-dev" / "tasks", "cline")
-            yield from of_tasks(storage / "rooveterinaryinc.roo-cline" / "tasks", "roo")
+            extensions = base / "User/globalStorage"
+            yield from of_tasks(extensions / "saoudrizwan.claude-dev" / "tasks", "cline")
+            yield from of_tasks(extensions / "rooveterinaryinc.roo-cline" / "tasks", "roo")
     yield from (TranscriptFile(path, "pi") for path in below(home / ".pi/agent/sessions", ".jsonl"))
     yield from (
         TranscriptFile(path, "copilot")
@@ -163,6 +195,8 @@ def reader_of(path: Path) -> str:
         return ""
     if head.startswith(SQLITE):
         return "opencode"
+    if path.suffix == ".json" and path.parent.parent.name == "session" and b'"directory"' in head:
+        return "opencode-files"
     if path.suffix == ".json":
         return "gemini" if b'"sessionId"' in head and b'"messages"' in head else ""
     for line in head.splitlines()[:20]:

@@ -1,7 +1,7 @@
 """Import of transcripts: what failed in sessions of coding agents and what fixed it, as candidates."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -18,12 +18,12 @@ from graphmem.rules.draft import drafted, flaky, left_open
 from graphmem.rules.fix_pairs import SessionReader
 from graphmem.rules.secrets import redacted
 from graphmem.store.runtime import Client
-from graphmem.system import safe_files
 from graphmem.system.surroundings import current_folder, variables
 from graphmem.usecase.harvest.haul import Haul
 from graphmem.usecase.writing.candidates import queue_of
 
 UNKNOWN = "of no known form"
+IRREGULAR = "is a link, or cannot be read"
 MOST_ID = 100  # characters of the id of a session
 ELSEWHERE = "of another project"
 NOWHERE = "does not say where it worked; --any-project reads it"
@@ -37,6 +37,11 @@ class SessionHaul(Haul):
     any_project: bool = False
     since: str = ""
 
+    def pass_over(self, path: Path, reason: str) -> None:
+        """Note a file that is not read at all."""
+        self.note(path, "", "skipped", reason)
+        self.unread[reason] += 1
+
 
 def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested:
     """Read the transcripts of coding agents, those that are new or longer, and put what they teach into the queue."""
@@ -46,8 +51,11 @@ def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested
     haul = SessionHaul(roots=roots, any_project=request.any_project, since=since)
     queue = queue_of(client)
     before = queue.read(client.notify_once)
-    files = sorted(files_of(request, roots), key=lambda pair: pair[1].modified)
+    files = sorted(files_of(request, roots), key=lambda pair: pair[1].modified if pair[1] else 0)
     for number, (file, mark) in enumerate(files):
+        if mark is None:
+            haul.pass_over(file.path, IRREGULAR)
+            continue
         if before.sources.get(str(file.path)) == mark and not request.any_project:
             haul.note(file.path, file.reader, "unchanged")
             continue
@@ -79,26 +87,26 @@ def worktrees(root: Path) -> list[str]:
     return list(dict.fromkeys([str(root), *found]))
 
 
-def files_of(request: ImportSessionsRequest, roots: Sequence[str]) -> Iterator[tuple[TranscriptFile, SourceMark]]:
-    """Yield the transcripts that are asked for, each with its state now."""
+def files_of(
+    request: ImportSessionsRequest, roots: Sequence[str]
+) -> Iterator[tuple[TranscriptFile, SourceMark | None]]:
+    """Yield the transcripts that are asked for, each with its state now; None where it is not a regular file."""
     if request.paths:
         files: Iterator[TranscriptFile] = chain.from_iterable(given(current_folder() / path) for path in request.paths)
     else:
         files = usual(Path(os.path.expanduser("~")), variables(), [Path(root) for root in roots])
     seen = set[str]()
     for file in files:
-        if request.client is not None and file.reader.removesuffix("-history") != request.client:
-            continue
-        if (found := safe_files.stat_of(file.path)) is not None and str(file.path) not in seen:
+        if (request.client is None or file.client == request.client) and str(file.path) not in seen:
             seen.add(str(file.path))
-            yield file, SourceMark(size=found.st_size, modified=found.st_mtime_ns)
+            state = file.state()
+            yield file, None if state is None else SourceMark(size=state[0], modified=state[1])
 
 
 def read(haul: SessionHaul, file: TranscriptFile, mark: SourceMark) -> None:
     """Read a file: its sessions that worked in this repository."""
     if not file.reader:
-        haul.note(file.path, file.reader, "skipped", UNKNOWN)
-        haul.unread[UNKNOWN] += 1
+        haul.pass_over(file.path, UNKNOWN)
         return
     reasons = list[str]()
     taken = 0
@@ -159,8 +167,3 @@ def read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> Non
             "edits": reader.edits,
         }
     )
-
-
-def counts_text(counts: Mapping[str, int]) -> str:
-    """Return counts in words."""
-    return ", ".join(f"{number:,} {name}" for name, number in counts.items())

@@ -1,7 +1,10 @@
 """Transcripts of every client are read to the same events, and found at their usual places."""
 
+import contextlib
 import hashlib
+import os
 import sqlite3
+import tracemalloc
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 from graphmem.catalog.foreign import ForeignDatabase
 from graphmem.errors import BadInput, Unavailable
 from graphmem.importers.sessions import session
-from graphmem.importers.sessions.places import READERS, given, reader_of, usual
+from graphmem.importers.sessions.places import READERS, TranscriptFile, given, reader_of, usual
 from graphmem.importers.sessions.session import (
     MOST_CALLS,
     MOST_GIVEN,
@@ -327,3 +330,70 @@ def test_the_edits_of_cursor_and_the_statuses_of_copilot_are_known(tmp_path: Pat
     assert isinstance(edit, FileEdit)
     assert isinstance(run, RanCommand)
     assert (edit.added, run.status) == ("y", 2)
+
+
+def test_a_later_line_of_gemini_replaces_a_message_and_a_file_of_any_size_takes_little_memory(tmp_path: Path) -> None:
+    call = {"id": "c1", "name": "run_shell_command", "args": {"command": "make"}}
+    done = {**call, "status": "error", "result": [{"functionResponse": {"response": {"output": "exit code: 2"}}}]}
+    message = {"id": "m1", "type": "gemini", "content": "I build it", "timestamp": "2026-01-05T10:00:00Z"}
+    path = tmp_path / "chat.jsonl"
+    head = {"sessionId": "g1", "projectHash": "x", "startTime": "2026-01-05T10:00:00Z"}
+    more = [{"id": f"n{number}", "type": "user", "content": "x" * 4_000} for number in range(5_000)]
+    lines = [head, {**message, "toolCalls": [call]}, *more, {**message, "toolCalls": [done]}]
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    tracemalloc.start()
+    failed = [
+        event
+        for session in READERS["gemini"](path, Counter())
+        for event in session.events
+        if isinstance(event, RanCommand)
+    ]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [(event.command, event.status) for event in failed] == [("make", 2)]
+    assert most < path.stat().st_size / 4
+
+
+def test_the_files_of_an_older_opencode_are_read_and_their_state_is_that_of_all(tmp_path: Path) -> None:
+    def put_json(path: Path, value: object) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(orjson.dumps(value))
+
+    storage = tmp_path / "opencode/storage"
+    session = storage / "session/p1/ses_1.json"
+    put_json(session, {"id": "ses_1", "projectID": "p1", "directory": "/shop", "time": {"created": 1767323045000}})
+    put_json(storage / "message/ses_1/msg_1.json", {"id": "msg_1", "role": "user"})
+    put_json(storage / "part/msg_1/prt_1.json", {"type": "text", "text": "make it pass"})
+    put_json(storage / "message/ses_1/msg_2.json", {"id": "msg_2", "role": "assistant"})
+    state = {"input": {"command": "go test"}, "output": "FAIL", "metadata": {"exit": 1}, "status": "completed"}
+    put_json(storage / "part/msg_2/prt_2.json", {"type": "tool", "tool": "bash", "callID": "c1", "state": state})
+    put_json(storage / "part/msg_2/prt_3.json", {"type": "tool", "tool": "edit", "callID": "c2", "state": {
+        "input": {"filePath": "/shop/a.go", "oldString": "a", "newString": "b"}, "status": "completed"}})  # fmt: skip
+    (storage / "part/msg_2/prt_4.json").write_bytes(b"{cut")
+    (file,) = (file for file in usual(tmp_path, {"XDG_DATA_HOME": str(tmp_path)}, []))
+    assert (file.path, file.client, reader_of(session)) == (session, "opencode", "opencode-files")
+    skips: Skips = Counter()
+    (found,) = READERS["opencode-files"](session, skips)
+    prompt, command, edit = found.events
+    assert isinstance(prompt, Message)
+    assert isinstance(command, RanCommand)
+    assert isinstance(edit, FileEdit)
+    assert (found.session, found.folder, prompt.by) == ("ses_1", "/shop", "person")
+    assert (command.command, command.status, command.folder, edit.file) == ("go test", 1, "/shop", "/shop/a.go")
+    assert skips == {"the file is not JSON": 1}
+    before = file.state()
+    os.utime(storage / "part/msg_2", ns=(2**61, 2**61))
+    assert file.state() != before
+
+
+def test_a_database_that_its_program_has_open_is_read_with_its_newest_rows(tmp_path: Path) -> None:
+    path = loaded(DATA / "opencode.sql", tmp_path)
+    file = TranscriptFile(path, "opencode")
+    with contextlib.closing(sqlite3.connect(path)) as program:
+        program.execute("PRAGMA journal_mode = WAL")
+        program.execute("SELECT count(*) FROM session").fetchone()
+        before = file.state()
+        program.execute("INSERT INTO session (id, directory, time_created) VALUES ('s2', '/new', 9)")
+        program.commit()
+        assert file.state() != before
+        assert {session.session for session in READERS["opencode"](path, Counter())} == {"s1", "s2"}

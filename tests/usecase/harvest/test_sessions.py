@@ -249,3 +249,12 @@ def test_a_folder_that_is_no_path_and_an_id_with_a_credential_do_no_harm(
     assert answer.unread["of another project"] == 1
     assert answer.waiting == 1
     assert SECRET not in (project / ".graphmem/state/candidates.json").read_text()
+
+
+def test_a_link_or_a_pipe_that_is_named_is_counted_and_not_read(memory: Memory, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "real.jsonl").write_text("{}\n")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    answer = memory.imports.sessions(paths=[tmp_path / "pipe.jsonl", tmp_path / "link.jsonl"])
+    assert answer.unread == {"is a link, or cannot be read": 2}
+    assert [source.status for source in answer.sources] == ["skipped", "skipped"]
