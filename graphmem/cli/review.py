@@ -2,7 +2,7 @@
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import typer
@@ -66,9 +66,16 @@ def lines_of(one: ShownCandidate) -> list[str]:
     return lines
 
 
+def reports(one: ShownCandidate) -> Iterator[str]:
+    """Yield the commands that report on the record that has the error of a candidate: this person knows which is so."""
+    for flag, case in (("--helped", "its fix is what passed here"), ("--failed", "its fix was tried here and failed")):
+        if one.near:
+            yield f"  {case}: {shell.command('graphmem', 'feedback', one.near, flag, '--task', one.id)}"
+
+
 def whole(one: ShownCandidate) -> str:
     """Return a candidate with all its evidence."""
-    lines = lines_of(one)
+    lines = [*lines_of(one), *reports(one)]
     for found in one.evidence:
         lines += ["", f"--- {visible(occasion(found))}"]
         lines += [f"  | {visible(line)}" for line in (found.failed or "").splitlines()]

@@ -66,6 +66,11 @@ def test_a_record_with_the_same_error_is_named(found: Graphmem) -> None:
         "add", "failure", "--name", "wrap", "--trigger", "error returned from external package is unwrapped (wrapcheck)"
     )
     assert f"  a record has this error: graphmem review accept {ID} --into failure/wrap\n" in found("review").out
+    command = f"graphmem feedback failure/wrap --helped --task {ID}"
+    assert f"  its fix is what passed here: {command}\n" in found("review", "show", ID).out
+    for _ in range(2):  # a report that is made twice counts once
+        assert found(*command.split()[1:]).status == 0
+    assert "  helped:         1\n" in found("get", "failure/wrap").out
 
 
 def test_what_a_log_reports_is_marked_as_not_reviewed(found: Graphmem, tmp_path: Path) -> None:
