@@ -13,7 +13,10 @@ from graphmem.contract.operations import OPERATIONS
 from graphmem.contract.records import GetRequest
 from graphmem.dispatch import OWNER, Caller
 from graphmem.embed.model import Embedder
+from graphmem.model.candidate import Candidate, candidate_id
+from graphmem.rules.draft import keys_of, problem_in
 from graphmem.store.runtime import Rights
+from graphmem.usecase.writing.candidates import queue_of
 from tests.repository import Repository
 from tests.sample import data, open_memory
 
@@ -25,7 +28,8 @@ ASKED: dict[str, list[dict[str, Any]]] = {
     "list": [{}, {"kind": "pattern"}, {"kind": "failure"}, {"kind": "service"}, {"kind": "room"}, {"kind": "rooms"},
              {"limit": 1}, {"tags": ["quiet"]}, {"sort": "cost"}],
     "query": [{"text": "hush"}, {"text": "a quiet place for the shop"}, {"text": "failure/hush"},
-              {"text": "stay calm", "kinds": ["pattern"]}, {"text": "x", "kinds": ["room"]}],
+              {"text": "stay calm", "kinds": ["pattern"]}, {"text": "x", "kinds": ["room"]},
+              {"text": "hush: the attic is locked", "candidates": True}],
     "related": [{"ref": "pattern/calm"}, {"ref": "failure/hush"}, {"ref": "service/shop", "max_hops": 3},
                 {"ref": "pattern/calm", "types": ["hides"]}, {"ref": "pattern/calm", "types": ["serves"]}],
     "path": [{"source": "pattern/calm", "target": "pattern/both"}, {"source": "pattern/calm", "target": "failure/hush"},
@@ -84,6 +88,10 @@ def fill(memory: Memory, *, everything: bool) -> None:
         memory.campaigns.create("a quiet campaign in the attic", name="attic")
         memory.campaigns.complete("attic", outcome="hushed")
         memory.feedback("failure/hush", helped=True, question="the shop is noisy")
+        problem = problem_in("hush: the attic is locked")
+        with queue_of(memory.client).changing() as queue:
+            queue.add(Candidate(id=candidate_id(problem.key), keys=keys_of(problem), base=0.9,
+                                failure={"trigger": problem.text}, sessions=("s1",)))  # fmt: skip
 
 
 def answers(memory: Memory, caller: Caller, name: str) -> list[Any]:
