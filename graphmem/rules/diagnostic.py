@@ -10,13 +10,20 @@ from typing import NamedTuple
 
 LINE = 600  # characters of a line that are read
 PLACE = re.compile(
-    r"^(?:\S*\[\d+\]:? |\[[\w:.-]{1,40}\] )?(?:vet: |ERROR: |error: )?"  # what runners put before
+    r"^(?:\S*\[\d+\]:? |\[[\w:.-]{1,40}\] )?(?:vet: |ERROR: |error: |[ew]: (?:file://)?)?"  # what runners put before
     r"(?P<file>(?:[A-Za-z]:[\\/])?[\w.@+~\\/-]{1,200}\.[A-Za-z]{1,8})"
-    r"(?::(?P<line>\d{1,7})(?::(?P<column>\d{1,5}))?|\((?P<row>\d{1,7})(?:,\d{1,5})?\))\s?(?::|-)?\s+(?P<rest>\S.*)$"
+    r"(?::(?P<line>\d{1,7})(?::(?P<column>\d{1,5}))?|:\[(?P<place>\d{1,7},\d{1,5})\]"
+    r"|\((?P<row>\d{1,7})(?:,\d{1,5})?\))\s?(?::|-)?\s+(?P<rest>\S.*)$"
 )
 STYLISH = re.compile(
-    r"^\s+\d{1,7}:\d{1,5}\s+(?:error|warning|✖|⚠)\s+(?P<message>\S.*?)\s{2,}(?P<rule>[@\w/.-]+)$"
-)  # ESLint
+    r"^\s+\d{1,7}:\d{1,5}\s+(?:error|warning|✖|⚠)\s+(?P<message>\S.*?)\s{2,}"
+    r"(?:(?P<rule>[@\w/.-]+)|\((?P<yaml>[a-z-]+)\))$"
+)  # ESLint, yamllint
+LONE = re.compile(  # the place is in another line
+    r"^\s*\^-+\^? (?P<shell>SC\d{4}) \(\w+\): (?P<said>\S.*)$"  # ShellCheck
+    r"|^\S*Dockerfile\S*:\d{1,7} (?P<docker>(?:DL|SC)\d{4}) \w+: (?P<text>\S.*)$"  # Hadolint
+    r"|^\s+= (?:note: `-[DW] clippy::|help: for further \S+ visit \S+/rust-clippy/\S+#)(?P<clippy>[\w-]{3,60})\b"
+)
 HEADED = re.compile(  # Rust and newer linters: the place is in the next line
     r"^(?:error|warning)\[(?P<code>[A-Z]\d{3,5})\]: (?P<message>\S.*)$|^(?P<rule>[A-Z]{1,4}\d{3,4}) (?:\[\*\]"
     r" )?(?P<said>\S.*)$"
@@ -28,8 +35,21 @@ SEVERITY = re.compile(
 CODE = re.compile(
     r"^(?P<code>[A-Z]{1,5}\d{2,6})\b(?: \((?:error|warning|info|style)\))?:? (?:\[\*\] )?(?P<message>\S.*)$"
 )
+OF_TOOL = re.compile(  # a tool that begins with its rule
+    r"^[CWEFR]: (?:\[Correct(?:ed|able)\] )?(?P<rubocop>[A-Z]\w+(?:/\w+)+): (?P<a>\S.*)$"
+    r"|^\([a-z]\w+\) (?P<checkstyle>[A-Z]\w+): (?P<b>\S.*)$"
+    r"|^(?P<biome>(?:lint|assist)/\w+/\w+)(?: [A-Z]+)?(?: ━+)?$|^(?P<clippy>clippy::\w+)$"
+)
 NAMED_RULE = re.compile(r"^(?P<rule>[a-z][a-z\d]*(?:[-A-Z][A-Za-z\d]+)+): (?P<message>\S.*)$")
 IN_BRACKETS = re.compile(r"\s+\[(?P<rule>(?:[-@\w]+/)*-?[A-Za-z][\w=+-]*)(?:\s*,[^\]]*)?\]$")
+BRACKETED = {  # whose rules look so
+    "cc": re.compile(r"-W.*"),
+    "clang-tidy": re.compile(
+        r"(?:bugprone|cert|clang-analyzer|concurrency|cppcoreguidelines|google|hicpp|llvm|misc|modernize|performance"
+        r"|portability|readability)-.+"
+    ),
+    "mypy": re.compile(r"[a-z-]+"),
+}
 IN_PARENTHESES = re.compile(r"\s+\((?P<rule>[a-z][\w-]{2,40})\)$")
 TOOLS = {  # by the end of a file's name: whose messages without a rule they are
     "go": "go", "rs": "rustc", "c": "cc", "h": "cc", "cc": "cc", "cpp": "cc", "hpp": "cc", "cxx": "cc", "m": "cc",
@@ -38,7 +58,7 @@ TOOLS = {  # by the end of a file's name: whose messages without a rule they are
 }  # fmt: skip
 NEVER = re.compile(r"^(?:in |at |note: |line |FAILED|PASSED|ok\b|INFO\b|DEBUG\b|WARN(?:ING)?\b)")
 TEST_FILE = re.compile(r"(?:^|[\\/])(?:test_[^\\/]*|[^\\/]*(?:_test|[._]spec|\.test))\.\w+$")
-COMPILERS = frozenset(TOOLS.values()) | {"mypy", "pyright", "tsc", "rustc"}
+COMPILERS = (frozenset(TOOLS.values()) | {"mypy", "pyright"}) - {"shellcheck"}
 OF_CODE = {"TS": "tsc", "CS": "csc", "SC": "shellcheck", "DL": "hadolint", "MD": "markdownlint", "AL": "ansible"}
 
 QUOTED = re.compile(r"`[^`]{0,200}`|'[^']{0,200}'|\"[^\"]{0,200}\"|‘[^’]{0,200}’|“[^”]{0,200}”")
@@ -47,6 +67,8 @@ PARENTHESIS = re.compile(r"\([^()]{0,300}\)")
 CODE_WORD = re.compile(r"[a-z\d][A-Z]|\d|[\w)\]}][./\\:_$#@<>{}\[\]*&|-]+[\w*]|[_$#@<>{}\[\]*&\\/]|^[A-Z]{2,}$")
 COMMON = re.compile(r"[a-z]+(?:-[a-z]+)+|e\.g|i\.e|and/or")  # words of prose with a sign in them
 EDGES = ",;:.!?()'"
+SYMBOL = re.compile(r"^\s+symbol:\s+(\S.*)$")  # of javac: what it cannot find is in a line of its own
+WITHOUT_SYMBOL = "cannot find symbol"
 LAST_NAME = re.compile(r"(?<=: )[\w$]+$")  # "undefined: time"
 GAPS = re.compile(r"_(?: _)+")
 
@@ -93,7 +115,12 @@ def diagnostic_of(line: str) -> Diagnostic | None:
     """Return what a line of an output reports of a place in the code; None for any other line."""
     line = line[:LINE].rstrip()
     if found := STYLISH.match(line):
-        return Diagnostic("eslint", found["rule"], found["message"], "", f"{found['message']}  {found['rule']}")
+        tool, rule, shown = ("eslint", found["rule"], found["rule"])
+        if found["yaml"]:
+            tool, rule, shown = ("yamllint", found["yaml"], f"({found['yaml']})")
+        return Diagnostic(tool, rule, found["message"], "", f"{found['message']}  {shown}")
+    if found := LONE.match(line):
+        return lone(found)
     if found := HEADED.match(line):
         rule = found["code"] or found["rule"]
         return Diagnostic("rustc" if found["code"] else "", rule, found["message"] or found["said"], "", line)
@@ -106,12 +133,22 @@ def diagnostic_of(line: str) -> Diagnostic | None:
     if not rule:
         if TEST_FILE.search(file) and not place["column"]:
             return None  # where an assertion failed
-        if not (is_marked or place["column"]):
+        if not (is_marked or place["column"] or place["place"]):
             return None
     end = file.rpartition(".")[2].lower()
     if tool == "typecheck":  # what golangci-lint calls the compiler
         tool, rule = "", ""
-    return Diagnostic(tool or ("" if rule else TOOLS.get(end, end)), rule, message, file, rest)
+    return Diagnostic(tool or ("" if rule else TOOLS.get(end, end)), rule, message, file, rest.rstrip(" ━"))
+
+
+def lone(found: re.Match[str]) -> Diagnostic:
+    """Return a diagnostic whose line names no place."""
+    if found["clippy"]:
+        rule = f"clippy::{found['clippy'].replace('-', '_')}"
+        return Diagnostic("clippy", rule, "", "", rule)
+    tool, rule = ("shellcheck", found["shell"]) if found["shell"] else ("hadolint", found["docker"])
+    said = found["said"] or found["text"]
+    return Diagnostic(tool, rule, said, "", f"{rule}: {said}")
 
 
 def rule_in(trigger: str) -> Diagnostic | None:
@@ -126,9 +163,12 @@ def rule_in(trigger: str) -> Diagnostic | None:
 def parts_of(rest: str) -> tuple[str, str, str]:
     """Return the tool, the rule and the message in what follows a place; tool and rule are empty where not named."""
     tool, rule = "", ""
+    if found := OF_TOOL.match(rest):
+        tool = next(name for name in ("rubocop", "checkstyle", "biome", "clippy") if found[name])
+        return tool, found[tool], found["a"] or found["b"] or ""
     if found := IN_BRACKETS.search(rest):  # mypy, gcc, ESLint in another format
         rule, rest = found["rule"].removeprefix("Error/").removeprefix("Warning/"), rest[: found.start()]
-        tool = "cc" if rule.startswith("-W") else "mypy" if re.fullmatch(r"[a-z-]+", rule) else ""
+        tool = next((name for name, form in BRACKETED.items() if form.fullmatch(rule)), "")
     elif found := IN_PARENTHESES.search(rest):  # golangci-lint names the linter, Pyright and Pylint their rule
         tool, rest = found["rule"], rest[: found.start()]
         if tool.startswith("report"):

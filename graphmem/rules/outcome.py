@@ -14,8 +14,8 @@ from graphmem.rules.diagnostic import diagnostic_of
 
 Outcome = Literal["failed", "hidden", "passed", "unknown"]
 ENDS = re.compile(  # how runners end: that something failed, not what
-    r"^\s*(?:\[[\w:.@/-]{1,60}\] )?(?:(?:ERROR|error):? )?(?:task failed|FAIL(?:ED)?\b[^:]*|exit status \d+"
-    r"|make(?:\[\d+\])?: \*\*\* .*"
+    r"^\s*(?:#\d{1,4} )?(?:\[[\w:.@/-]{1,60}\] )?(?:(?:ERROR|error):? )?"
+    r"(?:task failed|FAIL(?:ED)?\b[^:]*|exit status \d+|make(?:\[\d+\])?: \*\*\* .*"
     r"|npm (?:ERR!|error) (?:code|errno|path|command|Lifecycle|A complete log|Test failed|workspace|location"
     r"|syscall|Exit).*"
     r"|npm (?:ERR!|error)\s*|(?:##\[error\])?Process (?:completed|finished) with exit code \d+\.?"
@@ -23,7 +23,8 @@ ENDS = re.compile(  # how runners end: that something failed, not what
     r"|ELIFECYCLE.*|(?: ?ERR_PNPM_\S+.*)|Error: Process completed with exit code \d+\.?|BUILD FAILED.*"
     r"|(?:FAILURE: )?Build failed.*|\d+ (?:errors?|problems?|issues?|failures?)\b.*|error: could not compile .*"
     r"|error: aborting due to .*|error: test failed, to rerun .*|FAILED \(.*\)|test result: FAILED.*"
-    r"|Found \d+ errors?.*|=+ .*(?:failed|error).* =+|too many errors)\s*$"
+    r"|Found \d+ errors?.*|=+ .*(?:failed|error).* =+|too many errors"
+    r"|(?:failed to solve: )?process \".*\" did not complete successfully: exit code: \d+)\s*$"
 )
 SAYS_FAILURE = re.compile(
     r"(?m)^(?:\s*--- FAIL:|FAIL\b|panic: |fatal: |(?:\[[\w:.-]{1,40}\] )ERROR task failed|Traceback \(most"

@@ -6,10 +6,11 @@ a runner ends is no problem by itself, nor is what a test that passed has printe
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
-from graphmem.rules.diagnostic import Diagnostic, diagnostic_of
+from graphmem.rules.diagnostic import SYMBOL, WITHOUT_SYMBOL, Diagnostic, diagnostic_of
 from graphmem.rules.failed_test import FailedTest, failed_tests
 from graphmem.rules.line import ESCAPES
 from graphmem.rules.outcome import ends_run
@@ -23,6 +24,9 @@ ASSERTION = re.compile(  # errors that only say that the check of a test failed
     r"(?:\w*Assertion\w*|ComparisonFailure|\w*ExpectationNotMet\w*|failure): |(?:error|panic): (?:assert|expect)",
     re.IGNORECASE,
 )
+BUILDKIT = re.compile(r"^#\d{1,4} (?:\d{1,6}\.\d{1,6} )?")  # before each line of docker build
+WENT_WRONG = "* What went wrong:"  # of Gradle: the next lines say it
+OF_NPM = re.compile(r"^npm (?:ERR!|error) (?=(?:\S+ ){3})")  # a sentence
 HINTED = re.compile(r"^(?:hint|help|Hint|Help): ")  # after what a program says went wrong
 WRONG_CALL = re.compile(
     r"(?im)^.{0,80}?(?:unknown (?:shorthand )?(?:flag|option|command|subcommand)s?\b|unrecognized (?:option"
@@ -61,7 +65,7 @@ def problems(output: str) -> list[RunProblem]:
     """Return the problems that an output reports, in its order, each once."""
     if len(output) > MOST_OUTPUT:
         output = f"{output[: MOST_OUTPUT // 2]}\n{output[-MOST_OUTPUT // 2 :]}"
-    lines = ESCAPES.sub("", output).splitlines()
+    lines = joined(BUILDKIT.sub("", line) for line in ESCAPES.sub("", output).splitlines())
     found: dict[str, RunProblem] = {}
     for problem in (*diagnosed(lines), *failing_tests(lines)):
         found.setdefault(problem.key, problem)
@@ -69,6 +73,18 @@ def problems(output: str) -> list[RunProblem]:
         for problem in plain_errors(lines) or hinted(lines):
             found.setdefault(problem.key, problem)
     return list(found.values())[:MOST_PROBLEMS]
+
+
+def joined(lines: Iterable[str]) -> list[str]:
+    """Return lines, with what javac cannot find in the line that says so: it prints that some lines later."""
+    found, without = list[str](), -1
+    for line in lines:
+        if without >= 0 and (symbol := SYMBOL.match(line)):
+            found[without], without = f"{found[without]}: {symbol[1]}", -1
+        else:
+            found.append(line)
+            without = len(found) - 1 if line.endswith(WITHOUT_SYMBOL) else without
+    return found
 
 
 def diagnosed(lines: list[str]) -> Iterator[RunProblem]:
@@ -118,9 +134,13 @@ def plain_errors(lines: list[str]) -> list[RunProblem]:
 
 
 def hinted(lines: list[str]) -> list[RunProblem]:
-    """Return what is before the first hint of an output that reports no error otherwise."""
+    """Return what an output without other errors says went wrong: before its first hint, or as Gradle says it."""
     place = next((place for place, line in enumerate(lines) if HINTED.match(line)), 0)
-    text = " ".join(" ".join(lines[max(0, place - 3) : place]).split())[:TRIGGER]
+    of_npm = next((OF_NPM.sub("", line) for line in lines if OF_NPM.match(line) and not ends_run(line)), "")
+    said = [of_npm] if of_npm else lines[max(0, place - 3) : place]
+    if WENT_WRONG in lines:
+        said = [line.strip().removeprefix("> ") for line in takewhile(str.strip, lines[lines.index(WENT_WRONG) + 1 :])]
+    text = " ".join(" ".join(said).split())[:TRIGGER]
     return [RunProblem("error", f"hint: {text}".casefold(), text)] if text else []
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
-from graphmem.rules.diagnostic import Diagnostic, diagnostic_of, nameless, rule_in
+from graphmem.rules.diagnostic import SYMBOL, WITHOUT_SYMBOL, Diagnostic, diagnostic_of, nameless, rule_in
 from graphmem.rules.volatile import stable
 
 LINE = 1_000  # characters of a line that are read: an error is reported in fewer
@@ -56,6 +56,8 @@ ERROR_WORDS = (
     "import cycle",
     "exclude all",
     "(http ",
+    "npm err",
+    "already allocated",
 )
 TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
 ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
@@ -73,7 +75,7 @@ CLASS = re.compile(
 )
 ANY_CLASS = re.compile(r"^(?:E {2,}|(?=[a-z_]\w*\.))(?:[A-Za-z_]\w*\.)*([A-Z]\w*[a-z]\w*)(?::\s+(.*)|\s*$)")
 MARK = re.compile(
-    r"\b(fatal error|internal compiler error|error|fatal|panic|failure|critical|severe)"
+    r"\b(fatal error|internal compiler error|error response from daemon|error|fatal|panic|failure|critical|severe)"
     r"(?:\[(\w+)\]| ([A-Z]{1,4}\d{2,6}))?\s?[:!]\s+(\S.*)",
     re.IGNORECASE,
 )
@@ -83,13 +85,15 @@ PLAIN = re.compile(
     r"|out of memory|not found$|no rule to make target|no required module provides"
     r"|unknown (?:shorthand )?(?:flag|option|argument|command|linter)s?\b|unrecognized (?:option|argument)s?\b"
     r"|(?:illegal|invalid) option\b|provided but not defined|import cycle not allowed|build constraints exclude all"
+    r"|^missing script:|unable to resolve|cannot connect to|connection to .{1,100} was refused"
     r"|parse error near|\(HTTP [45]\d\d\)$",
     re.IGNORECASE,
 )
 SHELL = re.compile(r"^(?:\S*/)?[\w.-]+: (?:line )?\d+: ")
 LAST_OF_PYTHON = re.compile(r"^(?:\w+\.)*([A-Za-z_]\w*)(?:: (.*))?$")
 LEAD = re.compile(
-    r"^(?:E {2,}|[ |+-]*\| |Caused by: |Exception in thread \"[^\"]*\" |Uncaught |##\[error\]|\[cause\]: "
+    r"^(?:E {2,}|[ |+-]*\| |│ |#\d{1,4} (?:\d{1,6}\.\d{1,6} )?|\[ERROR\] (?:\S+:\[\d+,\d+\] )?"
+    r"|Caused by: |Exception in thread \"[^\"]*\" |Uncaught |##\[error\]|\[cause\]: "
     r"|npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\* |(?:FAILED|ERROR) [^\s:]+::.*? - )+"
 )
 PANIC = re.compile(r"panicked at (?:'(.*)', )?([^\s:]+):\d+(?::\d+)?:?$")
@@ -222,7 +226,9 @@ def rule_error(number: int, line: str) -> Error | None:
 
 def of_rule(number: int, found: Diagnostic) -> Error:
     """Return a rule of a linter as an error: the same one wherever it is broken, whatever the names in the code are."""
-    return Error(number, found.text, f"{found.tool} {found.rule}".strip(), nameless(found.message), said=found.text)
+    return Error(
+        number, found.text, f"{found.tool} {found.rule}".strip(), nameless(found.message) or found.rule, said=found.text
+    )
 
 
 class ErrorReader:
@@ -249,6 +255,11 @@ class ErrorReader:
         if found := BEFORE.match(line):
             path, function = found[1] or found[3], found[2] or found[4] or ""
             self.before.append((f"{tail(path)}:{function}", not LIBRARY.search(path)))
+            return
+        if self.error is not None and self.error.message.endswith(WITHOUT_SYMBOL) and (found := SYMBOL.match(line)):
+            self.error.message, self.error.text = (
+                f"{said}: {found[1]}" for said in (self.error.message, self.error.text)
+            )
             return
         if self.error is not None and (found := AFTER.match(line)):
             self.take_frame(*after_frame(found, self.call))

@@ -3,6 +3,7 @@
 import pytest
 
 from graphmem.rules.diagnostic import diagnostic_of, nameless, rule_in
+from graphmem.rules.signature import error_keys, errors
 
 MISSING = "a.py:1:0: C0114: Missing module docstring (missing-module-docstring)"
 UNDEFINED = '/p/a.py:3:5 - error: "foo" is not defined (reportUndefinedVariable)'
@@ -29,6 +30,37 @@ UNWRAPPED = "error returned from external package is unwrapped"
         ('session/a_test.go:4:2: "context" imported and not used', "go", "", False),
         ("a.go:1:2: undefined: errors (typecheck)", "go", "", False),
         ("a.zz:1:2: something odd here", "zz", "", False),
+        (
+            "lib/x.rb:4:1: W: [Correctable] Lint/UselessAssignment: Useless assignment to variable - foo.",
+            "rubocop",
+            "Lint/UselessAssignment",
+            True,
+        ),
+        (
+            "   = note: `-D clippy::while-let-on-iterator` implied by `-D warnings`",
+            "clippy",
+            "clippy::while_let_on_iterator",
+            True,
+        ),
+        (
+            "   = help: for further information visit https://rust-lang.github.io/rust-clippy/index.html#needless_range",
+            "clippy",
+            "clippy::needless_range",
+            True,
+        ),
+        ("     ^-- SC2086 (info): Double quote to prevent globbing.", "shellcheck", "SC2086", True),
+        ("Dockerfile:3 DL3008 warning: Pin versions in apt get install.", "hadolint", "DL3008", True),
+        ("  3:1       error    trailing spaces  (trailing-spaces)", "yamllint", "trailing-spaces", True),
+        (
+            "[ERROR] src/A.java:[3,5] (javadoc) MissingJavadocMethod: Missing a comment.",
+            "checkstyle",
+            "MissingJavadocMethod",
+            True,
+        ),
+        ("src/a.ts:3:5 lint/suspicious/noExplicitAny ━━━━━━━", "biome", "lint/suspicious/noExplicitAny", True),
+        ("a.cpp:3:5: warning: use auto [modernize-use-auto]", "clang-tidy", "modernize-use-auto", True),
+        ("e: file:///app/src/A.kt:10:5 Unresolved reference: foo", "kotlinc", "", False),
+        ("[ERROR] /app/src/Foo.java:[17,9] cannot find symbol", "javac", "", False),
     ],
 )
 def test_a_line_of_a_tool_names_its_rule(line: str, tool: str, rule: str, is_rule: bool) -> None:
@@ -71,6 +103,26 @@ def test_the_same_rule_has_the_same_key_whatever_the_names_are() -> None:
 )
 def test_names_of_the_code_are_left_out_of_a_message(message: str, kept: str) -> None:
     assert nameless(message) == kept
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lib/x.rb:4:1: W: [Correctable] Lint/UselessAssignment: Useless assignment to variable - foo.",
+        "   = note: `-D clippy::while-let-on-iterator` implied by `-D warnings`",
+        "     ^-- SC2086 (info): Double quote to prevent globbing.", "  3:1  error  trailing spaces  (trailing-spaces)",
+        "src/a.ts:3:5 lint/suspicious/noExplicitAny ━━━━━━━", "a.cpp:3:5: warning: use auto [modernize-use-auto]",
+        "[ERROR] src/A.java:[3,5] (javadoc) MissingJavadocMethod: Missing a comment.",
+    ],
+)  # fmt: skip
+def test_the_trigger_that_is_made_of_a_rule_finds_it_again(line: str) -> None:
+    found = diagnostic_of(line)
+    assert found is not None
+    again = rule_in(found.text)
+    assert again is not None
+    assert (again.key, again.text) == (found.key, found.text)
+    (error,) = errors([line])
+    assert not error_keys(found.text).isdisjoint(error.exact_keys)
 
 
 def test_a_trigger_without_a_place_names_its_rule_too() -> None:

@@ -1,6 +1,9 @@
 """What went wrong in a run, each with what finds it again."""
 
+import pytest
+
 from graphmem.rules.problem import MOST_OUTPUT, MOST_PROBLEMS, problems
+from graphmem.rules.signature import error_keys, errors
 
 GO = """=== RUN   TestParse
 === RUN   TestParse/short
@@ -46,6 +49,52 @@ def test_an_error_without_a_tool_has_its_signature() -> None:
 def test_what_a_program_hints_at_is_told_by_what_is_before_the_hint() -> None:
     (found,) = problems("The following paths are ignored by one of your .gitignore files:\n.out\nhint: Use -f\n")
     assert found.text == "The following paths are ignored by one of your .gitignore files: .out"
+
+
+JAVAC = (
+    "/p/Foo.java:17: error: cannot find symbol\n        {name} b = null;\n        ^\n"
+    "  symbol:   class {name}\n  location: class Foo\n1 error\n"
+)
+
+
+def test_two_names_that_javac_cannot_find_are_two_problems() -> None:
+    (one,), (other,) = (problems(JAVAC.format(name=name)) for name in ("Bar", "Baz"))
+    assert one.text == "error: cannot find symbol: class Bar"
+    assert one.key != other.key
+    found = next(errors(JAVAC.format(name="Bar").splitlines()))
+    assert not error_keys(one.text).isdisjoint(found.exact_keys)
+    assert error_keys(other.text).isdisjoint({*found.exact_keys, *found.near_keys})
+
+
+GRADLE = (
+    "FAILURE: Build failed with an exception.\n\n* What went wrong:\nCould not resolve it.\n> Could not find x:y:1.\n\n"
+)
+DOCKER = (
+    "#8 0.5 npm ERR! code EUSAGE\n#8 0.6 npm ERR! The `npm ci` command needs a package-lock.json\n"
+    '#8 ERROR: process "/bin/sh -c npm ci" did not complete successfully: exit code: 1\n------\n'
+    'ERROR: failed to solve: process "/bin/sh -c npm ci" did not complete successfully: exit code: 1\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (GRADLE, "Could not resolve it. Could not find x:y:1."),
+        (DOCKER, "The `npm ci` command needs a package-lock.json"),
+        ("#9 2.1 ModuleNotFoundError: No module named 'yaml'\n", "ModuleNotFoundError: No module named 'yaml'"),
+        ('npm ERR! Missing script: "lint"\nnpm ERR! \nnpm ERR!   npm run\n', 'npm ERR! Missing script: "lint"'),
+        ("npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree\n",
+         "npm error ERESOLVE unable to resolve dependency tree"),
+        ("│ Error: Reference to undeclared resource\n│ \n│   on main.tf line 12\n",
+         "Error: Reference to undeclared resource"),
+        ("docker: Error response from daemon: Bind for 0.0.0.0:80 failed: port is already allocated.\n",
+         "docker: Error response from daemon: Bind for 0.0.0.0:80 failed: port is already allocated."),
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n",
+         "Cannot connect to the Docker daemon at unix:///var/run/docker.sock."),
+    ],
+)  # fmt: skip
+def test_what_a_tool_says_went_wrong_is_the_problem(output: str, text: str) -> None:
+    assert [problem.text for problem in problems(output)] == [text]
 
 
 def test_how_a_runner_ends_is_no_problem() -> None:
