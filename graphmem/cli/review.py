@@ -66,6 +66,11 @@ def lines_of(one: ShownCandidate) -> list[str]:
     return lines
 
 
+def shown(line: str) -> str:
+    """Return a line of an output or of code, with its tabs as blanks."""
+    return visible(line.expandtabs(4))
+
+
 def reports(one: ShownCandidate) -> Iterator[str]:
     """Yield the commands that report on the record that has the error of a candidate: this person knows which is so."""
     for flag, case in (("--helped", "its fix is what passed here"), ("--failed", "its fix was tried here and failed")):
@@ -78,11 +83,11 @@ def whole(one: ShownCandidate) -> str:
     lines = [*lines_of(one), *reports(one)]
     for found in one.evidence:
         lines += ["", f"--- {visible(occasion(found))}"]
-        lines += [f"  | {visible(line)}" for line in (found.failed or "").splitlines()]
+        lines += [f"  | {shown(line)}" for line in (found.failed or "").splitlines()]
         for change in found.edits:
             lines.append(f"  {visible(change.file)}")
-            lines += [f"  - {visible(line)}" for line in change.removed.splitlines()]
-            lines += [f"  + {visible(line)}" for line in change.added.splitlines()]
+            lines += [f"  - {shown(line)}" for line in change.removed.splitlines()]
+            lines += [f"  + {shown(line)}" for line in change.added.splitlines()]
     return "\n".join(lines)
 
 

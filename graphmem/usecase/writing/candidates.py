@@ -1,6 +1,6 @@
 """The queue of candidates of a store: what is put in has no credentials in it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.machine.candidates import CandidateQueue, Queue
@@ -33,6 +33,17 @@ def seen(one: Candidate) -> SeenCandidate:
 def queue_of(client: Client) -> CandidateQueue:
     """Return the queue of a store."""
     return CandidateQueue(client.layout.candidates, client.local / "candidates.lock", client.lock_timeout_s)
+
+
+def reopen(client: Client, is_gone: Callable[[str], bool]) -> None:
+    """Let candidates wait again whose records are gone: the write that accepted them was taken back."""
+    kept = queue_of(client)
+    accepted = [one for one in kept.read().candidates.values() if one.state == "accepted" and one.refs]
+    if gone := [one.id for one in accepted if all(map(is_gone, one.refs))]:
+        with kept.changing() as queue:
+            for name in gone:
+                if name in queue.candidates:
+                    queue.candidates[name] = queue.candidates[name].model_copy(update={"state": "waiting", "refs": ()})
 
 
 def redacted(candidate: Candidate) -> Candidate:

@@ -58,7 +58,11 @@ def test_after_an_undo_a_candidate_can_be_accepted_again_and_not_twice(memory: M
     memory.candidates.accept(name)
     with pytest.raises(Usage, match=f"candidate {name} was accepted before"):
         memory.candidates.accept(name)
+    memory.failures.add("another error", name="another")
     memory.undo()
+    assert memory.candidates.review().total == 0
+    memory.undo()
+    assert [one.id for one in memory.candidates.review().candidates] == [name]
     assert len(memory.candidates.accept(name).reviewed[0].refs) == 2
 
 
