@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from graphmem.contract.store import Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed
     from graphmem.contract.tasks import TaskChanged, TaskShown
     from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
+    from graphmem.contract.why import Why
     from graphmem.dispatch import Log
     from graphmem.model.scope import Scope
     from graphmem.model.vocabulary import EntityType, RelationType
@@ -2275,6 +2276,17 @@ class Memory(Handle):
             limit: Return at most this many; all if not given.
         """
         answer: History = self.call("log", ref=ref, limit=limit)
+        return answer
+
+    def why(self, ref: str, *, query: str | None = None) -> Why:
+        """
+        Return where a record comes from, what was merged into it, how it did, and why a query finds it.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+            query: Say too why the record is in its place for this query.
+        """
+        answer: Why = self.call("why", ref=ref, query=query)
         return answer
 
     def diff(self, revisions: str | None = None) -> Difference:

@@ -58,6 +58,7 @@ from graphmem.contract.stats import Stats
 from graphmem.contract.store import Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed
 from graphmem.contract.tasks import TaskChanged, TaskShown
 from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
+from graphmem.contract.why import Why
 from graphmem.model import MODELS, vocabulary
 from graphmem.model.field import Limit
 from graphmem.model.record import Frozen
@@ -482,6 +483,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`cypher --list`": QueryList,
     "`log`": History,
     "`diff`": Difference,
+    "`why`": Why,
     "`check`": BranchChecked,
     "`export`": Exported,
     "`embed status`": EmbeddingStatus,

@@ -80,6 +80,12 @@ class FactReads(Reads):
         found = self.connection.execute(sql, (number,))
         return [(parse_time(at), bool(helped), bool(wrong)) for at, helped, wrong in found]
 
+    def reports_about(self, number: int) -> list[Feedback]:
+        """Return the reports on a record, by time."""
+        sql = "SELECT id, line, crc FROM fact WHERE ref IS NOT NULL AND record = ? ORDER BY at, id"
+        found = (parse_row(*row) for row in self.connection.execute(sql, (number,)))
+        return [report for report in found if isinstance(report, Feedback)]
+
     def reports_of_task(self, number: int) -> dict[int, bool]:
         """Return the memories that a task reported on, by number, and whether each helped."""
         sql = (

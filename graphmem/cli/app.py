@@ -78,6 +78,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "extract": ("extract", "app", "Run programs that find entities and edges in the project."),
     "cypher": ("cypher", "cypher", "Ask the graph in Cypher, read-only."),
     "log": ("history", "log", "Show the commits that changed a record."),
+    "why": ("why", "why", "Show where a record comes from, and why a query finds it."),
     "diff": ("history", "diff", "Show in words what changed in the memory."),
     "check": ("check", "check", "Check what a branch does to the memory."),
     "textconv": ("history", "textconv", "Print a data file for people; git diff calls it."),

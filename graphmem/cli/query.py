@@ -10,7 +10,7 @@ from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.paths import files as files_from_here
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.harvest import ProofsChecked
-from graphmem.contract.query import Factors, Found, QueryRequest
+from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.contract.records import GetRequest, Got, Listing, ListRequest, StaleRecords
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
@@ -140,22 +140,25 @@ def hits(answer: Found, explain: bool) -> str:
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         lines += [f"    {found}" for found in text.variant_lines(hit.variant_fix)]
         if explain:
-            factors = hit.factors
-            reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"
-            lines.append(
-                f"    score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
-                f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
-                + ("" if factors.finished == 1.0 else f" × finished {factors.finished:.3f}")
-                + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
-                + ("" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.3f}")
-                + moves(factors)
-            )
-            lines.append(
-                f"    relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
-                f" exact {factors.exact:g}{', expression 1' * bool(factors.expression)},"
-                f" graph {factors.graph:.3f}{reranked}"
-            )
+            lines += [f"    {found}" for found in reckoning(hit)]
     return "\n".join(lines)
+
+
+def reckoning(hit: Hit) -> tuple[str, str]:
+    """Return what the score of a result is made of, and its relevance, a line each."""
+    factors = hit.factors
+    reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"
+    return (
+        f"score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
+        f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
+        + ("" if factors.finished == 1.0 else f" × finished {factors.finished:.3f}")
+        + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
+        + ("" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.3f}")
+        + moves(factors),
+        f"relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
+        f" exact {factors.exact:g}{', expression 1' * bool(factors.expression)},"
+        f" graph {factors.graph:.3f}{reranked}",
+    )
 
 
 def moves(factors: Factors) -> str:

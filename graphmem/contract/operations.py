@@ -187,6 +187,7 @@ from graphmem.contract.vocabulary import (
     TypeChanged,
     TypeList,
 )
+from graphmem.contract.why import Why, WhyRequest
 from graphmem.model.scope import Scope
 from graphmem.model.vocabulary import EntityType, RelationType
 
@@ -574,6 +575,9 @@ ROWS = (
     Operation("log", LogRequest, History, READ, "store.history.log",
         "Return the commits that changed a record, newest first, under whatever name it had; git is asked.",
         scoped=True),
+    Operation("why", WhyRequest, Why, READ, "store.why.why",
+        "Return where a record comes from, what was merged into it, how it did, and why a query finds it.",
+        positional=1),
     Operation("diff", DiffRequest, Difference, READ, "store.history.diff",
         "Return what changed in the memory.", positional=1, scoped=True),
     Operation("check", CheckRequest, BranchChecked, READ, "store.check.check",

@@ -78,7 +78,8 @@ OPENING = frozenset({
     "failures.add", "patterns.add", "entities.add", "lessons.add", "lessons.learn", "experiences.add",
     "experiences.promote", "insights.add", "campaigns.create", "tasks.start", "tasks.complete", "tasks.block",
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
-    "log", "diff", "check", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust", "events.add",
+    "log", "why", "diff", "check", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust",
+    "events.add",
     "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "imports.file", "embed.status",
     "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
@@ -174,7 +175,7 @@ def test_what_reads_changes_no_file_and_every_answer_has_its_type(tmp_path: Path
     repository = Repository(tmp_path)
     with open_memory(tmp_path) as memory:
         repository.commit("the empty memory")
-        for name, given in (REAL | {"log": {"ref": "failure/boom"}}).items():
+        for name, given in (REAL | {name: {"ref": "failure/boom"} for name in ("log", "why")}).items():
             row, before = OPERATIONS[name], contents(tmp_path)
             answer = call(memory, name, given)
             if isinstance(row.answer, type) and issubclass(row.answer, BaseModel):
@@ -211,7 +212,7 @@ def test_a_use_case_that_takes_a_snapshot_is_one_moment_and_one_look_at_the_file
     repository = Repository(tmp_path)
     with open_memory(tmp_path) as memory:
         repository.commit("the empty memory")
-        for name, given in (REAL | {"log": {"ref": "failure/boom"}}).items():
+        for name, given in (REAL | {name: {"ref": "failure/boom"} for name in ("log", "why")}).items():
             row = OPERATIONS[name]
             done.clear()
             call(memory, name, given)

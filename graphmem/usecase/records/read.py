@@ -27,15 +27,7 @@ def get(snapshot: Snapshot, request: GetRequest) -> Got:
     """Return a record with its edges."""
     number = snapshot.resolve(request.ref)
     record = snapshot.catalog.records([number])[number]
-    steps = list(snapshot.catalog.steps([number], None, "both"))
-    names = snapshot.catalog.refs({step.far for step in steps} | {number})
-    notes = snapshot.catalog.notes({(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps})
-    edges = []
-    for step in steps:
-        src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
-        note = notes.get((src, step.type, dst))
-        edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
-    edges.sort(key=lambda edge: (edge.type, edge.source, edge.target))
+    edges = edges_of(snapshot, number)
     doubter = Doubter(snapshot)
     cites = doubter.tree.cites_of(record)
     handed, worked = snapshot.catalog.handed_out([number]).get(number, (0, 0))
@@ -53,6 +45,19 @@ def get(snapshot: Snapshot, request: GetRequest) -> Got:
         cites=cites,
         doubts=doubter.of(record, cites),
     )
+
+
+def edges_of(snapshot: Snapshot, number: int) -> list[Edge]:
+    """Return all edges of a record, by type and ends."""
+    steps = list(snapshot.catalog.steps([number], None, "both"))
+    names = snapshot.catalog.refs({step.far for step in steps} | {number})
+    notes = snapshot.catalog.notes({(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps})
+    edges = []
+    for step in steps:
+        src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
+        note = notes.get((src, step.type, dst))
+        edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
+    return sorted(edges, key=lambda edge: (edge.type, edge.source, edge.target))
 
 
 def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
