@@ -2370,15 +2370,20 @@ class Memory(Handle):
         answer: Reset = self.call("reset", yes=yes)
         return answer
 
-    def dump(self, kind: str, *, format: Literal["ndjson", "csv", "mcp-memory", "beads"] = "ndjson") -> Dump:
+    def dump(
+        self,
+        format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld"] = "ndjson",
+        *,
+        kinds: Collection[str] = (),
+    ) -> Dump:
         """
-        Return the rows of a kind or a type, one JSON object a line, or in the form of another tool.
+        Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program.
 
         Args:
-            kind: A kind, an entity type or a relation type.
             format: The form to return them in.
+            kinds: A kind, an entity type or a relation type; all that the form can hold if not given.
         """
-        answer: Dump = self.call("dump", kind=kind, format=format)
+        answer: Dump = self.call("dump", format=format, kinds=kinds)
         return answer
 
     def validate(self) -> Checked:

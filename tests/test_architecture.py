@@ -19,7 +19,7 @@ LEVELS = (
     ("rules",),
     ("settings", "git"),
     ("ledger", "catalog", "embed", "machine"),
-    ("graph", "importers"),
+    ("graph", "importers", "exporters"),
     ("store",),
     ("usecase",),
     ("dispatch", "clients"),

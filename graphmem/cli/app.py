@@ -87,7 +87,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "rebuild": ("store", "rebuild", "Rebuild everything derived from the files."),
     "split": ("store", "split", "Put the rows of a large kind into 16 or 256 files, or into one again."),
     "vacuum": ("store", "vacuum", "Remove what is derived and not needed now."),
-    "dump": ("store", "dump", "Print the rows of a kind or a type."),
+    "dump": ("dump", "dump", "Print the memory in the form of another program, or write it to a file."),
     "reset": ("store", "reset", "Take all rows out of the memory."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),

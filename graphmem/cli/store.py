@@ -12,8 +12,6 @@ from graphmem.clients.install import checked
 from graphmem.contract.findings import Checked, Doctored
 from graphmem.contract.store import (
     DoctorRequest,
-    Dump,
-    DumpRequest,
     Exported,
     ExportRequest,
     RebuildRequest,
@@ -29,7 +27,6 @@ from graphmem.contract.store import (
     VacuumRequest,
 )
 from graphmem.errors import Usage
-from graphmem.names import inert
 from graphmem.usecase.store.trust import allowing, lines_of
 
 
@@ -141,18 +138,6 @@ def reset(invocation: Invocation, answer: Reset) -> None:
     invocation.answer(answer, "\n".join(lines))
     if not answer.rows:
         invocation.say("the memory is empty")
-
-
-@passes("dump", DumpRequest, kind=Taken("KIND", complete_kind), format=Taken(flag="--to"))
-def dump(invocation: Invocation, answer: Dump) -> None:
-    """
-    Print the rows of a kind, an entity type or a relation type as NDJSON, archived ones too.
-
-    `graphmem import` takes them as CSV; entities as mcp-memory, with the relations between them; tasks as beads.
-
-    Example: graphmem dump failure
-    """
-    invocation.answer(answer, inert(answer.text.rstrip("\n")))
 
 
 @passes("split", SplitRequest, kind=Taken("KIND", complete_kind))

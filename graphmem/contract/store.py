@@ -47,14 +47,16 @@ class ResetRequest(Request):
     yes: bool = Field(False, description="Take all rows out; without it they are only counted")
 
 
-DumpFormat = Literal["ndjson", "csv", "mcp-memory", "beads"]
+DumpFormat = Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld"]
 
 
 class DumpRequest(Request):
-    """Which rows to return."""
+    """Which rows to return, in which form."""
 
-    kind: str = Field(description="A kind, an entity type or a relation type", max_length=64)
     format: DumpFormat = Field("ndjson", description="The form to return them in")
+    kinds: tuple[str, ...] = Field(
+        (), description="A kind, an entity type or a relation type; all that the form can hold if not given"
+    )
 
 
 class SplitRequest(Request):
@@ -170,12 +172,12 @@ class Reset(Answer):
 
 
 class Dump(Answer):
-    """The rows of a kind or a type, each on a line in the form that was asked for."""
+    """Rows in the form that was asked for, and how many of each kind the form has no place for."""
 
-    kind: str
     format: DumpFormat = "ndjson"
     rows: int
-    text: str
+    left_out: dict[str, int]
+    files: dict[str, str]  # what each holds, by its name: one file, or the pages of a folder
 
 
 class Resolved(Answer):

@@ -44,7 +44,7 @@ def read(source: Source, format_name: str | None, columns: Mapping[str, str] | N
         raise NotFound(f"no format {format_name!r}", hint=hint)
     if columns and format_name is None:
         format_name = tables.NDJSON if source.first_object is not None else tables.CSV
-    if not columns and format_name in (None, tables.CSV) and tables.is_dump(source):
+    if not columns and format_name in (None, *TABLES) and tables.is_dump(source):
         return tables.read_dump(source)
     if format_name is not None and format_name in TABLES:
         return tables.read_table(source, format_name, columns)

@@ -1,15 +1,18 @@
 """The reference memory server of the Model Context Protocol: a JSON line for each entity and each relation."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from graphmem.errors import Refused
-from graphmem.importers.reading import Fields, ForeignInput, Source
+from graphmem.importers.reading import OWN, Fields, ForeignInput, Source, kept_in, own_fields, take_own, with_own
 from graphmem.model.field import VALUE_BYTES
 from graphmem.model.relation import MAX_WEIGHT
+from graphmem.model.vocabulary import RESERVED
 from graphmem.names import text_key
 from graphmem.ndjson import Row, encode
 
 NAME = "mcp-memory"
+KINDS = ("entity",)  # of records that the form holds
 HOLDS = "a JSON line for each entity (name, entityType, observations) and relation (from, to, relationType)"
 KEPT = "x_mcp_memory"  # the field of what has no place of its own
 OBSERVATION = "observation"  # the type of an observation that does not fit into the value of its entity
@@ -24,9 +27,15 @@ def is_meant(source: Source) -> bool:
 def read(source: Source) -> ForeignInput:
     """Return the entities and relations of a file."""
     reading = ForeignInput(NAME)
+    read_lines(reading, source.objects(reading))
+    return reading
+
+
+def read_lines(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> None:
+    """Read entities and relations, each with its place."""
     types: dict[str, str] = {}
     relations: list[tuple[str, Row]] = []
-    for place, line in source.objects(reading):
+    for place, line in lines:
         if "relationType" in line:
             relations.append((place, line))
         elif "entityType" in line:
@@ -36,13 +45,12 @@ def read(source: Source) -> ForeignInput:
             reading.skip(place, "it is neither an entity nor a relation: no entityType, no relationType")
     for place, line in relations:
         add_relation(reading, place, line, types)
-    return reading
 
 
 def add_entity(reading: ForeignInput, place: str, line: Row, types: dict[str, str]) -> None:
     """Add an entity with its observations."""
     reading.read["entity"] += 1
-    given = line.get("observations")
+    given, own = line.get("observations"), take_own(line)
     reading.read["observation"] += len(given) if isinstance(given, list) else 0
     fields = Fields(line)
     fields.left.pop("type", None)
@@ -64,7 +72,7 @@ def add_entity(reading: ForeignInput, place: str, line: Row, types: dict[str, st
     row: Row = {"kind": "entity", "type": types[name], "name": name, "sources": [reading.origin(name)], **times}
     if is_kept and value:
         row["value"] = value
-    reading.add(row | fields.rest(NAME), place)
+    reading.add(with_own(row | fields.rest(NAME), own), place)
     if not is_kept:
         for text in texts:
             add_observation(reading, place, text, f"{types[name]}/{name}", times)
@@ -84,6 +92,7 @@ def add_observation(reading: ForeignInput, place: str, text: str, ref: str, time
 def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, str]) -> None:
     """Add a relation, of a type that is declared from what occurs."""
     reading.read["relation"] += 1
+    own = take_own(line)
     fields = Fields(line)
     fields.left.pop("type", None)
     source, target, word = fields.text("from"), fields.text("to"), fields.text("relationType")
@@ -94,7 +103,8 @@ def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, 
         return None
     if source == target:
         return reading.skip(place, f"{source!r} is related to itself")
-    made = reading.relation_type(word, types[source], types[target])
+    made = own.get("type") if own.get("type") in RESERVED else None  # a type that every project has
+    made = made or reading.relation_type(word, types[source], types[target])
     if made != word:
         fields.left["relationType"] = word
     created = fields.time("createdAt")
@@ -103,37 +113,59 @@ def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, 
     row |= {"note": note} if (note := fields.text("note")) else {}
     if isinstance(weight := fields.left.get("weight"), int | float) and 0 < weight <= MAX_WEIGHT:
         row["weight"] = fields.left.pop("weight")
-    return reading.add(row | fields.rest(NAME), place)
+    return reading.add(with_own(row | fields.rest(NAME), own), place)
 
 
-def written(entities: Iterable[Row], relations: Iterable[Row]) -> str:
+def written(entities: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str, str], Counter[str]]:
     """
     Return live entities, and the relations between them, as the server keeps them.
 
     Raises:
         Refused: two of them have one name, by which the server tells them apart.
     """
+    live = [row for row in entities if "archived_at" not in row]
+    parts = {f"{row['type']}/{row.get('key', row['name'])}" for row in live if is_part(row)}
     names: dict[str, str] = {}
     taken: set[str] = set()
     lines: list[Row] = []
-    for row in entities:
-        if "archived_at" in row or is_part(row):
-            continue
+    rows: list[Row] = []
+    for row in live:
         ref = f"{row['type']}/{row.get('key', row['name'])}"
+        if ref in parts:
+            continue
         if row["name"] in taken:
             message = f"two entities are called {row['name']!r}, and mcp-memory has one of a name"
             raise Refused(message, hint="rename one with: graphmem rename")
         taken.add(row["name"])
         names[ref] = row["name"]
-        kept = {"entityType": row["type"], "observations": observations(row), **row.get(KEPT, {})}
+        kept = {"entityType": row["type"], "observations": observations(row), **kept_of(row)}
         lines.append({"type": "entity", "name": row["name"], **kept, "createdAt": row["created_at"]})
+        rows.append(row)
     for row in relations:
         if row["from"] in names and row["to"] in names:
-            more = {name: row[name] for name in ("weight", "note") if name in row}
-            kept = {"relationType": row["type"], **more, **row.get(KEPT, {})}
+            more: Row = {name: row[name] for name in ("weight", "note") if name in row}
+            kept = {"relationType": row["type"], **more, **kept_of(row)}
             ends = {"from": names[row["from"]], "to": names[row["to"]]}
             lines.append({"type": "relation", **ends, **kept, "createdAt": row["created_at"]})
-    return "".join(f"{encode(line).decode()}\n" for line in lines)
+            rows.append(row)
+    counts = Counter(row["kind"] for row in rows) + Counter(entity=len(parts))
+    counts["relation"] += sum(row["from"] in parts for row in relations)
+    return {"memory.jsonl": "".join(f"{encode(line).decode()}\n" for line in with_own_fields(lines, rows))}, counts
+
+
+def with_own_fields(lines: Sequence[Row], rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield lines, each with the fields of its row that reading it alone would make otherwise."""
+    reading = ForeignInput(NAME)
+    read_lines(reading, ((str(number), dict(line)) for number, line in enumerate(lines)))
+    made = {int(draft.place): draft.row for draft in reversed(reading.drafts)}  # the first of each place
+    for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        own = own_fields(made[number], row)
+        yield {**line, OWN: own} if own else line
+
+
+def kept_of(row: Row) -> Row:
+    """Return the fields of a line that have no place in its row."""
+    return {name: value for name, value in kept_in(row, KEPT).items() if name not in ("name", "from", "to", OWN)}
 
 
 def is_part(row: Row) -> bool:

@@ -12,11 +12,13 @@ from typing import Any
 from graphmem.constants import IMPORT_FILES, IMPORT_NOTE_BYTES
 from graphmem.errors import Refused
 from graphmem.importers.reading import ForeignInput, Source
+from graphmem.names import has_hidden
 from graphmem.ndjson import Row
 from graphmem.system import foreign, safe_files
 
 LOOKED_AT = 50  # notes of a folder, by which its format is recognised
 LINK = re.compile(r"\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)")
+WORDS = re.compile(r"[a-z][a-z _-]{0,60}")  # a text of front matter that needs no quotes
 FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
@@ -133,6 +135,23 @@ def front_of(text: str) -> Row:
         raise ValueError("its front matter is not a list of `name: value` lines")
     made: Row = json.loads(json.dumps(found, default=as_json))
     return made
+
+
+def front_text(front: Row) -> str:
+    """Return front matter as a page begins with it: a text that could be read as something else is quoted."""
+    import yaml  # noqa: PLC0415 - as above
+
+    class FrontDumper(yaml.SafeDumper):
+        """Quotes what is not a few plain words."""
+
+    def represent(dumper: FrontDumper, text: str) -> yaml.Node:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, None if WORDS.fullmatch(text) else '"')
+
+    FrontDumper.add_representer(str, represent)
+    made: str = yaml.dump(front, Dumper=FrontDumper, sort_keys=False, allow_unicode=True, width=1_000_000)
+    if has_hidden(made):
+        made = yaml.dump(front, Dumper=FrontDumper, sort_keys=False, allow_unicode=False, width=1_000_000)
+    return f"---\n{made}---"
 
 
 def as_json(value: Any) -> Any:

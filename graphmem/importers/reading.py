@@ -1,5 +1,6 @@
 """What was read of another tool's file: rows in graphmem's form, and an account of all that the file holds."""
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from graphmem.constants import IMPORT_BYTES
 from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.model import MODELS
 from graphmem.model.field import ITEM_CHARACTERS, LIST_ITEMS, TEXT_BYTES, format_time, parse_time
 from graphmem.model.vocabulary import RESERVED, EntityType, RelationType
 from graphmem.names import GIVEN_SLUG, TYPE_NAME, text_key
@@ -21,6 +23,8 @@ LOOK_BYTES = 2**20  # of a file, by which its format is recognised
 LOOK_LINES = 20
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 TITLE_CHARS = 200  # of a title that is longer than a text can be
+OWN = "graphmem"  # in a file that graphmem wrote: the fields of a record that the format would give other values
+IDENTITY = frozenset({"kind", "from", "to"})  # fields of a row that the form itself says
 NO_TIME = "1970-01-01T00:00:00.000Z"  # of what was taken out, nobody knows when
 
 
@@ -187,6 +191,34 @@ class Fields:
     def rest(self, format_name: str) -> Row:
         """Return what is left as the one field that keeps it; nothing where nothing is left."""
         return {f"x_{format_name.replace('-', '_')}": self.left} if self.left else {}
+
+
+def own_fields(made: Row, row: Row) -> Row:
+    """Return the fields of a row that reading its form alone makes otherwise; those that it must not make are null."""
+    with contextlib.suppress(ValueError):  # a form alone may be no record: its name can be one that is refused here
+        timed = {"created_at": row["created_at"], **made}
+        canonical = MODELS[row["kind"]].model_validate(timed).to_row()
+        made = {name: value for name, value in canonical.items() if name != "created_at" or name in made}
+    return {name: row.get(name) for name in sorted({*made, *row} - IDENTITY) if row.get(name) != made.get(name)}
+
+
+def with_own(made: Row, own: object) -> Row:
+    """Return what was made of a form, with the fields that ``own_fields`` found."""
+    given = own if isinstance(own, dict) else {}
+    found = {**made, **{name: value for name, value in given.items() if name not in IDENTITY}}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def take_own(given: Row) -> Row:
+    """Take the own fields out of an object of the input; none where graphmem did not write it."""
+    found: Row = given.pop(OWN) if isinstance(given.get(OWN), dict) else {}
+    return found
+
+
+def kept_in(row: Row, name: str) -> Row:
+    """Return what a row keeps of another tool's fields; nothing where it was not an import that wrote it."""
+    found = row.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def joined(fields: Fields, title: str, more: str) -> str:

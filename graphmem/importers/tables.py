@@ -109,21 +109,19 @@ def takes_text(annotation: Any) -> bool:
 
 
 def is_dump(source: Source) -> bool:
-    """Return whether a file is a table that graphmem wrote: its header names the fields of rows."""
+    """Return whether a file holds rows that graphmem wrote: as its own lines, or as a table of their fields."""
+    if (row := source.first_object) is not None:
+        return row.get("kind") in MODELS and not {"created_at", "at"}.isdisjoint(row)
     head = source.read(LOOK_BYTES).partition(b"\n")[0].decode("utf-8", "replace").strip()
     return head.startswith("kind,") and ",created_at" in head
 
 
 def read_dump(source: Source) -> ForeignInput:
-    """Return the rows of a table that graphmem wrote, as they were."""
-    reading = ForeignInput(CSV)
-    for place, cells in csv_rows(source, {"kind"}):
+    """Return rows that graphmem wrote, as they were, with the types that they need."""
+    is_table = source.first_object is None
+    reading = ForeignInput(CSV if is_table else NDJSON)
+    for place, row in dumped_rows(source, reading) if is_table else source.objects(reading):
         reading.read["row"] += 1
-        try:
-            row = {name: json.loads(cell) for name, cell in cells.items() if cell}
-        except (ValueError, RecursionError):
-            reading.skip(place, "a cell of it is not JSON, as graphmem writes them")
-            continue
         kind, name = row.get("kind"), str(row.get("type"))
         if kind == "entity" and name not in RESERVED:
             reading.entity_type(name)
@@ -131,6 +129,16 @@ def read_dump(source: Source) -> ForeignInput:
             reading.relation_type(name, *(str(row.get(end)).partition("/")[0] for end in ("from", "to")))
         reading.add(row, place)
     return reading
+
+
+def dumped_rows(source: Source, reading: ForeignInput) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a table that graphmem wrote: each cell is JSON."""
+    for place, cells in csv_rows(source, {"kind"}):
+        try:
+            yield place, {name: json.loads(cell) for name, cell in cells.items() if cell}
+        except (ValueError, RecursionError):
+            reading.read["row"] += 1
+            reading.skip(place, "a cell of it is not JSON, as graphmem writes them")
 
 
 def written(rows: Iterable[Row]) -> str:

@@ -63,7 +63,7 @@ COMMANDS = [
     "scope add fresh --read failure", "export", "resolve", "init",
     "undo", "trust --yes 0", "purge other --yes", "embed change none",
     # the graph is made once and then asked, for that takes longest; the shuffled command lines ask it earlier
-    "split failure", "dump failure", "vacuum", "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1",
+    "split failure", "dump --to okf", "vacuum", "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1",
     "cypher MATCH+(n)+RETURN+n+LIMIT+50",
     "cypher --named failure/steer", "cypher --scope mine MATCH+(n)+RETURN+n+LIMIT+9",
     "validate", "prime", "prime --json", "status",

@@ -138,7 +138,7 @@ REAL: dict[str, dict[str, Any]] = {
     "export_check": {},
     "embed.status": {},
     "split": {"kind": "failure"},
-    "dump": {"kind": "failure"},
+    "dump": {"kinds": ["failure"]},
     "vacuum": {},
     "rebuild": {},
     "resolve": {},

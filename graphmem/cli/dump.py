@@ -1,0 +1,89 @@
+"""The command ``dump``: it prints the memory in a form, or writes it to a file or a folder."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli import text
+from graphmem.cli.caller import Invocation
+from graphmem.cli.commands import Taken, passes
+from graphmem.contract.store import Dump, DumpRequest
+from graphmem.errors import Refused, Unavailable, Usage
+from graphmem.names import inert
+from graphmem.system import safe_files
+from graphmem.system.safe_files import STORE
+from graphmem.system.surroundings import current_folder
+
+IN_FOLDERS = ("okf", "markdown")  # forms of several files
+
+
+@passes("dump", DumpRequest, format=Taken(flag="--to"))
+def dump(
+    invocation: Invocation,
+    answer: Dump,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PATH", help="Write a file, or a new folder for okf and markdown."),
+    ] = None,
+) -> None:
+    """
+    Print the memory as NDJSON, archived rows too, or in the form of another program.
+
+    `graphmem import` takes ndjson, csv, mcp-memory, beads and okf; graphml, dot, mermaid and jsonld are for programs
+    that compute with graphs or draw them; markdown is for people.
+
+    Example: graphmem dump --to mermaid --kind solves -o memory.mmd
+    """
+    if output is not None:
+        written(answer.files, current_folder() / output, is_folder=answer.format in IN_FOLDERS)
+        invocation.say(f"written: {output}")
+    elif answer.format == "okf" and not invocation.is_json:
+        raise Usage("okf is a folder of pages", hint="name a new one: graphmem dump --to okf -o FOLDER")
+    left_out = ", ".join(text.count(number, kind) for kind, number in answer.left_out.items())
+    if left_out:
+        invocation.say(f"left out: {left_out}")
+    if output is None or invocation.is_json:
+        invocation.answer(answer, shown(answer))
+
+
+def shown(answer: Dump) -> str:
+    """Return the files of a dump as a terminal shows them, one after the other."""
+    document = "\n".join(answer.files.values()).rstrip("\n")
+    return document if answer.format in ("graphml", "dot", "mermaid", "markdown") else inert(document)
+
+
+def written(files: Mapping[str, str], output: Path, *, is_folder: bool) -> None:
+    """
+    Write the files of a dump, all or none: one file in the place of what has its name, or a folder that is new.
+
+    Raises:
+        Refused: there is a link, a folder in the place of a file, or a folder that holds something.
+        Unavailable: it cannot be written.
+    """
+    path = Path(os.path.abspath(output))
+    if STORE in path.parts:
+        raise Refused(f"{str(output)!r} is in the memory itself", hint="name a place outside of it")
+    if path.is_symlink():
+        raise Refused(f"{str(output)!r} is a symbolic link, which is not followed", hint="name what it leads to")
+    if path.is_dir() and (not is_folder or any(path.iterdir())):
+        what = "holds files already" if is_folder else "is a folder"
+        raise Refused(f"{str(output)!r} {what}", hint=f"name a new {'folder' if is_folder else 'file'}")
+    if is_folder and path.exists() and not path.is_dir():
+        raise Refused(f"{str(output)!r} is a file", hint="name a new folder")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        if is_folder:
+            fresh.mkdir(parents=True)
+            for name, content in files.items():
+                safe_files.put(fresh / name, content.encode())
+            fresh.replace(path)
+        else:
+            (content,) = files.values()
+            safe_files.put(path, content.encode(), is_flushed=True)
+    except OSError as error:
+        raise Unavailable(f"{str(output)!r} cannot be written: {error.strerror}") from None
+    finally:
+        safe_files.remove_folder(fresh)
