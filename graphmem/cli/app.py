@@ -380,6 +380,10 @@ def status_of(invocation: Invocation, arguments: list[str]) -> int:
     """Run the command line and return its exit status; every error is reported in words."""
     try:
         refuse_no_text(arguments)
+        if not arguments:
+            if import_module("graphmem.cli.begin").introduced(invocation):
+                return 0
+            arguments = ["status"]
         result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=invocation)
     except AlreadyDone as error:
         return invocation.repeat(error)

@@ -15,6 +15,7 @@ from graphmem.contract.records import GetRequest, Got, Listing, ListRequest, Sta
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
 
+NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
 SHOWN_LEFT_OUT = 5  # records that are named
 DOUBTS = {"low": "unsure whether this is known; the nearest:", "none": "nothing known for this; the nearest:"}
 
@@ -51,7 +52,7 @@ def list_records(
     elif limit == 0 < answer.total:
         invocation.say(f"0 of {answer.total:,}; raise --limit")
     if not answer.total:
-        invocation.say("no such records" if kind or tags or archived else "no records yet")
+        invocation.say("no such records" if kind or tags or archived else NO_RECORDS)
 
 
 @passes("stale")

@@ -45,7 +45,7 @@ def review(invocation: Invocation, answer: CandidateList) -> None:
         more = shell.command("graphmem", "review", "--limit", str(answer.total))
         invocation.say(f"{answer.total - len(answer.candidates):,} more: {more}")
     if not answer.total:
-        invocation.say("no candidate waits; to find some: graphmem import sessions")
+        invocation.say("no candidate waits; to find some: graphmem import --all")
 
 
 def lines_of(one: ShownCandidate) -> list[str]:
@@ -141,7 +141,7 @@ def next_candidate(invocation: Invocation, call: Call) -> None:
         raise Usage("review next needs a terminal", hint="graphmem review --json")
     queue: CandidateList = call(limit=1_000)
     if not queue.total:
-        invocation.say("no candidate waits; to find some: graphmem import sessions")
+        invocation.say("no candidate waits; to find some: graphmem import --all")
     for number, one in enumerate(queue.candidates, 1):
         shown = invocation.memory.call("candidates.show", id=one.id).candidates[0]
         print(f"\n[{number} of {queue.total:,}]")

@@ -153,10 +153,24 @@ def test_bytes_that_are_no_text_are_refused(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_group_without_a_command_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for typed in ([], ["campaign"], ["type", "add"]):
+    for typed in (["campaign"], ["type", "add"]):
         assert run(typed) == 2
         out, err = capsys.readouterr()
         assert out == "" and err.startswith(f"Usage: {' '.join(['graphmem', *typed])} ")
+
+
+def test_no_command_shows_where_you_are_and_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run([]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith(f"store: {tmp_path}, 0 records")
+    assert err.startswith("graphmem: all commands: graphmem --help\n")
+    monkeypatch.chdir(tmp_path.parent)
+    assert run([]) == 0
+    out, err = capsys.readouterr()
+    assert "    graphmem init     make one for this project\n" in out
+    assert err == ""
 
 
 def every_command() -> list[tuple[str, object]]:

@@ -55,7 +55,7 @@ def test_accepting_and_dismissing_say_what_was_done(found: Graphmem) -> None:
     assert found("review", "accept", ID, "--fix", "wrap it") == Done(
         0, f"accepted {ID}: failure/{REF}, pattern/{REF}\n", ""
     )
-    assert found("review") == Done(0, "", "graphmem: no candidate waits; to find some: graphmem import sessions\n")
+    assert found("review") == Done(0, "", "graphmem: no candidate waits; to find some: graphmem import --all\n")
     again = found("review", "accept", ID)
     assert (again.status, again.err.splitlines()[0]) == (2, f"error: candidate {ID} was accepted before")
     assert found("review", "dismiss", ID, "--reason", "a slip").out == f"dismissed {ID}\n"

@@ -82,7 +82,9 @@ def test_undo_lists_and_takes_back_with_the_command_that_wrote(known: Graphmem) 
     assert known("undo", "0").status == 2
     assert known("undo", "2", "--list").status == 2
     assert known("undo", "3").status == 0
-    assert known("list") == Done(0, "", "graphmem: no records yet\n")
+    assert known("list") == Done(
+        0, "", "graphmem: no records yet; to begin with what the project knows: graphmem import --all\n"
+    )
     assert known("undo", "--list") == Done(0, "", "graphmem: nothing to undo\n")
 
 
