@@ -100,7 +100,7 @@ def again(client: Client, record: Record, proof: Mapping[str, str]) -> str | Non
         before, after = (commands.find_commit(root, proof[name]) for name in ("before", "after"))
     except GraphmemError as error:
         return error.message
-    files = list(filter(is_inside, proof.get("without", "").splitlines()))
+    files = list(filter(is_below, proof.get("without", "").splitlines()))
     plan = ProofPlan(
         command=proof["command"], folder=proof.get("folder", ""), before=before, after=after, files=files, digest=""
     )
@@ -115,7 +115,7 @@ def plan_of(client: Client, one: Candidate) -> ProofPlan:
         if occasion.command and occasion.source != IN_CI and (pair := commits_of(root, occasion)):
             parts = [occasion.command, occasion.folder or "", *pair]
             digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGEST_CHARS]
-            files = list(dict.fromkeys(edit.file for edit in occasion.edits if is_inside(edit.file)))
+            files = list(dict.fromkeys(edit.file for edit in occasion.edits if is_below(edit.file)))
             return ProofPlan(
                 command=occasion.command, folder=parts[1], before=pair[0], after=pair[1], files=files, digest=digest
             )
@@ -124,11 +124,6 @@ def plan_of(client: Client, one: Candidate) -> ProofPlan:
         f"candidate {one.id} has no command with commits before and after its fix",
         hint="a report of CI names checks, not commands" if is_of_ci else "a proof needs a fix that was committed",
     )
-
-
-def is_inside(file: str) -> bool:
-    """Return whether a path is one below the project's root, without a detour."""
-    return is_below(file) and os.path.normpath(file) == file
 
 
 def commits_of(root: Path, occasion: Occasion) -> tuple[str, str] | None:

@@ -229,9 +229,7 @@ def test_python_finds_the_code_of_the_copy_where_the_working_tree_is_installed(
     (project.folder / "pyproject.toml").write_text("")
     (project.folder / "src").mkdir()
     (project.folder / "run").mkdir()
-    (project.folder / "run/check.py").write_text(
-        "import shed\nassert shed.COLOUR == 'green', f'ValueError: {shed.COLOUR}'\n"
-    )
+    (project.folder / "run/check.py").write_text("import shed\n{'green': 1}[shed.COLOUR]\n")
     commits = []
     for colour in ("grey", "green"):
         (project.folder / "src/shed.py").write_text(f"COLOUR = {colour!r}\n")
@@ -240,8 +238,14 @@ def test_python_finds_the_code_of_the_copy_where_the_working_tree_is_installed(
     monkeypatch.setenv("PYTHONPATH", str(project.folder / "src"))
     before, after = commits
     command = f"{sys.executable} run/check.py"
-    name = project.candidate(command=command, trigger="AssertionError: ValueError: grey", before=before, commit=after)
+    name = project.candidate(command=command, trigger="KeyError: 'grey'", before=before, commit=after)
     assert project.proven(name).action == "proven"
+    printed = [
+        b"Traceback (most recent call last):",
+        b'  File "run/check.py", line 2, in <module>',
+        b"KeyError: 'grey'",
+    ]
+    assert [one.id for one in project.memory.match(printed).candidates] == [name]
 
 
 def test_a_report_of_ci_has_no_command_to_prove(project: Project) -> None:
