@@ -128,6 +128,10 @@ def prove(invocation: Invocation, answer: ReviewedList) -> None:
                 f"  would run in {plan.folder or '.'}: {plan.command}",
                 f"  at {plan.before[:12]}, then {plan.after[:12]}",
             ]
+            if plan.files:
+                lines.append(
+                    f"  if the first has no such check: at the second without the change of {', '.join(plan.files)}"
+                )
             proving = shell.command("graphmem", "review", "prove", one.id, "--yes", plan.digest)
             invocation.say(f"look at it, and run it with: {proving}")
     invocation.answer(answer, visible("\n".join(lines)))

@@ -54,8 +54,8 @@ def one_line(text: str | None, width: int = WIDTH) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Return how many of something there are: ``1 row``, ``2 rows``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    """Return how many of something there are: ``1 row``, ``2 rows``, ``2 passes``."""
+    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
 def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:

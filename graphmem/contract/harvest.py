@@ -175,12 +175,17 @@ class ProveCandidateRequest(Request):
 
 
 class ProofPlan(Part):
-    """What a proof runs, and at which commits: the first must fail as the candidate says, the second must pass."""
+    """
+    What a proof runs, and at which commits: the first must fail as the candidate says, the second must pass.
+
+    Where the first has not the check yet, the second must fail with ``files`` as the first has them.
+    """
 
     command: str
     folder: str
     before: str
     after: str
+    files: list[str] = []
     digest: str
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 from typing import Literal, NamedTuple
 
-from graphmem.model.candidate import IN_CI, Candidate, CandidateEdit, Occasion, candidate_id
+from graphmem.model.candidate import IN_CI, Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.model.commit import CommitMessage
-from graphmem.rules.draft import FLAKY_WORTH, excerpt, failure_fields, flaky_id, keys_of, within
-from graphmem.rules.failed_test import FailedTest, completed, is_code
+from graphmem.rules.draft import FLAKY_WORTH, MOST_FILES, excerpt, failure_fields, flaky_id, is_below, keys_of, within
+from graphmem.rules.failed_test import AGAIN, FailedTest, completed, is_code
 from graphmem.rules.history import fixed
 from graphmem.rules.line import ESCAPES
 from graphmem.rules.problem import RunProblem, problem_of_test
@@ -21,6 +21,7 @@ from graphmem.rules.worth import of_settings
 
 CheckOutcome = Literal["passed", "failed", "flaky", "skipped"]
 OPEN_WORTH, PASSED_WORTH, FIXED_WORTH = 0.3, 0.35, 0.45  # of a failure without a pass, with one, and with its commit
+MOST_CHANGED = 30  # files of a commit that is said to be a fix
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ud800-\udfff]")
 SAID = re.compile(r"^\s*E\s+(?=\S)")  # before what pytest says of an error, however a report was laid out
 NUMBERS = re.compile(r"[0-9a-f]{7,40}|\d+")
@@ -93,6 +94,7 @@ def problem_in_test(holder: str, title: str, message: str, text: str, file: str 
     """
     said = text if text.strip() else message
     lines = [SAID.sub("E   ", line) for line in said.splitlines()]
+    lines = lines[max((place for place, line in enumerate(lines, 1) if AGAIN.match(line)), default=0) :]
     runner = "unittest" if "Traceback (most recent call last):" in said else "junit"
     runner = "pytest" if any(map(SAID.match, lines)) else runner
     lines = [line for line in lines if not is_code(runner, line)]
@@ -128,7 +130,7 @@ def failed_check(result: CheckResult, problem: RunProblem) -> Candidate:
         base=OPEN_WORTH,
         is_slip=problem.sort == "compiler",
         needs=0,
-        failure=failure_fields(problem, origin(run), list(filter(None, [problem.file or result.file]))),
+        failure=failure_fields(problem, origin(run), list(filter(is_below, (problem.file, result.file)))[:1]),
         evidence=(evidence,),
         marks=(evidence.mark,),
     )
@@ -220,20 +222,29 @@ def passed_since(found: Passed, fix: CommitMessage | None, edits: Sequence[Candi
         return made
     of_commit = fixed(fix, str((one.failure or {}).get("trigger")), edits)
     worth = FIXED_WORTH + of_settings(edit.file for edit in edits)
-    files = {"files": (of_commit.failure or {}).get("files")}
-    return made.model_copy(
-        update={"base": worth, "pattern": of_commit.pattern, "failure": {**(one.failure or {}), **files}}
-    )
+    files = [*listed(one.failure), *listed(of_commit.failure)]
+    failure: Fields = {**(one.failure or {}), "files": list(dict.fromkeys(files))[:MOST_FILES] or None}
+    return made.model_copy(update={"base": worth, "pattern": of_commit.pattern, "failure": failure})
+
+
+def listed(failure: Fields | None) -> list[str]:
+    """Return the files that a failure names."""
+    found = (failure or {}).get("files")
+    return found if isinstance(found, list) else []
 
 
 def fixing(
     output: str, commits: Sequence[tuple[CommitMessage, Sequence[CandidateEdit]]]
 ) -> tuple[CommitMessage, Sequence[CandidateEdit]] | None:
-    """Return the one commit that can have fixed what an output reports; None where several can."""
-    if len(commits) == 1:
-        return commits[0]
-    found = [pair for pair in commits if any(is_named(edit.file, output) for edit in pair[1])]
-    return found[0] if len(found) == 1 else None
+    """
+    Return the one commit that can have fixed what an output reports; None where several can.
+
+    One that changed very much, such as a release, does not say what of it was the fix.
+    """
+    found = list(commits)
+    if len(found) > 1:
+        found = [pair for pair in commits if any(is_named(edit.file, output) for edit in pair[1])]
+    return found[0] if len(found) == 1 and 0 < len(found[0][1]) <= MOST_CHANGED else None
 
 
 def is_named(file: str, output: str) -> bool:

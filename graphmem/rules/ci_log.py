@@ -44,7 +44,7 @@ RUNS = re.compile(  # of a script, about the program that it ran
     r"|\S+(?: \d+/\d+)? failed!$)"
 )
 WORDS = re.compile(r"[^\W\d_]{2,}")
-NO_SENTENCE = re.compile(r"\S {3,}\S|:$")  # the row of a table, the head of a list
+NO_SENTENCE = re.compile(r"\S {3,}\S|:$|\[ *\d+%\]$")  # the row of a table, the head of a list, progress
 ENDS = re.compile(r"^(?:ERROR: Job failed\b.*|##\[error\]Process completed with exit code [1-9]\d*\.?)$")
 PASSES = re.compile(r"^(?:Job succeeded|Cleaning up orphan processes)\s*$")
 HASH = r"[0-9a-f]{7,40}"

@@ -84,7 +84,7 @@ def conditions_met(
     """Return which conditions of a record hold here, a clause each; the arguments are those of ``doubts``."""
     met = [f"cites {cited(one)}" for one in cites if one.state == "fresh"]
     if proof := proof_of(record):
-        met.insert(0, f"proven {proof['at'][:10]}: fails at {proof['before'][:12]}, passes at {proof['after'][:12]}")
+        met.insert(0, f"proven {proof['at'][:10]}: {proven(proof)}")
     if isinstance(record, Triggered) and versions is not None:
         for name, version in sorted(pairs(record.versions)):
             used = versions.get(comparable(name))
@@ -100,6 +100,14 @@ def proof_of(record: Record) -> Mapping[str, str] | None:
     if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
         return None
     return found if {"command", "before", "after", "at"} <= found.keys() else None
+
+
+def proven(proof: Mapping[str, str]) -> str:
+    """Return what was proven, in a clause."""
+    before, after = proof["before"][:12], proof["after"][:12]
+    if without := ", ".join(proof.get("without", "").splitlines()):
+        return f"fails at {after} without the change of {without}, passes with it"
+    return f"fails at {before}, passes at {after}"
 
 
 def other_platform(record: MemoryRecord, platform: str) -> str | None:

@@ -17,8 +17,9 @@ from graphmem.model.candidate import (
 )
 from graphmem.model.transcript import FileEdit, RanCommand
 from graphmem.rules.diagnostic import rule_in
+from graphmem.rules.failed_test import FailedTest
 from graphmem.rules.fix_pairs import FixPair, OpenProblem
-from graphmem.rules.problem import RunProblem, of_diagnostic, problems
+from graphmem.rules.problem import RunProblem, of_diagnostic, of_test, problems
 from graphmem.rules.worth import OF_SORT, worth_of
 
 SENTENCE = 300  # characters of the sentence of an agent that becomes an insight
@@ -47,6 +48,7 @@ SAYS_WHY = re.compile(
     r"|the (?:issue|problem|cause|error|bug|fix|linter|test|reason)|can't|cannot|not|never|only|already)\b",
     re.IGNORECASE,
 )
+OF_TEST = re.compile(r"(?P<name>[^\s:/]+): (?P<why>(?:AssertionError: |assert )\S.*)")  # how a failed test is said
 IMPORT = re.compile(r"^\s*(?:import|from|use|using|#include|require|package|\"[\w./-]+\"|[)(}{]|//)")
 MOST_FILES = 8  # that a failure names
 OPEN_IN = 3  # sessions that left a problem without a pass, from which it is a candidate without a fix
@@ -173,6 +175,8 @@ def problem_in(trigger: str) -> RunProblem:
     """Return the problem that the trigger of a failure reports."""
     if rule := rule_in(trigger):
         return of_diagnostic(rule)
+    if test := OF_TEST.match(trigger):
+        return of_test(FailedTest("", test["name"], test["why"]))
     found = problems(trigger)
     return found[0] if found else RunProblem("error", trigger.casefold(), trigger)
 
@@ -194,6 +198,11 @@ def keys_of(problem: RunProblem) -> tuple[str, ...]:
     else:
         found = [problem.text.casefold() if problem.sort == "compiler" else problem.key]
     return tuple(map(digest, found))
+
+
+def asked_keys(problem: RunProblem) -> tuple[str, ...]:
+    """Return what finds the candidates of a problem that an output reports: also those that know no frame of it."""
+    return (*keys_of(problem), *map(digest, filter(None, [problem.bare])))
 
 
 def excerpt(output: str, problem: RunProblem) -> str:

@@ -13,7 +13,7 @@ from graphmem.rules.signature import LIBRARY, LINE
 
 HEADS = {  # how what is said of a test that failed begins, by runner
     "pytest": r"_{3,} (?:ERROR at (?:setup|teardown) of |ERROR collecting )?(?P<pytest>\S(?:.*\S)?) _{3,}",
-    "unittest": r"(?:FAIL|ERROR): (?P<unittest>\w+) \([\w.]+\)",
+    "unittest": r"(?:FAIL|ERROR): (?P<unittest>\w+) \([\w.]+\)(?: [(\[].*[)\]])?",
     "jest": r"\s*● (?P<jest>(?!Console$)\S.*)",
     "vitest": r"\s*FAIL\s+(?P<vitest>\S+ > .+)",
     "cargo": r"---- (?P<cargo>\S+) stdout ----",
@@ -33,7 +33,9 @@ AGAIN = re.compile(r"^(?:During handling of the above exception|The above except
 CODE = re.compile(r"^\s*(?:>?\s*\d+\s*\||> )")  # lines that quote the code
 WHY = {
     "pytest": re.compile(r"^E\s+(\S.*)$"),
-    "unittest": re.compile(r"^((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning)?: .*)$"),
+    "unittest": re.compile(
+        r"^(?!ImportError: Failed to import test module: )((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning)?: .*)$"
+    ),
     "cargo": re.compile(r"^(?!thread |stack backtrace|note: )(\S.*)$|panicked at '(.*)', "),
     "rspec": re.compile(r"^\s+(?:Failure/Error: (?!\s*$))?(\S.*)$"),
     "dotnet": re.compile(r"^\s+(?!Error Message:)(\S.*)$"),
@@ -44,7 +46,8 @@ PLACES = re.compile(
     r"(?P<file>[\w@.~+/\\-]+\.(?:py|rb|php|rs|[cm]?[jt]sx?|java|kt|scala|groovy|cs))(?::line |\", line |:)\d+\b"
 )
 SPLIT = re.compile(r"^(\s*(?:[\w.]+::)*(?:[\w.]+)(?:Error|Exception)):$")  # RSpec says why in the next line
-SHORT = re.compile(r"^(?:FAILED|ERROR) (?P<file>[^\s:]+\.py)::(?P<test>.+?) - (?P<why>\S.*)$")  # of pytest's summary
+# Of pytest's summary; why may be cut off where the terminal ended.
+SHORT = re.compile(r"^(?:FAILED|ERROR) (?P<file>[^\s:]+\.py)::(?P<test>.+?) - (?!\w*\.\.\.$)(?P<why>\S.*)$")
 GO_END = re.compile(r"^\s*--- (FAIL|PASS|SKIP): (\S+)")
 GO_RUN = re.compile(r"^=== (?:RUN|CONT|NAME)\s+(\S+)?|^=== PAUSE")
 GO_LINE = re.compile(r"^\s+([\w./-]+\.go):\d+: (\S.*)$")

@@ -51,6 +51,7 @@ class RunProblem(NamedTuple):
         file: the file that it is about, as the output names it; empty where it names none.
         tool: of a diagnostic, and its rule.
         rule: see there.
+        bare: of an error in a frame of the code, the key that it has where the frame is not known.
     """
 
     sort: ProblemSort
@@ -59,6 +60,7 @@ class RunProblem(NamedTuple):
     file: str = ""
     tool: str = ""
     rule: str = ""
+    bare: str = ""
 
 
 def problems(output: str) -> list[RunProblem]:
@@ -156,4 +158,5 @@ def usage_error(name: str, output: str) -> RunProblem | None:
 def of_error(error: Error) -> RunProblem:
     """Return an error as a problem."""
     text = error.trigger or error.text
-    return RunProblem("error", f"{error.exact}\n{error.frame}", text[:TRIGGER], error.frame.partition(":")[0])
+    file, bare = error.frame.partition(":")[0], f"{error.strict}\n" if error.frame else ""
+    return RunProblem("error", f"{error.exact}\n{error.frame}", text[:TRIGGER], file, bare=bare)

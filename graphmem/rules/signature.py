@@ -89,6 +89,9 @@ PLAIN = re.compile(
     r"|parse error near|\(HTTP [45]\d\d\)$",
     re.IGNORECASE,
 )
+OF_RUNNER = re.compile(
+    r"^ERROR: \w+ \([\w.]+\)|^ImportError: Failed to import test module: "
+)  # of unittest; why follows
 SHELL = re.compile(r"^(?:\S*/)?[\w.-]+: (?:line )?\d+: ")
 LAST_OF_PYTHON = re.compile(r"^(?:\w+\.)*([A-Za-z_]\w*)(?:: (.*))?$")
 LEAD = re.compile(
@@ -281,6 +284,8 @@ class ErrorReader:
         """Return the error that a line reports."""
         if (rule := diagnostic_of(line)) is not None and rule.is_rule:
             return replace(of_rule(number, rule), text=line.strip())
+        if OF_RUNNER.match(line):
+            return None
         lowered = line.lower()
         any_class = ANY_CLASS.match(line)
         if not (self.before or any_class or any(word in lowered for word in ERROR_WORDS)):

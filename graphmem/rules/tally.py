@@ -16,7 +16,8 @@ NONE = re.compile(r"^\?? *\S*\s.*\[no test(?:s to run| files)\]|^no tests ran in
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::\S+)?)|^(?:\[gw\d+\] +\[ *\d+%\] )?(?:FAILED|ERROR) (\S+::\S+)")
 SKIPS = re.compile(r"\b(?:skip|xfail|expectedFailure)\b")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-ASSERTED = re.compile(r"^E +(assert \S.*)")  # how pytest says which assertion failed
+ASSERTED = re.compile(r"^E +(assert \S.*)|^(AssertionError: \S.*)")  # how pytest and unittest say what is not so
+FAILED_IN = re.compile(r"^FAIL: (\w+) \(")  # how unittest names the test before it
 MOST_FAILED = 20  # tests that are kept of a run
 MOST_LINE = 2_000  # characters of a line that is looked at
 
@@ -30,7 +31,7 @@ class Tally:
         ran: tests that passed or failed; None where it does not say.
         passed: of these.
         is_empty: it says that there was no test.
-        asserted: the first assertion that failed, as pytest shows it.
+        asserted: the first assertion that failed, as its runner shows it; of unittest with its test.
         failed: names of tests that failed, as pytest has them.
     """
 
@@ -39,6 +40,7 @@ class Tally:
     is_empty: bool = False
     asserted: str = ""
     failed: list[str] = field(default_factory=list)
+    test: str = ""  # of unittest: the one that the next lines are about
 
     def through(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield lines as they are, and read them."""
@@ -58,11 +60,13 @@ class Tally:
             self.add(sum(number for number, word in counts if word.startswith("pass")), sum(one for one, _ in counts))
         elif ran := RAN.match(line):
             self.add(int(ran[1]), int(ran[1]))
-        elif line.startswith("OK (") and self.ran:
+        elif line.startswith(("OK (", "FAILED (")) and self.ran:
             left_out = sum(map(int, LEFT_OUT.findall(line)))
             self.ran, self.passed = self.ran - left_out, self.passed - left_out
         elif not self.asserted and (found := ASSERTED.match(line)):
-            self.asserted = found[1]
+            self.asserted = found[1] or ": ".join(filter(None, [self.test, found[2]]))
+        elif begun := FAILED_IN.match(line):
+            self.test = begun[1]
         elif NONE.match(line):
             self.is_empty = True
         elif (named := FAILED.match(line)) and len(self.failed) < MOST_FAILED:

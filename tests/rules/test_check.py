@@ -1,5 +1,9 @@
 """Checks of CI: what went wrong in one, which passed later, which commit can have done it."""
 
+import json
+from collections import Counter
+from pathlib import Path
+
 import pytest
 
 from graphmem.model.candidate import Candidate, CandidateEdit
@@ -19,6 +23,7 @@ from graphmem.rules.check import (
 )
 from graphmem.rules.problem import RunProblem
 
+SAMPLE = Path(__file__).parents[1] / "data/releases/failures.ndjson"
 A, B, C = "a" * 40, "b" * 40, "c" * 40
 
 
@@ -115,7 +120,7 @@ def test_the_commit_that_fixed_it_is_the_pattern() -> None:
         "insight": "open it first (in src/cart.py: `a = 1` → `a = 2`)",
         "sources": [f"git:{B[:12]}"],
     }
-    assert source.failure is not None and source.failure["files"] == ["src/cart.py"]
+    assert source.failure is not None and source.failure["files"] == ["cart.py", "src/cart.py"]
     assert source.evidence[0].edits == tuple(commit("", "src/cart.py")[1])
     assert settings.base > source.base
 
@@ -128,6 +133,8 @@ def test_one_commit_or_the_only_one_that_changed_a_named_file_fixed_it() -> None
     assert fixing(output, [docs, cart, test]) is None
     assert fixing(output, [docs, docs]) is None
     assert fixing(output, []) is None
+    assert fixing(output, [commit("release 2", *(f"src/{number}.py" for number in range(31)))]) is None
+    assert fixing(output, [commit("too large to look at")]) is None
 
 
 @pytest.mark.parametrize(
@@ -154,3 +161,28 @@ def test_where_checks_ran_is_in_the_name_of_their_report() -> None:
 
 def test_a_text_of_a_report_has_no_control_characters() -> None:
     assert plain_text("a\x1b[31mb\x00c\td\ne\r\u2028") == "abc\td\ne"
+
+
+def test_the_failures_of_two_public_projects_are_read_as_a_person_reads_them() -> None:
+    counts = Counter[bool]()
+    for row in map(json.loads, SAMPLE.read_text().splitlines()):
+        found = problem_in_test(row["holder"], row["name"], "", row["text"])
+        assert found is not None
+        assert (found.text, found.file) == (row["finds"], row["file"])
+        counts[row.get("is_other", False)] += row["right"]
+    assert counts == {False: 100, True: 10}
+
+
+def test_of_an_error_that_followed_from_another_the_last_counts() -> None:
+    text = "a.py:1: in load\nE   KeyError: 'pi'\n\nDuring handling of the above exception, another one occurred:\n"
+    found = problem_in_test("tests.a", "test_a", "", f"{text}a.py:2: in load\nE   AttributeError: no attribute 'pi'\n")
+    assert found is not None
+    assert found.text == "AttributeError: no attribute 'pi'"
+
+
+def test_a_failure_names_the_file_of_the_test_where_the_other_is_of_another_machine() -> None:
+    problem = RunProblem("error", "fixture", "fixture 'a' not found", "/home/ci/tests/test_a.py")
+    for file, named in (("tests/test_a.py", ["tests/test_a.py"]), ("/home/ci/tests/test_a.py", None)):
+        made = failed_check(CheckResult("test_a", "failed", run(1, A), problem, "", file), problem)
+        assert made.failure is not None
+        assert made.failure["files"] == named

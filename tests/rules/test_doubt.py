@@ -105,5 +105,7 @@ def test_what_was_proven_is_the_first_condition_and_what_is_damaged_is_none() ->
     proven = {"command": "make", "before": "1" * 40, "after": "2" * 40, "at": "2026-11-25T10:00:00.000Z"}
     clause = "proven 2026-11-25: fails at 111111111111, passes at 222222222222"
     assert conditions_met(failure(proven=proven), (), None, "linux") == [clause]
+    [one] = conditions_met(failure(proven={**proven, "without": "a.py\nb.py"}), (), None, "linux")
+    assert one == "proven 2026-11-25: fails at 222222222222 without the change of a.py, b.py, passes with it"
     for damaged in ({"command": "make"}, {**proven, "at": 3}, "yes"):
         assert conditions_met(failure(proven=damaged), (), None, "linux") == []

@@ -7,8 +7,19 @@ import pytest
 
 from graphmem.model.candidate import FAILED_BYTES, digest
 from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
-from graphmem.rules.draft import drafted, excerpt, flaky, is_below, left_open, problem_in, seen_in_run
+from graphmem.rules.draft import (
+    asked_keys,
+    drafted,
+    excerpt,
+    flaky,
+    is_below,
+    keys_of,
+    left_open,
+    problem_in,
+    seen_in_run,
+)
 from graphmem.rules.fix_pairs import FixPair, SessionReader
+from graphmem.rules.problem import problems
 
 LINT = "src/a.go:3:1: error is not nil (line 2) but it returns nil (nilerr)\n\treturn nil, cleanup()\n\t^"
 
@@ -162,3 +173,20 @@ def test_paths_outside_of_the_project_are_no_files_of_a_failure() -> None:
     assert len(found.evidence[0].edits) == 6
     long = drafted(pair_of(edit("a\n" * 3_000, "b\n" * 3_000)), source="c", session="s", root="")
     assert sum(len(one.removed) + len(one.added) for one in long.evidence[0].edits) <= 2_000
+
+
+def test_a_trigger_without_a_frame_is_asked_for_by_the_error_in_one() -> None:
+    """`ran` and the messages of commits say only the line of an error, an output its traceback too."""
+    trace = "Traceback (most recent call last):\n  File \"/shop/cart.py\", line 3, in total\nKeyError: 'price'\n"
+    [framed] = problems(trace)
+    bare = problem_in("KeyError: 'price'")
+    assert set(keys_of(bare)) <= set(asked_keys(framed))
+    assert not set(keys_of(framed)) & set(asked_keys(bare))
+
+
+def test_a_test_that_failed_is_the_same_by_its_trigger_and_in_an_output() -> None:
+    [printed] = problems(
+        "FAIL: test_a (a.TestA.test_a) [one]\n-----\nAssertionError: [] != [1]\n\n-----\nRan 1 test in 1s\n"
+    )
+    assert printed.text == "test_a: AssertionError: [] != [1]"
+    assert keys_of(problem_in(printed.text)) == keys_of(printed)

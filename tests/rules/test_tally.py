@@ -12,6 +12,7 @@ from graphmem.rules.tally import Tally, is_tested
         ("5 passed, 1 warning in 1.20s", 5, 5),
         ("1 error in 0.3s", 1, 0),
         ("Ran 5 tests in 0.001s\n\nOK (skipped=2)", 3, 3),
+        ("Ran 5 tests in 0.001s\n\nFAILED (failures=1, skipped=2)", 3, 3),
         ("Tests:       1 failed, 2 passed, 3 total", 3, 2),
         ("      Tests  1 failed | 2 passed (3)", 3, 2),
         ("  3 passing (10ms)\n  1 failing", 4, 3),
@@ -53,3 +54,9 @@ def test_the_first_assertion_that_failed_is_kept() -> None:
     for line in ("E       assert 3 == 4", "E       assert 5 == 6"):
         tally.read(line)
     assert tally.asserted == "assert 3 == 4"
+
+
+def test_an_assertion_of_unittest_is_named_with_its_test() -> None:
+    tally = Tally()
+    tally.read_all([b"FAIL: test_a (tests.TestA.test_a) (n=1)\n", b"Traceback:\n", b"AssertionError: [] != [1]\n"])
+    assert tally.asserted == "test_a: AssertionError: [] != [1]"

@@ -81,10 +81,13 @@ def printed(shown: object) -> str:
     for entry in entries[-MOST_ENTRIES:] if isinstance(entries, list) else ():
         held = entry.get("data") if isinstance(entry, Mapping) else None
         said = held.get("lines") if isinstance(held, Mapping) else None
-        lines += [line for line in said if isinstance(line, str)] if isinstance(said, list) else []
         place = held.get("reprfileloc") if isinstance(held, Mapping) else None
+        frame = ""
         if isinstance(place, Mapping):
-            lines.append(f"{text_of(place, 'path')}:{place.get('lineno')}: {text_of(place, 'message')}")
+            frame = f"{text_of(place, 'path')}:{place.get('lineno')}: {text_of(place, 'message')}"
+        code = [line for line in said if isinstance(line, str)] if isinstance(said, list) else []
+        is_short = isinstance(held, Mapping) and held.get("style") == "short"  # the place is before the code
+        lines += filter(None, [frame, *code] if is_short else [*code, frame])
     return "\n".join(lines)[:OUTPUT] or text_of(crash, "message")[:OUTPUT]
 
 

@@ -10,8 +10,9 @@ import io
 import os
 import tarfile
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from graphmem.constants import CHECK_S, PROOF_BYTES
 from graphmem.contract.harvest import (
@@ -29,7 +30,7 @@ from graphmem.model.candidate import IN_CI, Candidate, Occasion
 from graphmem.model.field import format_time
 from graphmem.model.record import Triggered
 from graphmem.rules.doubt import proof_of
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import asked_keys, is_below, keys_of, problem_in
 from graphmem.rules.outcome import outcome_of
 from graphmem.rules.problem import problems
 from graphmem.settings.trust import DIGEST_CHARS, are_trusted
@@ -38,6 +39,9 @@ from graphmem.system.checks import CheckEnd, run
 from graphmem.system.surroundings import variables
 from graphmem.usecase.harvest.review import named, settle
 from graphmem.usecase.writing.candidates import queue_of
+
+PACKAGES = frozenset((".venv", "venv", "node_modules"))  # folders of installed packages, by their names
+PYTHON_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
@@ -57,19 +61,20 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
         raise Refused(f"{request.yes!r} is not the digest of what would run", hint=f"it is: {plan.digest}")
     if request.yes is None and not is_trusted:
         return ReviewedList(reviewed=[Reviewed(id=one.id, action="planned", plan=plan)], waiting=len(found.waiting()))
-    reason = disproof(client.layout.root, plan, one.keys)
+    trial = tried(client.layout.root, plan, one.keys)
     proof = None
-    if reason is None:
+    if trial.reason is None:
         proof = {
             "command": plan.command,
             "before": plan.before,
             "after": plan.after,
             "at": format_time(client.now()),
             "folder": plan.folder,
+            **({"without": "\n".join(trial.without)} if trial.without else {}),
         }
         with queue.changing() as kept:
             settle(kept, one.id, {"proof": proof})
-    done = Reviewed(id=one.id, action="disproven" if reason else "proven", proof=proof, reason=reason)
+    done = Reviewed(id=one.id, action="disproven" if trial.reason else "proven", proof=proof, reason=trial.reason)
     return ReviewedList(reviewed=[done], waiting=len(found.waiting()))
 
 
@@ -95,9 +100,12 @@ def again(client: Client, record: Record, proof: Mapping[str, str]) -> str | Non
         before, after = (commands.find_commit(root, proof[name]) for name in ("before", "after"))
     except GraphmemError as error:
         return error.message
-    plan = ProofPlan(command=proof["command"], folder=proof.get("folder", ""), before=before, after=after, digest="")
+    files = list(filter(is_below, proof.get("without", "").splitlines()))
+    plan = ProofPlan(
+        command=proof["command"], folder=proof.get("folder", ""), before=before, after=after, files=files, digest=""
+    )
     keys = keys_of(problem_in(record.trigger)) if isinstance(record, Triggered) else ()
-    return disproof(root, plan, keys)
+    return tried(root, plan, keys).reason
 
 
 def plan_of(client: Client, one: Candidate) -> ProofPlan:
@@ -107,10 +115,14 @@ def plan_of(client: Client, one: Candidate) -> ProofPlan:
         if occasion.command and occasion.source != IN_CI and (pair := commits_of(root, occasion)):
             parts = [occasion.command, occasion.folder or "", *pair]
             digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGEST_CHARS]
-            return ProofPlan(command=occasion.command, folder=parts[1], before=pair[0], after=pair[1], digest=digest)
+            files = list(dict.fromkeys(edit.file for edit in occasion.edits if is_below(edit.file)))
+            return ProofPlan(
+                command=occasion.command, folder=parts[1], before=pair[0], after=pair[1], files=files, digest=digest
+            )
+    is_of_ci = all(occasion.source == IN_CI for occasion in one.evidence)
     raise BadInput(
         f"candidate {one.id} has no command with commits before and after its fix",
-        hint="a proof needs a fix that was committed",
+        hint="a report of CI names checks, not commands" if is_of_ci else "a proof needs a fix that was committed",
     )
 
 
@@ -136,32 +148,98 @@ def commits_of(root: Path, occasion: Occasion) -> tuple[str, str] | None:
     return before, after
 
 
-def disproof(root: Path, plan: ProofPlan, wanted: Collection[str]) -> str | None:
-    """Run a plan, and return why it proves nothing; None where it is a proof."""
-    failed = run_at(root, plan, plan.before)
-    if failed.is_timed_out:
-        return f"at {plan.before[:12]} the command took longer than {CHECK_S:.0f} s"
-    if not failed.could_run:
-        return f"at {plan.before[:12]} the command could not be run: {failed.tail.strip()[-200:]}"
-    if outcome_of(plan.command, failed.status, failed.tail) not in ("failed", "hidden"):
-        return f"at {plan.before[:12]} the command passes"
-    keys = {key for problem in problems(failed.tail) for key in keys_of(problem)}
+class Trial(NamedTuple):
+    """
+    How a plan ended.
+
+    Attributes:
+        reason: why it proves nothing; None where it is a proof.
+        without: the files whose change was taken out of the commit with the fix, so that the command failed.
+    """
+
+    reason: str | None
+    without: Sequence[str] = ()
+
+
+def tried(root: Path, plan: ProofPlan, wanted: Collection[str]) -> Trial:
+    """
+    Run a plan: its command must fail with the problem wanted before the fix, and pass with it.
+
+    The commit before may not have the check yet: most projects commit a test with its fix. Then the command must fail
+    at the commit with both, with the edited files as they were before.
+    """
+    without: Sequence[str] = ()
+    reason = no_failure(root, plan, wanted)
+    if reason is not None and plan.files:
+        without = plan.files
+        other = no_failure(root, plan, wanted, without)
+        reason = None if other is None else f"{reason}; {other}"
+    if reason is None:
+        reason = no_pass(plan, run_at(root, plan, plan.after))
+    return Trial(reason, without)
+
+
+def no_failure(root: Path, plan: ProofPlan, wanted: Collection[str], without: Sequence[str] = ()) -> str | None:
+    """Return in which way the command does not fail as it should before the fix; None where it does."""
+    where = f"at {plan.before[:12]}"
+    if without:
+        where = f"at {plan.after[:12]} without the change of {', '.join(without)}"
+    end = run_at(root, plan, plan.after if without else plan.before, without)
+    if reason := unfinished(end):
+        return f"{where} the command {reason}"
+    if outcome_of(plan.command, end.status, end.tail) not in ("failed", "hidden"):
+        return f"{where} the command passes"
+    keys = {key for problem in problems(end.tail) for key in asked_keys(problem)}
     if wanted and keys.isdisjoint(wanted):
-        return f"at {plan.before[:12]} the command fails with another error"
-    passed = run_at(root, plan, plan.after)
-    if outcome_of(plan.command, passed.status, passed.tail) != "passed":
-        return f"at {plan.after[:12]} the command does not pass"
+        return f"{where} the command fails with another error"
     return None
 
 
-def run_at(root: Path, plan: ProofPlan, commit: str) -> CheckEnd:
-    """Run the command of a plan in a copy of a commit."""
+def no_pass(plan: ProofPlan, end: CheckEnd) -> str | None:
+    """Return in which way the command does not pass with the fix; None where it does."""
+    if outcome_of(plan.command, end.status, end.tail) == "passed":
+        return None
+    return f"at {plan.after[:12]} the command {unfinished(end) or 'does not pass'}"
+
+
+def unfinished(end: CheckEnd) -> str:
+    """Return why a command did not come to its end; empty where it did."""
+    if end.is_timed_out:
+        return f"took longer than {CHECK_S:.0f} s"
+    return "" if end.could_run else f"could not be run: {end.tail.strip()[-200:]}"
+
+
+def run_at(root: Path, plan: ProofPlan, commit: str, without: Sequence[str] = ()) -> CheckEnd:
+    """Run the command of a plan in a copy of a commit, with some files as they were before the fix."""
     with tempfile.TemporaryDirectory(prefix="graphmem-proof-") as folder:
-        take_out(root, commit, Path(folder))
-        where = Path(folder) / plan.folder
-        if not where.is_dir() or not where.resolve().is_relative_to(Path(folder).resolve()):
+        copy = Path(folder)
+        take_out(root, commit, copy, lambda name: name not in without)
+        if without:
+            take_out(root, plan.before, copy, lambda name: name in without)
+        where = copy / plan.folder
+        if not where.is_dir() or not where.resolve().is_relative_to(copy.resolve()):
             return CheckEnd(None, False, 0.0, f"{plan.folder!r} is not there")
-        return run(within(plan.command, root, folder), where, variables(), CHECK_S, PROOF_BYTES)
+        link_packages(root, copy)
+        return run(within(plan.command, root, folder), where, own_first(copy, where), CHECK_S, PROOF_BYTES)
+
+
+def link_packages(root: Path, copy: Path) -> None:
+    """Link the folders of installed packages, which no commit has, from the working tree into a copy."""
+    listed = (commands.git(root, "ls-files", "--others", "--directory", "-z") or b"").decode("utf-8", "surrogateescape")
+    for name in listed.split("\0"):
+        place = copy / name
+        if place.name in PACKAGES and place.parent.is_dir() and not os.path.lexists(place):
+            place.symlink_to(os.path.abspath(root / name))
+
+
+def own_first(copy: Path, where: Path) -> Mapping[str, str]:
+    """Return the environment for a copy: Python finds its code there, also where the working tree is installed."""
+    given = variables()
+    own = [place for base in dict.fromkeys((where, copy)) for place in (base / "src", base)]
+    places = [str(place) for place in own if place.is_dir()]
+    is_python = any((base / name).is_file() for base in (where, copy) for name in PYTHON_PROJECT)
+    path = os.pathsep.join([*places, *filter(None, [given.get("PYTHONPATH")])])
+    return {**given, "PYTHONPATH": path} if is_python else given
 
 
 def within(command: str, root: Path, folder: str) -> str:
@@ -169,9 +247,9 @@ def within(command: str, root: Path, folder: str) -> str:
     return command.replace(str(root), folder)
 
 
-def take_out(root: Path, commit: str, folder: Path) -> None:
+def take_out(root: Path, commit: str, folder: Path, is_wanted: Callable[[str], bool]) -> None:
     """
-    Write the files of a commit into a folder; no link leads out of it.
+    Write those files of a commit into a folder that are wanted by their names; no link leads out of it.
 
     Raises:
         Unavailable: git does not give them, or one of them would be written elsewhere.
@@ -181,6 +259,6 @@ def take_out(root: Path, commit: str, folder: Path) -> None:
         raise Unavailable(f"git has no files for commit {commit[:12]}")
     try:
         with tarfile.TarFile(fileobj=io.BytesIO(data)) as files:
-            files.extractall(folder, filter="data")
+            files.extractall(folder, [one for one in files if is_wanted(one.name)], filter="data")
     except tarfile.TarError as error:
         raise Unavailable(f"the files of commit {commit[:12]} cannot be written: {error}") from None

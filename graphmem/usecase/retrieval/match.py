@@ -4,6 +4,7 @@ from bisect import insort
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from time import thread_time
 from typing import Literal, get_args
 
@@ -17,6 +18,7 @@ from graphmem.model import Failure, Record
 from graphmem.rules.dedup import differing
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
+from graphmem.rules.problem import ASSERTION, problems
 from graphmem.rules.signature import Error, ErrorReader
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
@@ -58,7 +60,7 @@ class LogEnds:
     def through(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """Yield lines as they are, and keep those at both ends."""
         for line in lines:
-            kept = line[:END_BYTES]
+            kept = line[:END_BYTES].rstrip(b"\n") + b"\n"  # a log may come in lines with or without their ends
             if len(self.head) < END_BYTES:
                 self.head += kept
             else:
@@ -115,7 +117,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
     with client.reading(client.lexical) as snapshot:
         by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
-        unknown = triggers(error for error, _ in [*elsewhere, *nowhere])
+        unknown = named(triggers(error for error, _ in [*elsewhere, *nowhere]), ends.text)
         results = answers(snapshot, hits, is_strict=request.strict)
         by_ref = {found.record.key_ref: found.text for found in results}
         answered = [found.text for found in results if found.by in SURE]
@@ -207,6 +209,19 @@ def triggers(errors: Iterable[Error]) -> list[str]:
     """Return texts that would find these errors again, those of the project's own code first."""
     found = sorted(errors, key=lambda error: (not error.is_own, error.line))
     return list(dict.fromkeys(filter(None, (error.trigger for error in found))))[:MOST_TEXTS]
+
+
+def named(unknown: Sequence[str], output: str) -> list[str]:
+    """Return unknown errors; one that only says that a check of a test failed, with the test that it is of."""
+    if not any(map(ASSERTION.match, unknown)):
+        return list(unknown)
+    tests = [one.text for one in problems(output) if one.sort == "test"]
+    if not tests:
+        return list(unknown)
+    found = chain.from_iterable(
+        [test for test in tests if error in test] if ASSERTION.match(error) else [error] for error in unknown
+    )  # what no test says first is of another part of a test that is there
+    return list(dict.fromkeys(found))[:MOST_TEXTS]
 
 
 def by_meaning(snapshot: Snapshot, found: Found, hits: dict[int, LogHit]) -> None:

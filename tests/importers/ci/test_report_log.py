@@ -71,3 +71,17 @@ def test_strange_forms_of_a_failure_do_not_stop_the_others(tmp_path: Path) -> No
     )
     said = [one.problem.text if one.problem else None for one in report.results.values()]
     assert said == [None, None, "KeyError: 'path'", "KeyError: 'port'"]
+
+
+def test_a_short_traceback_is_read_as_it_is_printed(tmp_path: Path) -> None:
+    """So that the log and JUnit's XML of one run give one candidate."""
+    place = {"path": "shop/cart.py", "lineno": 3, "message": "in total"}
+    data = {"style": "short", "reprfileloc": place, "lines": ["    return rows[0]", "E   IndexError: it is empty"]}
+    said = {"reprtraceback": {"reprentries": [{"data": data}]}}
+    report = written(
+        tmp_path / "log.jsonl", "\n".join([row("a", "call", "failed", said), row("a", "teardown", "passed")])
+    )
+    [result] = report.results.values()
+    [printed] = problems("___ a ___\nshop/cart.py:3: in total\n    return rows[0]\nE   IndexError: it is empty\n")
+    assert result.problem is not None
+    assert (result.problem.key, result.problem.file) == (printed.key, "shop/cart.py")

@@ -1,5 +1,6 @@
 """A proof runs a candidate's command at the commits before and after its fix, and only where the user looked at it."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ class Project:
 
     def candidate(self, *, command: str = COMMAND, trigger: str = ERROR, **fields: Any) -> str:
         keys = keys_of(problem_in(trigger))
-        found = Occasion(source="git", command=command, **{"commit": self.after, "before": self.before, **fields})
+        given = {"source": "git", "commit": self.after, "before": self.before, **fields}
+        found = Occasion(command=command, **given)
         one = Candidate(
             id=candidate_id(trigger), keys=keys, base=0.5, failure={"trigger": trigger},
             pattern={"trigger": trigger, "insight": "paint it green"}, evidence=(found,), marks=("m",), sessions=("s",),
@@ -163,3 +165,90 @@ def test_a_proof_that_is_none_any_more_says_why(project: Project) -> None:
         assert (found.proven, reason in str(found.reason)) == (False, True)
     project.memory.edit(failure, proven={"command": 3})
     assert failure not in [one.ref for one in project.memory.candidates.check_proofs().results]
+
+
+def in_one_commit(project: Project) -> str:
+    """Commit a check of the floor with what it asks for; return the commit."""
+    (project.folder / "floor.sh").write_text(
+        "grep -q oak floor || { echo 'ValueError: the floor is no oak'; exit 1; }\n"
+    )
+    (project.folder / "floor").write_text("oak")
+    project.repository("add", "floor.sh", "floor")
+    return project.repository.commit("an oak floor, and a check of it")
+
+
+def test_a_check_that_came_with_its_fix_is_proven_without_the_change_of_the_edited_files(project: Project) -> None:
+    after = in_one_commit(project)
+    edits = (CandidateEdit(file="floor"), CandidateEdit(file="../other"), CandidateEdit(file="/etc/hosts"))
+    name = project.candidate(
+        command="sh floor.sh",
+        trigger="ValueError: the floor is no oak",
+        commit=after,
+        before=project.after,
+        edits=edits,
+    )
+    plan = project.memory.candidates.prove(name).reviewed[0].plan
+    assert plan is not None
+    assert plan.files == ["floor"]
+    done = project.proven(name)
+    assert (done.action, done.proof["without"]) == ("proven", "floor")
+    (failure, _) = project.memory.candidates.accept(name).reviewed[0].refs
+    hit = project.memory.match(b"ValueError: the floor is no oak\n").results[0]
+    assert f"fails at {after[:12]} without the change of floor, passes with it" in " ".join(hit.holds)
+    project.memory.trust(yes=project.memory.trust().digest)
+    found = {one.ref: one for one in project.memory.candidates.check_proofs().results}
+    assert found[failure].proven
+
+
+def test_a_check_that_passes_without_the_change_as_well_is_disproven(project: Project) -> None:
+    after = in_one_commit(project)
+    edits = (CandidateEdit(file="colour"),)
+    done = project.proven(project.candidate(command="sh floor.sh", commit=after, before=project.after, edits=edits))
+    assert done.action == "disproven"
+    assert f"fails with another error; at {after[:12]} without the change of colour the command passes" in done.reason
+
+
+def test_installed_packages_are_there_in_the_copy(project: Project) -> None:
+    """They are in no commit; what a commit has is not replaced."""
+    (project.folder / "web").mkdir()
+    (project.folder / "web/kept").write_text("")
+    after = project.repository.commit("a page")
+    for name in ("node_modules", "web/.venv", "other/venv"):
+        (project.folder / name).mkdir(parents=True)
+        (project.folder / name / "tool").write_text("sh check.sh")
+    name = project.candidate(
+        command="sh node_modules/tool && ! ls other && ls web/kept && ls web/.venv/tool", commit=after
+    )
+    assert project.proven(name).action == "proven"
+    assert (project.folder / "node_modules/tool").exists()
+
+
+def test_python_finds_the_code_of_the_copy_where_the_working_tree_is_installed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project.folder / "pyproject.toml").write_text("")
+    (project.folder / "src").mkdir()
+    (project.folder / "run").mkdir()
+    (project.folder / "run/check.py").write_text("import shed\n{'green': 1}[shed.COLOUR]\n")
+    commits = []
+    for colour in ("grey", "green"):
+        (project.folder / "src/shed.py").write_text(f"COLOUR = {colour!r}\n")
+        project.repository("add", "pyproject.toml", "src", "run")
+        commits.append(project.repository.commit(colour))
+    monkeypatch.setenv("PYTHONPATH", str(project.folder / "src"))
+    before, after = commits
+    command = f"{sys.executable} run/check.py"
+    name = project.candidate(command=command, trigger="KeyError: 'grey'", before=before, commit=after)
+    assert project.proven(name).action == "proven"
+    printed = [
+        b"Traceback (most recent call last):",
+        b'  File "run/check.py", line 2, in <module>',
+        b"KeyError: 'grey'",
+    ]
+    assert [one.id for one in project.memory.match(printed).candidates] == [name]
+
+
+def test_a_report_of_ci_has_no_command_to_prove(project: Project) -> None:
+    with pytest.raises(BadInput) as caught:
+        project.memory.candidates.prove(project.candidate(source="ci"))
+    assert caught.value.hint == "a report of CI names checks, not commands"

@@ -228,3 +228,36 @@ def test_a_failure_that_is_only_alike_is_marked_as_another_error_as_for_a_query(
     assert (found.by, [doubt.sign for doubt in found.doubts]) == ("similarity", ["other_error"])
     assert found.doubts == memory.query(line).results[0].doubts
     assert memory.match(line, strict=True).results == []
+
+
+UNITTEST = """\
+FAIL: test_open (tests.test_cart.TestCart.test_open) (number=1)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "/shop/tests/test_cart.py", line 9, in test_open
+    self.fail()
+AssertionError: ValueError not raised
+
+FAIL: test_open (tests.test_cart.TestCart.test_open) (number=2)
+----------------------------------------------------------------------
+AssertionError: the cart is open
+
+ERROR: test_list (unittest.loader._FailedTest.test_list)
+----------------------------------------------------------------------
+ImportError: Failed to import test module: test_list
+Traceback (most recent call last):
+  File "/shop/tests/test_list.py", line 1, in <module>
+    from shop import rows
+ImportError: cannot import name 'rows' from 'shop'
+
+"""
+
+
+def test_an_assertion_is_unknown_with_its_test_and_what_the_runner_says_is_no_error(memory: Memory) -> None:
+    lines = UNITTEST.encode().splitlines(keepends=True)
+    assert memory.match(lines).unknown == [
+        "test_open: AssertionError: ValueError not raised",
+        "ImportError: cannot import name 'rows' from 'shop'",
+    ]
+    assert memory.match([line.rstrip() for line in lines]).unknown == memory.match(lines).unknown
+    assert told(memory, "AssertionError: the cart is open\n").unknown == ["AssertionError: the cart is open"]
