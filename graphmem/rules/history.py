@@ -16,7 +16,6 @@ from graphmem.model.commit import CommitMessage
 from graphmem.rules.diagnostic import diagnostic_of
 from graphmem.rules.draft import MOST_FILES, edit_text, keys_of, within, words_of
 from graphmem.rules.problem import RunProblem, problems
-from graphmem.rules.signature import errors
 from graphmem.rules.worth import of_settings
 
 MESSAGE = 20_000  # characters of a message that are read
@@ -186,7 +185,7 @@ def printed(body: str) -> Iterator[str]:
         elif MARKED.match(line):
             yield MARKED.sub("", line)
         elif is_below or is_indented:
-            yield "" if TRAILER.match(line) and not is_error(line) else line
+            yield line
 
 
 def is_error(line: str) -> bool:
@@ -195,13 +194,11 @@ def is_error(line: str) -> bool:
 
 
 def inline(said: str) -> Iterator[str]:
-    """Yield the errors that a text has between quotation marks or backticks, or at the end of its first line."""
+    """Yield what a text has between quotation marks or backticks, and an error at the end of its first line."""
     if found := IN_SUBJECT.search(said.partition("\n")[0]):
         yield found[0]
     for found in INLINE.finditer(" ".join(said.split())):
-        text = next(part for part in found.groups() if part)
-        if any(error.is_telling for error in errors([text])):
-            yield text
+        yield next(part for part in found.groups() if part)
 
 
 def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateEdit]) -> Candidate:

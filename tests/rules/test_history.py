@@ -164,3 +164,12 @@ def test_what_was_observed_is_a_failure_where_an_issue_is_named() -> None:
     assert made.pattern["insight"] == "Lock the list"
     assert symptom_of(commit(message.replace("Fixes: #12", ""))) == ""
     assert symptom_of(commit(message.replace("The server", "If the server"))) == ""
+
+
+def test_a_remark_in_a_list_is_no_output_of_a_program() -> None:
+    assert quoted_problem(commit("Fix the build\n\n  - ValueError: raised for a bad name now\n")) is None
+
+
+@pytest.mark.parametrize("said", ["It crashes.", f"The server crashes {'again ' * 80}."])
+def test_a_symptom_that_says_too_little_or_too_much_is_left_out(said: str) -> None:
+    assert symptom_of(commit(f"Lock the list\n\n{said}\n\nFixes: #12\n")) == ""

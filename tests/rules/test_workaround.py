@@ -111,3 +111,9 @@ def test_the_candidate_keeps_its_id_where_lines_move() -> None:
 def test_the_day_in_a_comment_ends_the_constraint() -> None:
     [one] = workarounds("a.py", ["# Workaround for #7, remove it after 2027-03-01."], [1])
     assert noted(one).other[0]["expires_at"] == "2027-03-01T00:00:00Z"
+
+
+def test_the_candidate_keeps_its_id_where_the_end_of_the_comment_changes() -> None:
+    text = "# Workaround for GH-12: the server closes the connection before the answer is read by the client"
+    one, other = (noted(next(iter(workarounds("a.py", [f"{text}{end}"], [1])))) for end in ("", ", also with HTTP/2"))
+    assert one.id == other.id

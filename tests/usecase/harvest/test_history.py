@@ -204,3 +204,32 @@ def test_what_was_observed_is_kept_where_the_message_names_the_issue(repository:
 def test_what_two_comments_of_a_project_say_is_one_candidate(repository: Repository, memory: Memory) -> None:
     repository.change("first", a=COMMENT, b=COMMENT)
     assert memory.imports.git().read == {"commits": 1, "workarounds": 1}
+
+
+def test_what_each_file_lost_and_got_is_in_the_evidence_also_of_a_name_with_a_blank(
+    repository: Repository, memory: Memory
+) -> None:
+    repository.change("first", **{"my store": "a = 1\nb = 2\n", "other": "c = 3\n"})
+    repository.change(ERROR, **{"my store": "a = 2\n", "other": "c = 4\n"})
+    memory.imports.git()
+    [candidate] = memory.candidates.review().candidates
+    edits = [(edit.file, edit.removed, edit.added) for edit in candidate.evidence[0].edits]
+    assert edits == [("my store.py", "a = 1\nb = 2", "a = 2"), ("other.py", "c = 3", "c = 4")]
+
+
+def test_a_day_reads_again_what_was_read_before(repository: Repository, memory: Memory) -> None:
+    repository.change(ERROR, store="x = 1\n")
+    assert memory.imports.git().sources[0].status == "read"
+    assert memory.imports.git().sources[0].status == "unchanged"
+    assert memory.imports.git(since="2020-01-01").sources[0].status == "read"
+
+
+def test_what_is_not_from_a_comment_is_not_withdrawn_and_texts_are_not_read(
+    repository: Repository, memory: Memory
+) -> None:
+    repository.change(ERROR, store="x = 1\n")
+    memory.imports.git()
+    (repository.folder / "README.md").write_text(COMMENT)
+    repository.change("more", store="x = 2\n")
+    answer = memory.imports.git()
+    assert (answer.waiting, answer.candidates) == (1, {})
