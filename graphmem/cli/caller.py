@@ -15,6 +15,7 @@ import typer
 from pydantic import BaseModel
 
 import graphmem
+from graphmem.cli.text import fitted
 from graphmem.contract.service import Done
 from graphmem.errors import AlreadyDone, Unavailable
 from graphmem.ledger import undo
@@ -168,12 +169,20 @@ class Invocation:
             self.bar.stop()
         self.bar, self.tasks = None, {}
 
-    def answer(self, answer: BaseModel, text: str, *, is_dim: bool = False) -> None:
-        """Print an answer: its JSON, or the text for people; on a terminal dimmed where that is asked for."""
+    def answer(self, answer: BaseModel, text: str, *, is_dim: bool = False, is_file: bool = False) -> None:
+        """
+        Print an answer: its JSON, or the text for people, on a terminal as wide as that is.
+
+        Args:
+            is_dim: on a terminal it is dimmed.
+            is_file: the text is for another program, and stays as it is.
+        """
         if self.is_json:
             self.write(inert(answer.model_dump_json(by_alias=True)))
+        elif text and not is_file and sys.stdout.isatty():
+            self.write(fitted(visible(text)), is_dim=is_dim)
         elif text:
-            self.write(text, is_dim=is_dim and sys.stdout.isatty())
+            self.write(text)
 
     def write(self, text: str, *, is_dim: bool = False) -> None:
         """Print to standard output, hidden characters escaped; a reader that is gone is not an error."""

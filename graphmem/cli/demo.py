@@ -24,10 +24,10 @@ class Recorder(Invocation):
 
     last: BaseModel | None = None
 
-    def answer(self, answer: BaseModel, text: str, *, is_dim: bool = False) -> None:
+    def answer(self, answer: BaseModel, text: str, *, is_dim: bool = False, is_file: bool = False) -> None:
         self.last = answer
         if not self.is_json:
-            super().answer(answer, text, is_dim=is_dim)
+            super().answer(answer, text, is_dim=is_dim, is_file=is_file)
 
 
 @dataclass

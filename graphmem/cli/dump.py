@@ -46,7 +46,7 @@ def dump(
     if left_out:
         invocation.say(f"left out: {left_out}")
     if output is None or invocation.is_json:
-        invocation.answer(answer, shown(answer))
+        invocation.answer(answer, shown(answer), is_file=True)
 
 
 def shown(answer: Dump) -> str:

@@ -52,7 +52,7 @@ def diff(
     if markdown and invocation.is_json:
         raise Usage("--markdown and --json are two forms", hint="give one of them")
     answer: Difference = call()
-    invocation.answer(answer, in_markdown(answer) if markdown else in_words(answer))
+    invocation.answer(answer, in_markdown(answer) if markdown else in_words(answer), is_file=markdown)
     if answer.skipped:
         invocation.say(f"left out: {text.count(answer.skipped, 'line')} that are not rows")
     if not answer.changes:

@@ -43,7 +43,7 @@ def match(
     with opened(file) as log:
         answer: MatchedLog = call(Lines(log))
     lines = [*map(shown, answer.results), *map(text.seen, answer.candidates)]
-    invocation.answer(answer, in_markdown(answer) if to_markdown else "\n".join(lines))
+    invocation.answer(answer, in_markdown(answer) if to_markdown else "\n".join(lines), is_file=to_markdown)
     for note in limits(answer):
         invocation.say(note)
     if not answer.results and not to_markdown:

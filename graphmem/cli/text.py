@@ -1,5 +1,6 @@
 """How answers look to people: short, aligned, one line a record where that is possible."""
 
+import re
 import shutil
 import sys
 import textwrap
@@ -27,6 +28,10 @@ ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the
 ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
+NARROW = 40  # characters of a terminal below which lines are as they are
+LEAD = re.compile(r"[ │├└─]*(?:> |\d+  |- )?")  # what is before the text of a line
+BELOW = str.maketrans({"├": "│", "└": " ", "─": " ", ">": " ", "-": " ", **dict.fromkeys("0123456789", " ")})
+SET_IN = "    "  # before the rest of a line that is broken
 INDENT = 18  # characters before the value of a field
 LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
 UNSHOWN = ("kind", "key", "name", "ref", "edited")
@@ -51,6 +56,25 @@ def one_line(text: str | None, width: int = WIDTH) -> str:
     cut = line[: width - 1]
     at_word = cut if line[width - 1] == " " else cut.rpartition(" ")[0]
     return (at_word if len(at_word) > width // 2 else cut).rstrip() + "…"  # a path may be one long word
+
+
+def fitted(text: str) -> str:
+    """Return a text with the lines that are too long for the terminal broken at blanks, the rest of each set in."""
+    width = width_of_terminal()
+    return "\n".join(part for line in text.split("\n") for part in broken(line, width))
+
+
+def broken(line: str, width: int) -> list[str]:
+    """Return a line in parts as long as the terminal is wide; below a branch of a tree its lines go on."""
+    if len(line) <= width or width < NARROW:
+        return [line]
+    lead = LEAD.match(line)
+    start = lead[0] if lead else ""
+    rest = start.translate(BELOW) + SET_IN
+    return textwrap.wrap(
+        line.removeprefix(start), width, initial_indent=start, subsequent_indent=rest,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def count(number: int, noun: str) -> str:
