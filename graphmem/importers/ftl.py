@@ -8,6 +8,7 @@ from graphmem.catalog.foreign import is_database, rows_of
 from graphmem.errors import BadInput, Refused
 from graphmem.importers.reading import Fields, ForeignInput, Source, rings, slug_of
 from graphmem.ndjson import Row
+from graphmem.rules.moves import PHASE_MOVES
 
 NAME = "ftl"
 HOLDS = "a SQLite database with the tables memory, memory_edge, campaign and workspace"
@@ -24,6 +25,7 @@ STATUSES = {"active": "active", "complete": "complete", "blocked": "blocked", "p
 THOUSAND = 1_000  # tokens: graphmem counts them in thousands
 MOST_REPORTS = 1_000  # of one memory, that are made of its counts
 LARGEST = 2**53  # of a count
+MOVED_AT = ("at", "timestamp", "started_at", "updated_at")  # fields with the time of a move from phase to phase
 BLOCKED = "BLOCKED:"  # begins what a blocked workspace delivered
 
 
@@ -60,7 +62,9 @@ def read(source: Source) -> ForeignInput:
         add_exploration(reading, row)
     for row in tables.get("event", ()):
         add_event(reading, row)
-    for name in ("phase_state", *OTHERS):
+    for row in tables.get("phase_state", ()):
+        add_phases(reading, row)
+    for name in OTHERS:
         for row in tables.get(name, ()):
             reading.read[name] += 1
             reading.skip(f"{name} {row.get('id')}", "it is of a moment there, or follows from what is imported")
@@ -200,6 +204,24 @@ def add_event(reading: ForeignInput, row: Mapping[str, Any]) -> None:
         return reading.skip(place, "an event needs an event_type and a timestamp")
     number = reading.origin(f"event/{row.get('id')}")
     return reading.add({"kind": "event", "id": number, "type": sort, "at": at, "data": fields.left or None}, place)
+
+
+def add_phases(reading: ForeignInput, row: Mapping[str, Any]) -> None:
+    """Add the moves that led to the phase of the work, or where none are noted, one to that phase."""
+    reading.read["phase_state"] += 1
+    fields, place, made = fields_of(row).left, f"phase_state {row.get('id')}", 0
+    noted = fields.get("transitions")
+    now = {"to": fields.get("phase"), **{name: fields[name] for name in MOVED_AT if name in fields}}
+    for number, one in enumerate(noted if isinstance(noted, list) and noted else [now]):
+        move = Fields(one if isinstance(one, dict) else {})
+        before, after = move.left.get("from") or "none", move.left.get("to")
+        at = next(filter(None, map(move.time, MOVED_AT)), None)
+        if before in PHASE_MOVES and after in PHASE_MOVES and at is not None:
+            event = {"kind": "event", "id": reading.origin(f"phase/{row.get('id')}/{number}"), "type": "phase-moved"}
+            reading.add(event | {"at": at, "data": {"from": before, "to": after}}, place)
+            made += 1
+    if not made:
+        reading.skip(place, "it names no phase with a time")
 
 
 class FtlCampaigns:

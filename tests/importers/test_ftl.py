@@ -54,7 +54,9 @@ ROWS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "exploration": [{"id": 1, "objective": "add routes", "git_sha": "abc", "created_at": "2026-01-15T08:00:00",
                      "structure": '{"dirs": ["src"]}', "pattern": "{}"}],
     "event": [{"id": 1, "event_type": "campaign_created", "timestamp": "2026-01-15T09:00:00", "metadata": '{"id": 5}'}],
-    "phase_state": [{"id": 1, "phase": "build", "transitions": "[]"}],
+    "phase_state": [{"id": 1, "phase": "plan", "transitions": json.dumps([
+        {"from": "none", "to": "explore", "timestamp": "2026-01-15T08:00:00"},
+        {"from": "explore", "to": "plan", "timestamp": "2026-01-15T08:30:00"}, {"to": "dance"}])}],
 }  # fmt: skip
 
 
@@ -78,10 +80,10 @@ def test_a_database_becomes_memories_campaigns_and_reports(memory: Memory, tmp_p
         "task": 3, "workspace": 3,
     }  # fmt: skip
     assert answer.created == {
-        "campaign": 1, "event": 1, "exploration": 1, "failure": 2, "feedback": 3, "pattern": 1, "relation": 4,
+        "campaign": 1, "event": 3, "exploration": 1, "failure": 2, "feedback": 3, "pattern": 1, "relation": 4,
         "task": 3,
     }  # fmt: skip
-    assert (answer.merged, answer.dangling, len(answer.skipped)) == ({"relation": 4}, 2, 2)
+    assert (answer.merged, answer.dangling, len(answer.skipped)) == ({"relation": 4}, 2, 1)
     failure: Any = memory.get("failure/import-order").record
     assert (failure.fix, failure.match, failure.cost) == ("import it there", "ImportError.*FT", 2.5)
     assert failure.sources == ("001-setup", "ftl:failure/import-order")
@@ -97,6 +99,8 @@ def test_a_database_becomes_memories_campaigns_and_reports(memory: Memory, tmp_p
     assert blocked.depends == ("task/ftl-5/001-spec",)
     planned: Any = memory.get("task/ftl-5/003-docs").record
     assert (planned.status, planned.type, planned.depends) == ("pending", "docs", ("task/ftl-5/002-impl",))
+    phase = memory.phases.status()
+    assert (phase.phase, phase.since) == ("plan", "2026-01-15T08:30:00.000Z")
     again = memory.imports.file(path)
     assert (again.created, again.updated) == ({}, {})
 
@@ -127,3 +131,24 @@ def test_a_database_that_is_being_written_is_refused(memory: Memory, tmp_path: P
     (tmp_path / "ftl.db-wal").write_bytes(b"x")
     with pytest.raises(Refused, match="is being written"):
         memory.imports.file(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "phase"),
+    [
+        ({"phase": "build", "transitions": "[]", "started_at": "2026-01-15T08:00:00"}, "build"),
+        ({"phase": "build", "transitions": "[]", "started_at": None}, None),
+        ({"phase": "dance", "transitions": "3", "started_at": "2026-01-15T08:00:00"}, None),
+        ({"phase": "build", "transitions": "[7]", "started_at": "2026-01-15T08:00:00"}, None),
+    ],
+)
+def test_the_phase_without_its_moves_is_one_move_and_what_is_no_phase_is_counted(
+    memory: Memory, tmp_path: Path, row: Mapping[str, Any], phase: str | None
+) -> None:
+    path = database(tmp_path, {"memory": [], "workspace": [], "phase_state": [{"id": 1, **row}]} | {
+        name: ROWS[name] for name in ("memory", "workspace")})  # fmt: skip
+    answer = memory.imports.file(path, format="ftl")
+    assert answer.read["phase_state"] == 1
+    reasons = [one.reason for one in answer.skipped if one.place == "phase_state 1"]
+    assert reasons == ([] if phase else ["it names no phase with a time"])
+    assert memory.phases.status().phase == (phase or "none")
