@@ -6,6 +6,7 @@ from graphmem.contract.query import QueryRequest
 from graphmem.contract.why import Origin, Ranking, ReportMade, Why, WhyRequest
 from graphmem.errors import Unavailable
 from graphmem.model import Record
+from graphmem.model.field import format_time
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.records.read import edges_of
@@ -76,7 +77,7 @@ def origin(client: Client, record: Record, keys: Sequence[str]) -> Origin:
         added = None
     candidates = queue_of(client).read(client.notify_once).candidates.values()
     return Origin(
-        created_at=record.to_row()["created_at"],
+        created_at=format_time(record.created_at),
         sources=list(record.sources),
         commit=added and added.commit,
         at=added and added.at,

@@ -8,6 +8,7 @@ import pytest
 from graphmem import Memory, NotFound
 from graphmem.model.candidate import Candidate, Occasion
 from graphmem.usecase.writing.candidates import queue_of
+from tests.faults.whole import EVENTS
 from tests.repository import Repository
 from tests.sample import open_memory
 
@@ -93,3 +94,8 @@ def test_a_query_says_the_place_and_the_score_of_a_record_or_that_it_is_not_ther
 def test_a_name_that_nothing_has_is_refused(memory: Memory) -> None:
     with pytest.raises(NotFound, match="failure/none"):
         memory.why("failure/none")
+
+
+def test_a_run_has_an_origin_too(memory: Memory) -> None:
+    memory.lessons.learn(EVENTS, run="run-2")
+    assert memory.why("run/run-2").origin.created_at.startswith("20")
