@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from graphmem.contract.stats import Stats
     from graphmem.contract.store import Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed
     from graphmem.contract.tasks import TaskChanged, TaskShown
+    from graphmem.contract.view import PageData
     from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
     from graphmem.contract.why import Why
     from graphmem.dispatch import Log
@@ -2287,6 +2288,16 @@ class Memory(Handle):
             query: Say too why the record is in its place for this query.
         """
         answer: Why = self.call("why", ref=ref, query=query)
+        return answer
+
+    def view(self, *, most: int = 10000) -> PageData:
+        """
+        Return what the page of the memory shows: records with their places, edges, what waits, what happened.
+
+        Args:
+            most: Show at most this many records.
+        """
+        answer: PageData = self.call("view", most=most)
         return answer
 
     def diff(self, revisions: str | None = None) -> Difference:

@@ -57,6 +57,7 @@ from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed
 from graphmem.contract.tasks import TaskChanged, TaskShown
+from graphmem.contract.view import PageData
 from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
 from graphmem.contract.why import Why
 from graphmem.model import MODELS, vocabulary
@@ -484,6 +485,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`log`": History,
     "`diff`": Difference,
     "`why`": Why,
+    "`view`": PageData,
     "`check`": BranchChecked,
     "`export`": Exported,
     "`embed status`": EmbeddingStatus,

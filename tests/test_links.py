@@ -40,6 +40,7 @@ COMMANDS: dict[str, Callable[[Memory, Path], object]] = {
     "cypher": lambda memory, _: memory.cypher("MATCH (f:Failure) RETURN f.fix"),
     "diff": lambda memory, _: memory.diff(),
     "log": lambda memory, _: memory.log("failure/mine"),
+    "view": lambda memory, _: memory.view(),
     "why": lambda memory, _: memory.why("failure/mine", query="password"),
     "export --check": lambda memory, _: memory.export_check(),
     "doctor": lambda memory, _: memory.doctor(),

@@ -176,6 +176,7 @@ from graphmem.contract.tasks import (
     TaskChanged,
     TaskShown,
 )
+from graphmem.contract.view import PageData, ViewRequest
 from graphmem.contract.vocabulary import (
     AddEntityTypeRequest,
     AddRelationTypeRequest,
@@ -578,6 +579,8 @@ ROWS = (
     Operation("why", WhyRequest, Why, READ, "store.why.why",
         "Return where a record comes from, what was merged into it, how it did, and why a query finds it.",
         positional=1),
+    Operation("view", ViewRequest, PageData, READ, "store.view.view",
+        "Return what the page of the memory shows: records with their places, edges, what waits, what happened."),
     Operation("diff", DiffRequest, Difference, READ, "store.history.diff",
         "Return what changed in the memory.", positional=1, scoped=True),
     Operation("check", CheckRequest, BranchChecked, READ, "store.check.check",

@@ -11,7 +11,7 @@ from graphmem.contract.operations import REQUESTS
 
 # What the command line adds: forms of input and output, two words for a choice, and the fields that edit changes.
 ADDED = {
-    "campaign complete --partial", "check --format", "check --strict",
+    "view --out", "campaign complete --partial", "check --format", "check --strict",
     "add --ndjson", "add failure --missing-ok", "add failure --no-dedup", "add lesson --missing-ok",
     "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
     "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",

@@ -78,7 +78,7 @@ OPENING = frozenset({
     "failures.add", "patterns.add", "entities.add", "lessons.add", "lessons.learn", "experiences.add",
     "experiences.promote", "insights.add", "campaigns.create", "tasks.start", "tasks.complete", "tasks.block",
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
-    "log", "why", "diff", "check", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust",
+    "log", "why", "view", "diff", "check", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust",
     "events.add",
     "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "imports.file", "embed.status",
     "embed.change",

@@ -39,7 +39,7 @@ COMMANDS = [
     "list", "list --json failure", "list --archived", "get mine", "get --json failure/mine", "query wrong",
     "query --json wrong", "context mine-went-wrong", "context --json wrong", "match -", "match --json -",
     "ran -- /bin/false", "related mine", "solutions mine", "path mine other", "stale", "similar work", "inject",
-    "experience", "session", "type list", "type show missing", "log mine", "why mine --query x", "diff",
+    "experience", "session", "type list", "type show missing", "log mine", "why mine --query x", "view --json", "diff",
     "diff HEAD", "check",
     "export --check", "validate", "validate --json", "doctor", "doctor --json", "undo --list", "stats", "verify-loop",
     "trust", "extract list", "extract run mine", "extract run mine --dry-run", "extract python .",

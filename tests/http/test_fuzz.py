@@ -131,6 +131,7 @@ REAL: dict[str, dict[str, Any]] = {
     "cypher_named": {"name": "failure/solutions", "parameters": {"ref": BOOM}},
     "queries": {},
     "log": {"ref": f"failure/{LOGGED}"},
+    "view": {"most": 5},
     "why": {"ref": f"failure/{LOGGED}", "query": "went wrong"},
     "diff": {},
     "check": {"base": "HEAD"},

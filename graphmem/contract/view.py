@@ -1,0 +1,55 @@
+"""What ``view`` takes and returns."""
+
+from typing import Any
+
+from pydantic import Field
+
+from graphmem.contract.answer import Answer, Part
+from graphmem.contract.events import Happening
+from graphmem.contract.harvest import ShownCandidate
+from graphmem.contract.request import Request
+
+MOST_DRAWN = 10_000
+
+
+class ViewRequest(Request):
+    """How much of the memory to show."""
+
+    most: int = Field(MOST_DRAWN, ge=1, le=MOST_DRAWN, description="Show at most this many records")
+
+
+class DrawnRecord(Part):
+    """A record of the page: what it says, and where it is drawn; ``fields`` are those that have a value."""
+
+    ref: str
+    kind: str
+    title: str
+    x: float
+    y: float
+    fields: dict[str, Any]
+
+
+class DrawnEdge(Part):
+    """An edge of the page, by the places of its ends among the records."""
+
+    source: int
+    target: int
+    type: str
+    weight: float
+
+
+class PageData(Answer):
+    """
+    What the page of the memory shows.
+
+    ``unsolved`` are the places of the failures that have neither a fix nor a pattern that solves them; ``left_out`` is
+    how many records there are more: those with the fewest edges.
+    """
+
+    project: str
+    records: list[DrawnRecord]
+    edges: list[DrawnEdge]
+    unsolved: list[int]
+    candidates: list[ShownCandidate] = []
+    events: list[Happening] = []
+    left_out: int = 0

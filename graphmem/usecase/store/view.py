@@ -1,0 +1,69 @@
+"""The data of the page that people look at: records and edges with their places, what waits, what happened."""
+
+from collections import Counter
+from typing import Any
+
+from graphmem.contract.events import ListEventsRequest
+from graphmem.contract.harvest import ReviewRequest
+from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData, ViewRequest
+from graphmem.model import Failure, Record
+from graphmem.rules.drawing import drawn
+from graphmem.store.runtime import Client
+from graphmem.store.snapshot import Snapshot
+from graphmem.usecase.harvest.review import review
+from graphmem.usecase.work.event_log import events
+
+MOST_TEXT = 4_000  # characters of a text of a record that the page holds
+MOST_WAITING, MOST_EVENTS = 100, 100
+SOLVES = "solves"
+NOT_DRAWN = ("event", "run")
+
+
+def view(client: Client, request: ViewRequest) -> PageData:
+    """Return what the page shows, of a large memory the records with the most edges."""
+    with client.reading() as snapshot:
+        found = page_of(snapshot, request.most)
+    waiting = review(client, ReviewRequest(limit=MOST_WAITING)).candidates
+    return found.model_copy(update={"candidates": waiting})
+
+
+def page_of(snapshot: Snapshot, most: int) -> PageData:
+    """Return the records, the edges and the events of the page."""
+    catalog = snapshot.catalog
+    edges = [(kind, source, target, weight) for kind, source, target, weight, _ in catalog.live_edges()]
+    degrees = Counter(end for _, source, target, _ in edges for end in (source, target))
+    every = sorted(catalog.all_live(NOT_DRAWN), key=lambda number: (-degrees[number], number))
+    records = catalog.records(every[:most])
+    order = sorted(records, key=lambda number: records[number].ref)
+    places = {number: place for place, number in enumerate(order)}
+    kept = [edge for edge in edges if edge[1] in places and edge[2] in places]
+    points = drawn(len(order), [(places[source], places[target]) for _, source, target, _ in kept])
+    solved = {places[target] for kind, _, target, _ in kept if kind == SOLVES}
+    return PageData(
+        project=snapshot.layout.root.name,
+        records=[shown(records[number], *points[place]) for number, place in places.items()],
+        edges=[
+            DrawnEdge(source=places[source], target=places[target], type=kind, weight=weight)
+            for kind, source, target, weight in kept
+        ],
+        unsolved=[
+            place
+            for number, place in places.items()
+            if isinstance(one := records[number], Failure) and one.fix is None and place not in solved
+        ],
+        events=events(snapshot, ListEventsRequest(limit=MOST_EVENTS)).events,
+        left_out=len(every) - len(order),
+    )
+
+
+def shown(record: Record, x: float, y: float) -> DrawnRecord:
+    """Return a record with its place; its fields are those that have a value, long texts cut."""
+    fields = {name: cut(value) for name, value in record.to_row().items() if value not in (None, [], {}, "", False)}
+    return DrawnRecord(
+        ref=record.ref, kind=record.record_type, title=record.headline[:MOST_TEXT], x=x, y=y, fields=fields
+    )
+
+
+def cut(value: Any) -> Any:
+    """Return a value, its text cut where it is long."""
+    return f"{value[:MOST_TEXT]}…" if isinstance(value, str) and len(value) > MOST_TEXT else value

@@ -1,0 +1,56 @@
+"""The data of the page: records with their places, edges, what waits, what happened."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from graphmem.usecase.store.view import MOST_TEXT
+from tests.sample import open_memory
+from tests.usecase.harvest.test_review import put
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with open_memory(tmp_path) as memory:
+        memory.failures.add("the disk is full", name="full")
+        memory.failures.add("the network is down", name="down", fix="wait")
+        memory.failures.add("the key is gone", name="gone")
+        memory.patterns.add("no key", "make another", name="key")
+        memory.relations.link("pattern/key", "solves", "failure/gone")
+        yield memory
+
+
+def test_records_edges_and_failures_without_a_fix_are_there(memory: Memory, tmp_path: Path) -> None:
+    found = memory.view()
+    refs = [one.ref for one in found.records]
+    assert refs == ["failure/down", "failure/full", "failure/gone", "pattern/key"]
+    assert [(refs[one.source], one.type, refs[one.target]) for one in found.edges] == [
+        ("pattern/key", "solves", "failure/gone")
+    ]
+    assert [refs[place] for place in found.unsolved] == ["failure/full"]
+    assert (found.project, found.left_out) == (tmp_path.name, 0)
+    assert found.records[0].fields["fix"] == "wait"
+    assert memory.view() == found
+
+
+def test_what_waits_and_what_happened_is_there(memory: Memory) -> None:
+    name = put(memory)
+    memory.inbox.add("look at it")
+    found = memory.view()
+    assert [one.id for one in found.candidates] == [name]
+    assert [one.type for one in found.events] == ["inbox-added"]
+
+
+def test_of_too_many_those_with_the_most_edges_are_kept_and_long_texts_are_cut(memory: Memory) -> None:
+    memory.edit("failure/gone", {"fix": "x" * 9_000})
+    found = memory.view(most=2)
+    assert [one.ref for one in found.records] == ["failure/gone", "pattern/key"]
+    assert found.left_out == 2
+    assert len(found.records[0].fields["fix"]) == MOST_TEXT + 1
+
+
+def test_an_empty_memory_has_an_empty_page(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        assert memory.view().records == []
