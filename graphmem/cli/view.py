@@ -13,13 +13,15 @@ from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, passes
 from graphmem.cli.dump import written
 from graphmem.contract.view import PageData, ViewRequest
-from graphmem.errors import Usage
+from graphmem.errors import Refused, Usage
 from graphmem.names import inert
+from graphmem.system import safe_files
 from graphmem.system.surroundings import current_folder
 
 FILES = resources.files("graphmem") / "page"
 SCRIPTS = {"graphology": "vendor/graphology.umd.min.js", "sigma": "vendor/sigma.min.js", "script": "page.js"}
 PLACE = re.compile(r"\{\{(\w+)\}\}")  # of a part in the page
+MARK = b"<!doctype html>\n<!-- made by graphmem view -->\n"  # how each page begins
 IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -38,12 +40,20 @@ def view(
     """
     if output is None and not invocation.is_json:
         raise Usage("no file is named", hint="graphmem view --out memory.html")
+    if output is not None:
+        refuse_other(current_folder() / output, str(output))
     answer: PageData = call()
     if output is not None:
         written({"page": page_of(answer)}, current_folder() / output, is_folder=False)
         invocation.say(f"written: {output}")
     if invocation.is_json:
         invocation.answer(answer, "")
+
+
+def refuse_other(path: Path, name: str) -> None:
+    """Raise ``Refused`` for a file that another program made."""
+    if safe_files.is_file(path) and safe_files.read(path, most=len(MARK)) != MARK:
+        raise Refused(f"{name!r} was not made by graphmem view", hint="give another name, or remove it first")
 
 
 def page_of(data: PageData) -> str:

@@ -7,6 +7,7 @@ from pydantic import Field
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.events import Happening
 from graphmem.contract.harvest import ShownCandidate
+from graphmem.contract.inbox import Item
 from graphmem.contract.request import Request
 
 MOST_DRAWN = 10_000
@@ -52,4 +53,5 @@ class PageData(Answer):
     unsolved: list[int]
     candidates: list[ShownCandidate] = []
     events: list[Happening] = []
+    inbox: list[Item] = []
     left_out: int = 0

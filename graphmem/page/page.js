@@ -53,6 +53,8 @@
     for (const one of data.candidates) panel.append(candidate(one));
     panel.append(make("h2", {}, `Failures without a fix: ${data.unsolved.length}`));
     panel.append(table(["failure", "what happened"], data.unsolved.slice(0, MOST_ROWS).map((place) => [link(place), records[place].title])));
+    panel.append(make("h2", {}, `Inbox: ${data.inbox.length}`));
+    panel.append(table(["since", "what"], data.inbox.map((one) => [one.at || "", `${one.type}: ${one.content}`])));
     panel.append(make("h2", {}, "What happened last"));
     panel.append(table(["when", "what", "about"], [...data.events].reverse().map((one) => [one.at, one.type, one.subject || ""])));
   }
@@ -111,14 +113,14 @@
       make("button", { type: "button", click: () => explain(place) }, "Explain to here"));
     panel.hidden = false;
     close.focus();
-    if (drawing) drawing.refresh();
+    if (shown === "graph") update();
   }
   function shut() {
     document.getElementById("record").hidden = true;
     picked = null;
     if (before) before.focus();
     before = null;
-    if (drawing) drawing.refresh();
+    if (shown === "graph") update();
   }
 
   // The strongest explanation: the path with the largest product of weights; a weight above 1 counts as 1 here.
@@ -169,13 +171,15 @@
       drawing = new Sigma(graph, document.getElementById("drawing"), { labelRenderedSizeThreshold: 6, allowInvalidContainer: true });
       drawing.on("clickNode", (event) => open(Number(event.node)));
     }
-    drawing.setSetting("nodeReducer", (node, given) => {
+    // Where nothing is left out or marked, sigma draws what it has: a reducer costs time for each record.
+    const isPlain = picked === null && kept.size === records.length && !asked.relation && !path.size;
+    drawing.setSetting("nodeReducer", isPlain ? null : (node, given) => {
       const place = Number(node);
       const near = picked === null || place === picked || around[place].some((number) => edges[number].source === picked || edges[number].target === picked);
       if (!kept.has(place)) return { ...given, hidden: true };
       return near ? { ...given, highlighted: place === picked } : { ...given, color: "#dddddd", label: "" };
     });
-    drawing.setSetting("edgeReducer", (key, given) => {
+    drawing.setSetting("edgeReducer", isPlain ? null : (key, given) => {
       const edge = edges[Number(key)];
       if (path.has(Number(key))) return { ...given, color: "#b3261e", size: 4 };
       if (asked.relation && edge.type !== asked.relation) return { ...given, hidden: true };

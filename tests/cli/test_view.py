@@ -60,6 +60,9 @@ def test_what_is_there_is_not_written_over_where_it_is_a_link_and_a_file_has_to_
     assert graphmem("view", "--out", "page.html").status == 3
     assert (tmp_path / "other").read_text() == "mine"
     assert graphmem("view").status == 2
+    refused = graphmem("view", "--out", "other")
+    assert (refused.status, refused.err.splitlines()[0]) == (3, "error: 'other' was not made by graphmem view")
+    assert graphmem("view", "--out", "new.html").status == graphmem("view", "--out", "new.html").status == 0
 
 
 def test_the_scripts_of_others_are_those_that_the_notice_names() -> None:

@@ -12,6 +12,7 @@ from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.harvest.review import review
 from graphmem.usecase.work.event_log import events
+from graphmem.usecase.work.inbox import items
 
 MOST_TEXT = 4_000  # characters of a text of a record that the page holds
 MOST_WAITING, MOST_EVENTS = 100, 100
@@ -52,6 +53,7 @@ def page_of(snapshot: Snapshot, most: int) -> PageData:
             if isinstance(one := records[number], Failure) and one.fix is None and place not in solved
         ],
         events=events(snapshot, ListEventsRequest(limit=MOST_EVENTS)).events,
+        inbox=[one for one in items(snapshot).values() if one.status != "processed"],
         left_out=len(every) - len(order),
     )
 

@@ -41,6 +41,7 @@ def test_what_waits_and_what_happened_is_there(memory: Memory) -> None:
     found = memory.view()
     assert [one.id for one in found.candidates] == [name]
     assert [one.type for one in found.events] == ["inbox-added"]
+    assert [one.content for one in found.inbox] == ["look at it"]
 
 
 def test_of_too_many_those_with_the_most_edges_are_kept_and_long_texts_are_cut(memory: Memory) -> None:

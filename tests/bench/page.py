@@ -1,0 +1,63 @@
+"""
+How long a page of 10,000 records takes beside sigma alone: ``python -m tests.bench.page``.
+
+Both pages have the same records at the same places; the other one only draws them. Chromium draws in software where
+there is no graphics card. It needs npm, and fetches a browser from its registry.
+"""
+
+import json
+import random
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from graphmem.cli.view import FILES, IN_HTML, SCRIPTS, page_of
+from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData
+from graphmem.rules.drawing import drawn
+from tests.npm import apart, installed
+
+RECORDS, EDGES = 10_000, 20_000
+BARE = """<!doctype html><meta charset="utf-8"><title>sigma</title>
+<div id="drawing" style="height: 70vh"></div><script type="application/json" id="data">{data}</script>
+<script>{graphology}</script><script>{sigma}</script><script>
+const data = JSON.parse(document.getElementById("data").textContent), graph = new graphology.MultiGraph();
+data.records.forEach((one, place) => graph.addNode(place, {{ x: one.x, y: one.y, size: 3, label: one.ref }}));
+data.edges.forEach((edge, number) => graph.addEdgeWithKey(number, edge.source, edge.target));
+window.drawing = new Sigma(graph, document.getElementById("drawing"));
+</script>"""
+
+
+def large() -> PageData:
+    """Return a page of many records, each with two edges to others on average."""
+    chance = random.Random(1)
+    edges = [(chance.randrange(RECORDS), chance.randrange(RECORDS)) for _ in range(EDGES)]
+    records = [
+        DrawnRecord(
+            ref=f"failure/f{n}", kind="failure", title=f"error {n} of the shop", x=x, y=y, fields={"fix": "wait"}
+        )
+        for n, (x, y) in enumerate(drawn(RECORDS, edges))
+    ]
+    made = [DrawnEdge(source=a, target=b, type="causes", weight=1.0) for a, b in edges]
+    return PageData(project="large", records=records, edges=made, unsolved=[])
+
+
+def main() -> None:
+    """Measure both pages, and print the times in milliseconds."""
+    data = large()
+    parts = {name: (FILES / path).read_text("utf-8") for name, path in SCRIPTS.items()}
+    with installed("@sparticuz/chromium", "puppeteer-core") as programs, tempfile.TemporaryDirectory() as folder:
+        pages = {"page": page_of(data), "sigma": BARE.format(data=data.model_dump_json().translate(IN_HTML), **parts)}
+        for name, text in pages.items():
+            (Path(folder) / f"{name}.html").write_text(text, "utf-8")
+        home = programs.parents[1]
+        shutil.copy(Path(__file__).with_name("page.mjs"), home)
+        command = ["node", "page.mjs", *(str(Path(folder) / f"{name}.html") for name in pages)]
+        environment = {**apart(home), "TMPDIR": str(home)}
+        done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=True)
+    for name, (first, zoom) in zip(pages, json.loads(done.stdout), strict=True):
+        print(f"{name}: first picture {first:.0f} ms, a step of zooming {zoom:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
