@@ -164,8 +164,8 @@
   function showGraph(found) {
     const kept = new Set(found);
     if (drawing === null) {
-      const graph = new graphology.MultiGraph();
-      records.forEach((one, place) => graph.addNode(place, { x: one.x, y: one.y, size: 2 + Math.min(8, Math.sqrt(around[place].length)),
+      const graph = new graphology.MultiGraph(), scale = Math.min(1, 50 / Math.sqrt(records.length)); // of many each is small
+      records.forEach((one, place) => graph.addNode(place, { x: one.x, y: one.y, size: scale * (2 + Math.min(8, Math.sqrt(around[place].length))),
         label: visible(one.ref), color: COLOURS[KINDS.indexOf(one.kind) % COLOURS.length] }));
       edges.forEach((edge, number) => graph.addEdgeWithKey(number, edge.source, edge.target, { size: 1, color: "#c4c4c4" }));
       drawing = new Sigma(graph, document.getElementById("drawing"), { labelRenderedSizeThreshold: 6, allowInvalidContainer: true });
