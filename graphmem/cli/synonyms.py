@@ -48,7 +48,6 @@ COMMANDS = {
     "unarchive": "restore",
     "update": "edit",
     "version": "--version",
-    "view": "get",
     "vote": "feedback",
 }
 
