@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 STEPS = 60
-PULL, PUSH = 0.03, 0.8  # of an edge, and of what is near
+PULL, PUSH = 0.3, 0.8  # of an edge, and of what is near
 SIDE = 32  # cells along each side of the grid that says what is near
 GOLDEN = np.pi * (3 - np.sqrt(5))
 
@@ -28,7 +28,7 @@ def drawn(number: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, fl
         apart = places[ends[:, 1]] - places[ends[:, 0]]
         np.add.at(move, ends[:, 0], apart)
         np.add.at(move, ends[:, 1], -apart)
-        pull = PULL * 10 * move / degrees
+        pull = PULL * move / degrees
         places = places + (1 - step / STEPS) * (pull + PUSH * pushes(places, step / STEPS) / number**0.5)
         places -= places.mean(axis=0)
         places /= max(1.0, float(np.abs(places).max()))

@@ -8,6 +8,7 @@ from graphmem.contract.harvest import ReviewRequest
 from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData, ViewRequest
 from graphmem.model import Failure, Record
 from graphmem.rules.drawing import drawn
+from graphmem.rules.merge import FACTS
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.harvest.review import review
@@ -17,7 +18,6 @@ from graphmem.usecase.work.inbox import items
 MOST_TEXT = 4_000  # characters of a text of a record that the page holds
 MOST_WAITING, MOST_EVENTS = 100, 100
 SOLVES = "solves"
-NOT_DRAWN = ("event", "run")
 
 
 def view(client: Client, request: ViewRequest) -> PageData:
@@ -33,7 +33,7 @@ def page_of(snapshot: Snapshot, most: int) -> PageData:
     catalog = snapshot.catalog
     edges = [(kind, source, target, weight) for kind, source, target, weight, _ in catalog.live_edges()]
     degrees = Counter(end for _, source, target, _ in edges for end in (source, target))
-    every = sorted(catalog.all_live(NOT_DRAWN), key=lambda number: (-degrees[number], number))
+    every = sorted(catalog.all_live(without=FACTS), key=lambda number: (-degrees[number], number))
     records = catalog.records(every[:most])
     order = sorted(records, key=lambda number: records[number].ref)
     places = {number: place for place, number in enumerate(order)}

@@ -27,7 +27,7 @@ def why(client: Client, request: WhyRequest) -> Why:
     question = None if request.query is None else QueryRequest(text=request.query, limit=RANKED)
     if question is not None:
         prepare(client, question)
-    with client.reading(client.clues, client.lexical) as snapshot:
+    with client.reading(*((client.clues, client.lexical) if question is not None else ())) as snapshot:
         number = snapshot.resolve(request.ref)
         record = snapshot.catalog.records([number])[number]
         keys = snapshot.vocabulary.refs(record.key_ref)
