@@ -95,7 +95,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
     "verify-loop": ("stats", "verify_loop", "Say whether learning happens, and where it breaks off."),
-    "view": ("view", "view", "Write a page to look at the memory in a browser."),
+    "view": ("view", "view", "Look at the memory in a browser, and work in it."),
     "install": ("install", "install", "Set up a coding agent: its hooks and its MCP server."),
     "uninstall": ("install", "uninstall", "Take back what install wrote."),
     "hook": ("hook", "hook", "Answer an event of a coding agent."),

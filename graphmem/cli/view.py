@@ -1,43 +1,75 @@
-"""``view``: one page to look at the memory in a browser, with no request to anywhere."""
+"""``view``: a page to look at the memory in a browser, served by the service of the project, or as a file."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, passes
+from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.dump import written
-from graphmem.contract.view import PageData, ViewRequest
-from graphmem.errors import Refused, Usage
+from graphmem.contract.service import ServedPage, ServiceStatus
+from graphmem.contract.view import MOST_DRAWN, PageData, ViewRequest
+from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.page.render import MARK, page_of
-from graphmem.system import safe_files
+from graphmem.service import manage
+from graphmem.system import safe_files, shell
 from graphmem.system.surroundings import current_folder
 
+ANY_PORT = "127.0.0.1:0"
+TOKEN = "GRAPHMEM_HTTP_TOKEN"  # the variable of a token that a person chose; the service made no file then
 
-@passes("view", ViewRequest)
+
+@passes("view", ViewRequest, most=Taken(meaning="Show at most this many records in the file"))
 def view(
     invocation: Invocation,
     call: Call,
-    output: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The page to write.")] = None,
+    most: int,
+    output: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the page to a file.")] = None,
 ) -> None:
     """
-    Write a page to look at the memory in a browser: what waits, the records, the graph, the campaigns.
+    Look at the memory in a browser: what waits, the records, the graph, the campaigns.
 
-    It is one file, which asks nothing of any address.
+    It prints the address of a page of the service, which it starts where none runs. Candidates are accepted and
+    dismissed there. With --out the page is one file, which asks nothing of any address.
 
-    Example: graphmem view --out memory.html
+    Example: graphmem view
     """
-    if output is None and not invocation.is_json:
-        raise Usage("no file is named", hint="graphmem view --out memory.html")
-    if output is not None:
-        refuse_other(current_folder() / output, str(output))
+    if output is None and most != MOST_DRAWN:
+        hint = shell.command("graphmem", "view", "--most", str(most), "--out", "memory.html")
+        raise Usage("--most is for a page that is a file", hint=hint)
+    if output is None:
+        page = served_for(invocation)
+        invocation.say("open this address in a browser; its token allows everything, so show it to nobody")
+        invocation.answer(page, page.address, is_file=True)
+        return
+    refuse_other(current_folder() / output, str(output))
     answer: PageData = call()
-    if output is not None:
-        written({"page": page_of(answer)}, current_folder() / output, is_folder=False)
-        invocation.say(f"written: {output}")
+    written({"page": page_of(answer)}, current_folder() / output, is_folder=False)
+    invocation.say(f"written: {output}")
     if invocation.is_json:
         invocation.answer(answer, "")
+
+
+def served_for(invocation: Invocation) -> ServedPage:
+    """Return where the service of the project has the page; one that answers HTTP is started where none does."""
+    memory = invocation.memory
+    memory.caller.check_sees_all("the page")  # its token would show all
+    project = memory.client.layout.root
+    found = manage.status(project)
+    if found.http is None:
+        found = manage.start(project, http=ANY_PORT)
+    return ServedPage(address=f"{found.http}/view#token={token_of(found)}")
+
+
+def token_of(found: ServiceStatus) -> str:
+    """Return the token for everything: of the file that the service made, or of the variable that it was given."""
+    token = Path(found.token_file).read_text("ascii").strip() if found.token_file else os.environ.get(TOKEN)
+    if not token:
+        hint = f"set {TOKEN} to it, or end the service first: graphmem serve --stop"
+        raise Unavailable("the service was started with a token of its own, which is not known here", hint=hint)
+    return token
 
 
 def refuse_other(path: Path, name: str) -> None:

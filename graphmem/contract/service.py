@@ -10,6 +10,12 @@ class Done(Answer):
     done: bool = True
 
 
+class ServedPage(Answer):
+    """Where a browser finds the page of the memory; the address holds the token for everything."""
+
+    address: str
+
+
 class ServiceStatus(Answer):
     """
     The service of a project; ``ok`` says whether it answers, and without it nothing else is known.

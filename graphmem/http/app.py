@@ -36,6 +36,7 @@ from graphmem.http.metrics import PLAIN, Metrics
 from graphmem.http.operations import IN_JSON_ONLY, Route, operations
 from graphmem.http.page import HEADERS, page_of
 from graphmem.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
+from graphmem.http.view import add_view
 from graphmem.ledger import undo
 from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.model import MODELS
@@ -96,6 +97,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
     add_events(app, memory, workers, ended)
     add_health(app, health)
     add_metrics(app, metrics)
+    add_view(app)
     add_handlers(app)
     McpRoute(memory).add_to(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]

@@ -18,9 +18,11 @@ from graphmem.contract.events import Happening, ListEventsRequest
 from graphmem.http.guard import EVENTS
 from graphmem.http.problems import problem
 from graphmem.names import inert
+from graphmem.store.runtime import Client
 from graphmem.usecase.work.event_log import EventFollower
 
 MEDIA_TYPE = "text/event-stream"
+CHANGED = "event: changed\ndata: {}\n\n"  # without an id: a caller goes on after the last event
 KEEP_ALIVE_S = 15.0  # seconds without an event after which a comment shows that the stream is there
 MOST_STREAMS = 32  # at the same time
 
@@ -39,6 +41,19 @@ class Stream(StreamingResponse):
             self.end()
 
 
+class ChangeWatcher:
+    """Sees whether the files of the memory changed since the last look."""
+
+    def __init__(self) -> None:
+        self.contents: bytes | None = None
+
+    def has_changed(self, client: Client) -> bool:
+        """Return whether they did; the first look sees no change."""
+        with client.reading() as snapshot:
+            before, self.contents = self.contents, snapshot.catalog.contents()
+        return before not in (None, self.contents)
+
+
 def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) -> None:
     """Add the route of the event stream; each ends when ``ended`` is set."""
     streams: set[object] = set()
@@ -48,14 +63,21 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
         last_event_id: Annotated[str | None, Header(description="Cursor of the last event that the caller got")] = None,
         cursor: Annotated[str | None, Query(description="The same, for a caller that cannot set the header")] = None,
         type: Annotated[list[str] | None, Query(description="Types of events; task- means all that begin so")] = None,  # noqa: A002
+        changes: Annotated[bool, Query(description="Send the event changed too, when the memory did")] = False,
     ) -> Response:
         request.scope["caller"].check_sees_all("the stream of events")
         if len(streams) >= MOST_STREAMS:
             return problem(503, "unavailable", f"there are {MOST_STREAMS} event streams already", hint="close one")
         follower = EventFollower(ListEventsRequest(types=tuple(type or ()), cursor=last_event_id or cursor))
 
-        async def look() -> list[tuple[Happening, str]]:
-            return await asyncio.get_running_loop().run_in_executor(workers, lambda: follower.look(memory.client))
+        watcher = ChangeWatcher() if changes else None
+
+        def messages() -> list[str]:
+            found = [message(one, place) for one, place in follower.look(memory.client)]
+            return [*found, CHANGED] if watcher is not None and watcher.has_changed(memory.client) else found
+
+        async def look() -> list[str]:
+            return await asyncio.get_running_loop().run_in_executor(workers, messages)
 
         streams.add(follower)
         try:
@@ -68,8 +90,8 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
             yield ": graphmem\n\n"
             silent, found = 0.0, first
             while not ended.is_set():
-                for one, place in found:
-                    yield message(one, place)
+                for one in found:
+                    yield one
                 silent = 0.0 if found else silent + FOLLOW_S
                 if silent >= KEEP_ALIVE_S:
                     silent = 0.0

@@ -19,7 +19,8 @@ from graphmem.service.server import Service
 HEALTH = "/healthz"
 METRICS = "/metrics"
 DOCS = "/docs"
-OPEN = (HEALTH, DOCS)  # without a token: they show nothing of the memory
+VIEW = "/view"
+OPEN = (HEALTH, DOCS, VIEW)  # without a token: they show nothing of the memory
 ROWS = "/v1/rows"
 EVENTS = "/v1/events"
 MCP = "/mcp"  # where the Model Context Protocol is spoken
@@ -27,6 +28,7 @@ STREAM = "/stream"  # end of the paths that take lines
 MOST_JSON = 8 * 2**20  # bytes of a body
 MOST_LINES = 64 * 2**20  # bytes of a body of lines
 TYPES = {False: ("application/json",), True: ("application/x-ndjson", "text/plain")}  # by whether it takes lines
+MAY = b"graphmem-may"  # header: what the token allows, read or write
 ADDED = {b"cache-control": b"no-store", b"x-content-type-options": b"nosniff"}  # unless an answer has its own
 
 
@@ -79,7 +81,8 @@ class Guard:
 
         async def sends(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = list({**ADDED, **dict(message.get("headers", []))}.items())
+                added = ADDED | ({MAY: caller.may.encode()} if (caller := scope.get("caller")) else {})
+                message["headers"] = list({**added, **dict(message.get("headers", []))}.items())
                 self.metrics.answered(scope, message["status"])
             await send(message)
 

@@ -1,19 +1,15 @@
 "use strict";
 (function () {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const records = data.records, edges = data.edges;
+  let data, records, edges, KINDS, TYPES, around, texts, places; // see `load`
   const MOST_ROWS = 500;
-  const KINDS = [...new Set(records.map((one) => one.kind))].sort();
-  const TYPES = [...new Set(edges.map((one) => one.type))].sort();
   const COLOURS = ["#0b57d0", "#b3261e", "#0a6b2d", "#8a4b00", "#6b2fa0", "#00696b", "#8a1a5b", "#4a5a00", "#5c4033", "#44546a"];
   const UNSHOWN = ["kind", "type", "name", "key", "edited", "fingerprint"];
   const VIEWS = [["now", "Now"], ["records", "Records"], ["graph", "Graph"], ["campaigns", "Campaigns"]];
-  const around = records.map(() => []);
-  edges.forEach((edge, number) => { around[edge.source].push(number); around[edge.target].push(number); });
-  const texts = records.map((one) => `${one.ref}\n${JSON.stringify(one.fields)}`.toLowerCase());
-  const places = new Map(records.map((one, place) => [one.ref, place]));
   const asked = { text: "", kind: "", relation: "" };
-  let picked = null, start = null, drawing = null, before = null;
+  let picked = null, start = null, drawing = null, camera = null, before = null;
+  // What the served page shows more, and does; see live.js.
+  const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [],
+    candidate: (one) => [make("p", {}, make("code", {}, `graphmem review accept ${one.id}`), " or ", make("code", {}, `graphmem review dismiss ${one.id}`))] };
 
   // Texts of the memory are shown as they are: never as markup, and what no one sees as its code.
   function visible(value) {
@@ -29,7 +25,8 @@
     return node;
   }
   function link(place) {
-    return make("button", { type: "button", class: "ref", click: () => open(place) }, records[place].ref);
+    const ref = records[place].ref; // places change where the memory is loaded again
+    return make("button", { type: "button", class: "ref", click: () => { if (places.has(ref)) open(places.get(ref)); } }, ref);
   }
   function table(heads, rows) {
     return make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
@@ -48,19 +45,19 @@
 
   function showNow() {
     const panel = document.getElementById("panel-now");
-    panel.replaceChildren(make("h2", {}, `Waiting for a review: ${data.candidates.length}`));
+    panel.replaceChildren(make("h2", {}, `Waiting for a review: ${data.candidates.length}`), ...parts.now());
     if (!data.candidates.length) panel.append(make("p", {}, "No candidate waits. To find some: graphmem import --all"));
     for (const one of data.candidates) panel.append(candidate(one));
     panel.append(make("h2", {}, `Failures without a fix: ${data.unsolved.length}`));
     panel.append(table(["failure", "what happened"], data.unsolved.slice(0, MOST_ROWS).map((place) => [link(place), records[place].title])));
     panel.append(make("h2", {}, `Inbox: ${data.inbox.length}`));
-    panel.append(table(["since", "what"], data.inbox.map((one) => [one.at || "", `${one.type}: ${one.content}`])));
+    panel.append(table(["since", "what"], data.inbox.map((one) => [one.at || "", make("span", {}, `${one.type}: ${one.content} `, ...parts.item(one))])), ...parts.inbox());
     panel.append(make("h2", {}, "What happened last"));
     panel.append(table(["when", "what", "about"], [...data.events].reverse().map((one) => [one.at, one.type, one.subject || ""])));
   }
   function candidate(one) {
     const said = one.failure ? one.failure.trigger : one.other.map((part) => part.decision || part.constraint || part.insight || "").join(" ");
-    const box = make("article", {}, make("h3", {}, said || one.id),
+    const box = make("article", { id: `candidate-${one.id}`, tabindex: "-1", "aria-label": said || one.id }, make("h3", {}, said || one.id),
       make("p", {}, `worth ${one.worth}, seen ${one.occurrences} time${one.occurrences === 1 ? "" : "s"}`));
     if (one.pattern) box.append(make("p", {}, `fix: ${one.pattern.insight}`));
     for (const seen of one.evidence) {
@@ -71,7 +68,7 @@
           ...edit.added.split("\n").filter(Boolean).map((line) => make("ins", {}, `+ ${line}`))));
       }
     }
-    box.append(make("p", {}, make("code", {}, `graphmem review accept ${one.id}`), " or ", make("code", {}, `graphmem review dismiss ${one.id}`)));
+    box.append(...parts.candidate(one));
     return box;
   }
   function showRecords(found) {
@@ -98,6 +95,11 @@
   function open(place) {
     before = before || document.activeElement;
     picked = place;
+    showRecord(place);
+    document.querySelector("#record button").focus();
+    if (shown === "graph") update();
+  }
+  function showRecord(place) {
     const one = records[place], panel = document.getElementById("record"), list = make("dl");
     for (const [name, value] of Object.entries(one.fields)) {
       if (UNSHOWN.includes(name)) continue;
@@ -109,16 +111,14 @@
     });
     const close = make("button", { type: "button", click: shut }, "Close (Escape)");
     panel.replaceChildren(close, make("h2", { class: "ref" }, one.ref), list, make("h3", {}, `Edges: ${rows.length}`), table(["edge", "record"], rows),
-      make("button", { type: "button", click: () => { start = place; explain(); } }, "Explain from here"),
-      make("button", { type: "button", click: () => explain(place) }, "Explain to here"));
+      make("button", { type: "button", click: () => { start = picked; explain(); } }, "Explain from here"),
+      make("button", { type: "button", click: () => explain(picked) }, "Explain to here"), ...parts.record(one));
     panel.hidden = false;
-    close.focus();
-    if (shown === "graph") update();
   }
   function shut() {
     document.getElementById("record").hidden = true;
     picked = null;
-    if (before) before.focus();
+    keepFocus(before, () => {});
     before = null;
     if (shown === "graph") update();
   }
@@ -169,6 +169,7 @@
         label: visible(one.ref), color: COLOURS[KINDS.indexOf(one.kind) % COLOURS.length] }));
       edges.forEach((edge, number) => graph.addEdgeWithKey(number, edge.source, edge.target, { size: 1, color: "#c4c4c4" }));
       drawing = new Sigma(graph, document.getElementById("drawing"), { labelRenderedSizeThreshold: 6, allowInvalidContainer: true });
+      if (camera) drawing.getCamera().setState(camera);
       drawing.on("clickNode", (event) => open(Number(event.node)));
     }
     // Where nothing is left out or marked, sigma draws what it has: a reducer costs time for each record.
@@ -199,6 +200,7 @@
     update();
   }
   function update() {
+    if (!data) return; // it is still asked for
     const found = wanted();
     document.getElementById("count").textContent = `${found.length} of ${records.length} records${data.left_out ? `, ${data.left_out} more are not in this page` : ""}`;
     if (shown === "records") showRecords(found);
@@ -206,10 +208,49 @@
   }
   function choices(name, values) {
     const select = document.getElementById(name);
-    select.append(make("option", { value: "" }, "all"), ...values.map((value) => make("option", { value }, value)));
-    select.addEventListener("change", () => { asked[name] = select.value; update(); });
+    select.replaceChildren(make("option", { value: "" }, "all"), ...values.map((value) => make("option", { value }, value)));
+    select.value = asked[name] = values.includes(asked[name]) ? asked[name] : "";
   }
-  document.getElementById("project").textContent = visible(`Memory of ${data.project}`);
+  for (const name of ["kind", "relation"]) {
+    document.getElementById(name).addEventListener("change", (event) => { asked[name] = event.target.value; update(); });
+  }
+  // Draws again what a person is at, and lets it have the focus as before: itself, or what is the same in its place.
+  function keepFocus(node, draw) {
+    const home = node && node.closest("[id]");
+    draw();
+    if (!home || document.activeElement === node) return;
+    const again = document.getElementById(home.id), same = [...(again ? again.querySelectorAll(node.localName) : [])].find((one) => one.textContent === node.textContent);
+    (node.isConnected ? node : (home !== node && same) || again || document.getElementById(`panel-${shown}`)).focus({ preventScroll: true });
+  }
+  // Takes the memory as it is now; what is searched, chosen, open and focused stays so.
+  function load(found) {
+    const refOf = (place) => (place === null ? null : records[place].ref), [pickedRef, startRef] = [picked, start].map(refOf);
+    data = found; records = data.records; edges = data.edges;
+    KINDS = [...new Set(records.map((one) => one.kind))].sort();
+    TYPES = [...new Set(edges.map((one) => one.type))].sort();
+    around = records.map(() => []);
+    edges.forEach((edge, number) => { around[edge.source].push(number); around[edge.target].push(number); });
+    texts = records.map((one) => `${one.ref}\n${JSON.stringify(one.fields)}`.toLowerCase());
+    places = new Map(records.map((one, place) => [one.ref, place]));
+    [picked, start] = [pickedRef, startRef].map((ref) => places.get(ref) ?? null);
+    path = new Set();
+    if (drawing) { camera = drawing.getCamera().getState(); drawing.kill(); drawing = null; }
+    keepFocus(document.activeElement, show);
+  }
+  function show() {
+    document.getElementById("project").textContent = visible(`Memory of ${data.project}`);
+    choices("kind", KINDS);
+    choices("relation", TYPES);
+    document.getElementById("legend").replaceChildren(...KINDS.map((kind, number) => {
+      const sign = make("span", { "aria-hidden": "true" }, "●");
+      sign.style.color = COLOURS[number % COLOURS.length];
+      return make("span", { class: "sign" }, sign, ` ${kind}`);
+    }));
+    showNow();
+    showCampaigns();
+    if (picked !== null) showRecord(picked); else document.getElementById("record").hidden = true;
+    choose(shown);
+  }
   const tabs = document.getElementById("tabs");
   for (const [name, title] of VIEWS) {
     tabs.append(make("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, click: () => choose(name) }, title));
@@ -223,14 +264,7 @@
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && !document.getElementById("record").hidden) shut(); });
   document.getElementById("search").addEventListener("input", (event) => { asked.text = event.target.value.toLowerCase().trim(); update(); });
-  choices("kind", KINDS);
-  choices("relation", TYPES);
-  document.getElementById("legend").append(...KINDS.map((kind, number) => {
-    const sign = make("span", { "aria-hidden": "true" }, "●");
-    sign.style.color = COLOURS[number % COLOURS.length];
-    return make("span", { class: "sign" }, sign, ` ${kind}`);
-  }));
-  showNow();
-  showCampaigns();
-  choose("now");
+  const given = JSON.parse(document.getElementById("data").textContent);
+  if (given) load(given); else choose("now");
+  window.graphmem = { load, make, visible, parts, shown: () => shown };
 }());

@@ -1,8 +1,13 @@
-"""The page to look at the memory in a browser: put together from its parts, as a file that holds its data."""
+"""
+The page to look at the memory in a browser: a file that holds its data, or one that the service gives it.
+
+The policy of each names its scripts and its style by their hashes, so that nothing else runs in it.
+"""
 
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from importlib import resources
 
 from graphmem.contract.view import PageData
@@ -16,17 +21,26 @@ IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def page_of(data: PageData) -> str:
-    """Return the page with its data; only the scripts and the style that are in it may run."""
-    parts = {name: (FILES / path).read_text("utf-8") for name, path in SCRIPTS.items()}
+    """Return the page with its data, which asks nothing of any address."""
+    return filled(inert(data.model_dump_json(by_alias=True)).translate(IN_HTML), SCRIPTS)[0]
+
+
+def served_page() -> tuple[str, str]:
+    """Return the page without data, which asks the service that it comes from and no other, and its policy."""
+    return filled("null", {**SCRIPTS, "live": "live.js"}, "connect-src 'self'; ")
+
+
+def filled(data: str, scripts: Mapping[str, str], more: str = "") -> tuple[str, str]:
+    """Return the page with its parts, and its policy; ``more`` is what that allows too."""
+    texts = [(FILES / path).read_text("utf-8") for path in scripts.values()]
     style = (FILES / "page.css").read_text("utf-8")
-    scripts = " ".join(map(digest, parts.values()))
-    parts["csp"] = (
-        f"default-src 'none'; script-src {scripts}; style-src {digest(style)}; img-src data:; base-uri 'none';"
-        " form-action 'none'"
+    policy = (
+        f"default-src 'none'; script-src {' '.join(map(digest, texts))}; style-src {digest(style)}; img-src data:;"
+        f" {more}base-uri 'none'; form-action 'none'"
     )
-    parts["style"] = style
-    parts["data"] = inert(data.model_dump_json(by_alias=True)).translate(IN_HTML)
-    return PLACE.sub(lambda found: parts[found[1]], (FILES / "page.html").read_text("utf-8"))
+    tags = "\n".join(f"<script>{text}</script>" for text in texts)
+    parts = {"csp": policy, "style": style, "data": data, "scripts": tags}
+    return PLACE.sub(lambda found: parts[found[1]], (FILES / "page.html").read_text("utf-8")), policy
 
 
 def digest(text: str) -> str:

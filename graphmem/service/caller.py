@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HERE = frozenset(
     "benchmark demo doctor embed explore export extract import init install uninstall mcp merge-driver next"
     " observe prove purge"
-    " ran rebuild serve textconv trust vacuum --follow --plot --prove".split()
+    " ran rebuild serve textconv trust vacuum view --follow --plot --prove".split()
 )
 HELP = frozenset({"-h", "--help", "--version"})
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself

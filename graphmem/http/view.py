@@ -1,0 +1,22 @@
+"""The page of ``view``, served: it holds nothing of the memory, and asks for it with the token in its address."""
+
+from fastapi import FastAPI
+from starlette.responses import Response
+
+from graphmem.http.guard import VIEW
+from graphmem.page.render import served_page
+
+
+def add_view(app: FastAPI) -> None:
+    """Add the route of the page."""
+    page, policy = served_page()
+    headers = {
+        "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+    }
+
+    async def call() -> Response:
+        return Response(page, media_type="text/html", headers=headers)
+
+    app.get(VIEW, include_in_schema=False)(call)

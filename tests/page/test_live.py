@@ -1,0 +1,102 @@
+"""The page that the service gives to a browser: what is done in it is in the store, and it tells nobody its token."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from graphmem import Memory
+from tests.npm import apart, installed
+from tests.service.project import Project, new_project, stopped
+from tests.usecase.harvest.test_review import put
+
+SCRIPT = Path(__file__).with_name("live.mjs")
+HOSTILE = "<img src=x onerror=document.title='run'>"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = new_project(tmp_path)
+    yield made
+    stopped(made)
+
+
+@pytest.mark.process
+def test_the_address_of_the_page_is_said_and_a_service_is_started_for_it_once(project: Project) -> None:
+    first, second = project.run("view"), project.run("view", "--json")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.strip() == json.loads(second.stdout)["address"]
+    assert urlsplit(first.stdout.strip()).path == "/view"
+    assert "so show it to nobody" in first.stderr
+
+
+@pytest.mark.process
+def test_a_token_that_is_not_known_here_and_most_without_a_file_are_errors_that_say_so(project: Project) -> None:
+    own = {**project.environment, "GRAPHMEM_HTTP_TOKEN": "x" * 30}
+    assert project.run("view", environment=own).stdout.endswith(f"/view#token={'x' * 30}\n")
+    done = project.run("view")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        4, "error: the service was started with a token of its own, which is not known here",
+    )  # fmt: skip
+    assert "hint: graphmem view --most 5 --out memory.html" in project.run("view", "--most", "5").stderr
+
+
+@pytest.mark.npm
+def test_a_browser_reviews_by_keyboard_sees_what_comes_and_keeps_its_token(project: Project) -> None:
+    subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
+    with Memory(project.root) as memory:
+        for number, text in enumerate(("one broke", HOSTILE, "three broke", "four broke", "five broke")):
+            put(memory, text, base=0.9 - number / 10)
+    address = project.run("view").stdout.strip()
+    found = work_in(address, project)
+    token = address.rpartition("=")[2]
+    origin = address.partition("/view")[0]
+    assert found["errors"] == [] and found["violations"] == []
+    assert found["address"] == found["reloaded"][0] == f"{origin}/view"
+    assert not [url for url in found["urls"] if not url.startswith((f"{origin}/", "data:"))]
+    assert not [url for url in found["urls"] if token in url.partition("#")[0]]
+    assert found["order"] == ["one broke", HOSTILE, "three broke", HOSTILE, "one broke"]
+    assert (found["next"], found["title"]) == (HOSTILE, "graphmem")
+    assert [said.partition(":")[0].partition(";")[0] for said in found["said"]] == [
+        "accepted", "dismissed", "accepted", "taken back", "added to the inbox", "done", "reported",
+    ]  # fmt: skip
+    assert found["typed"][1].endswith("half a word") and found["escaped"] == "three broke"
+    assert found["refused"].startswith("nothing is named 'failure/nothing'")
+    assert found["back"].startswith("The last write of this clone: ") and found["keys"]
+    assert found["stays"] == ["It helped", "meanwhile", "1 of 3 records"]
+    assert found["reloaded"][1]
+    for name in ("wrong", "none"):
+        assert "Run graphmem view in the project again" in found[name]
+    with Memory(project.root) as memory:
+        assert [one.failure.trigger for one in memory.candidates.review().candidates if one.failure] == [  # type: ignore[union-attr]
+            "three broke", "four broke", "five broke",
+        ]  # fmt: skip
+        assert [one.reason for one in memory.candidates.review(dismissed=True).candidates] == ["a dead end"]
+        assert [one.content for one in memory.inbox.items(everything=True).items] == ["a dark mode"]
+        assert memory.inbox.items().items == []
+        assert [one.helped for one in memory.why("failure/meanwhile").reports] == [True]
+
+
+def work_in(address: str, project: Project) -> Any:
+    """Let a browser work in the page; return what it saw."""
+    reader = Path(str(state_of(project)["read_token_file"])).read_text().strip()
+    with installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs:
+        folder = programs.parents[1]
+        shutil.copy(SCRIPT, folder)
+        command, environment = ["node", SCRIPT.name, address, reader], {**apart(folder), "TMPDIR": str(folder)}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def state_of(project: Project) -> dict[str, object]:
+    state = project.ask({"manage": "status"})
+    assert state is not None
+    return state
