@@ -414,6 +414,30 @@ class Experiences(Operations):
         return answer
 
 
+class User(Operations):
+    """The user's own store, which is in no project."""
+
+    def promote(self, ref: str) -> Changed:
+        """
+        Copy a record into the user's own store, with where it came from; again it changes nothing.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("user.promote", ref=ref)
+        return answer
+
+    def adopt(self, ref: str) -> Changed:
+        """
+        Copy a record of the user's own store into this one; again it changes nothing.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("user.adopt", ref=ref)
+        return answer
+
+
 class Insights(Operations):
     """What several experiences agree on."""
 
@@ -1646,6 +1670,11 @@ class Memory(Handle):
     def experiences(self) -> Experiences:
         """What finished tasks taught."""
         return Experiences(self.runtime, self.caller)
+
+    @cached_property
+    def user(self) -> User:
+        """The user's own store, which is in no project."""
+        return User(self.runtime, self.caller)
 
     @cached_property
     def insights(self) -> Insights:

@@ -60,6 +60,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "decay": ("learning", "decay", "Record a run that saw no lesson."),
     "experience": ("learning", "experience", "Show experiences with tasks like this one."),
     "promote": ("learning", "promote", "Write as insights what experiences agree on."),
+    "adopt": ("learning", "adopt", "Copy a record of your own store into this project."),
     "import": ("import_", "app", "Make records and candidates of what other programs hold."),
     "review": ("review", "app", "Look at candidates: accept them as records, or dismiss them."),
     "session": ("session", "app", "Show or change the current task, decisions and constraints."),
@@ -168,6 +169,17 @@ Folder = typer.Option(
     expose_value=False,
     help="The folder that holds .graphmem.",
 )
+
+
+def keep_user(ctx: typer.Context, value: bool) -> None:
+    """Let the command work on the user's own store."""
+    if value and (invocation := ctx.find_root().obj) is not None:
+        invocation.use_user_store()
+
+
+User = typer.Option(
+    False, "--user", callback=keep_user, expose_value=False, help="Work on your own store, which is in no project."
+)
 Json = typer.Option(False, "--json", callback=keeps("is_json"), expose_value=False, help="Print one JSON document.")
 LockTimeout = typer.Option(
     None,
@@ -206,6 +218,7 @@ At = typer.Option(
 
 def options_of_all(
     folder: str | None = Folder,
+    user: bool = User,
     json: bool = Json,
     lock_timeout: float | None = LockTimeout,
     quiet: bool = Quiet,
@@ -287,8 +300,13 @@ def as_command(name: str, found: Any, line: str) -> Any:
 
 
 def dress(command: Any) -> None:
-    """Give a command and those below it the common options, graphmem's own form of help, and an example at its end."""
-    command.params.extend(common_options())
+    """
+    Give a command and those below it the common options, graphmem's own form of help, and an example at its end.
+
+    An option of its own stays what it is: ``install --user`` sets up all projects of a user.
+    """
+    own = {name for option in command.params for name in option.opts}
+    command.params.extend(option for option in common_options() if own.isdisjoint(option.opts))
     command.get_help = lambda ctx: help_of(command, ctx.command_path)
     text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
     command.help = text.strip()

@@ -17,11 +17,12 @@ from pydantic import BaseModel
 import graphmem
 from graphmem.cli.text import fitted
 from graphmem.contract.service import Done
-from graphmem.errors import AlreadyDone, Unavailable
+from graphmem.errors import AlreadyDone, Unavailable, Usage
 from graphmem.ledger import undo
 from graphmem.machine import requests
 from graphmem.names import inert, visible
 from graphmem.service.place import path_of
+from graphmem.settings.folders import user_store
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -40,6 +41,7 @@ class Invocation:
     """The options that every verb takes, and what they lead to."""
 
     folder: str | None = None
+    is_user: bool = False  # it is the user's own store
     is_json: bool = False
     is_quiet: bool = False
     lock_timeout_s: float | None = None
@@ -53,6 +55,22 @@ class Invocation:
     new_id: Callable[[], str] = field(default_factory=lambda: ids_of(os.urandom(16).hex()))  # makes the ids of reports
     models: "Models | None" = None  # those that a service has loaded
     before_error: Callable[[], object] = lambda: None  # called when the command has failed and only says so
+
+    def use_user_store(self) -> None:
+        """
+        Work on the user's own store.
+
+        Raises:
+            Usage: it is turned off, or another store is named as well.
+        """
+        found = user_store()
+        if found is None:
+            raise Usage(
+                "the user's own store is turned off", hint="GRAPHMEM_USER_STORE names its folder, an absolute path"
+            )
+        if self.folder not in (None, str(found)):
+            raise Usage("--dir and the user's own store are two stores", hint="name one of them")
+        self.folder, self.is_user = str(found), True
 
     @property
     def is_debug(self) -> bool:

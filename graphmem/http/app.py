@@ -23,7 +23,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from graphmem import __version__, dispatch
+from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.contract.service import Done, ServiceStatus
 from graphmem.dispatch import Caller
@@ -41,6 +41,7 @@ from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.model import MODELS
 from graphmem.model.record import Record
 from graphmem.names import inert
+from graphmem.store.attempt import attempt
 from graphmem.system.surroundings import Surroundings, called_from
 from graphmem.telemetry import observed
 from graphmem.usecase.store.export import write_rows
@@ -196,7 +197,7 @@ def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
     def collected(memory: Memory) -> Response:
         lines: BinaryIO = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # type: ignore[assignment] # noqa: SIM115
         with observed("operation", "rows"):
-            dispatch.attempt(memory.client, partial(write_rows, memory.client, lines))
+            attempt(memory.client, partial(write_rows, memory.client, lines))
         return StreamingResponse(parts_of(lines), media_type=TYPES[True][0])
 
     async def call(request: Call) -> Response:

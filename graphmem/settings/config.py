@@ -50,7 +50,7 @@ CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
-TOP_LEVEL = {"format"}
+TOP_LEVEL = {"format", "user_store"}
 ADDRESS = ("endpoint", "dimensions")  # of the model that is named beside them
 
 
@@ -143,6 +143,7 @@ class Settings(SettingsSection):
     cypher: Cypher = Field(default_factory=Cypher)
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)
+    user_store: bool = True  # whether the user's own store is asked beside the project's
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
 
@@ -213,6 +214,9 @@ def without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
         if value is not None and not (isinstance(value, int | float) and value <= bound):
             taken_out(found, name)
             lines.append(f"{name} = {shown(value)} of the project, which may lower it from {bound:g} and not raise it")
+    if found.get("user_store") not in (None, False) and not bounds.user_store:
+        del found["user_store"]
+        lines.append("user_store of the project, which may turn it off and not on")
     return lines
 
 
