@@ -133,3 +133,13 @@ def graph_written_here() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(KuzuMirror, "run_writer", write_graph_here)
         yield
+
+
+@pytest.fixture
+def user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """The user's own store, empty yet, which every other store of the test is asked beside; without a model."""
+    folder = tmp_path_factory.mktemp("own")
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", str(folder))
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+    with open_memory(folder) as made:
+        yield made

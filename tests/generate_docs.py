@@ -647,6 +647,8 @@ def config() -> str:
             most = next((f"{bound.le:,g}" for bound in field.metadata if hasattr(bound, "le")), "")
             rows.append([f"`{name}`", default, most, variable, SETTINGS.get(name, "–")])
     assert issubclass(Settings, SettingsSection)
+    rows.append(["`user_store`", "`True`", "", "`GRAPHMEM_USER_STORE`", "Whether the user's own store is asked too; the "
+                 "variable names its folder, and empty turns it off."])  # fmt: skip
     return "\n\n".join([
         "# Settings",
         "Later wins: the defaults, the user's file `~/.config/graphmem/config.toml`, the project's "

@@ -70,6 +70,7 @@ log = logging.getLogger("graphmem.http")
 
 def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics, ended: Event) -> FastAPI:
     """Return the application for a memory; ``health`` says how its service is, ``metrics`` what it did."""
+    memory.runtime.asks_user = False  # who has a token is not always the user
     app = FastAPI(
         title="graphmem",
         version=__version__,

@@ -82,7 +82,6 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
             scope: files[variable_of(scope)] for scope in scopes if variable_of(scope) in files
         }
         with Memory(service.project, models=service.models, command="http", scope="") as memory:
-            memory.runtime.asks_user = False  # who has a token is not always the user
             metrics = Metrics(service)
             app = make_app(memory, lambda: status_of(service.project, service.state()), metrics, service.ended)
             with watched(metrics.add), running(Guard(app, access, service, metrics), listener):

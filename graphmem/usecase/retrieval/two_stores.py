@@ -28,28 +28,36 @@ T = TypeVar("T")
 R = TypeVar("R", Hit, ContextEntry, Matched, Solution)
 OF_THEIRS = {"store": "user"}
 SHARE = 3  # parts of a context block, of which the user's own store may take one
+MARKS = 20  # parts of that third, of which one is kept for the marks of its references
 KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a temporary file
 CERTAINTIES = ("none", "low", "high")
 
 
 def query(client: Client, request: QueryRequest) -> Found:
-    """Return the records of both stores that a text is about, best first; at equal score the project's."""
+    """
+    Return the records of both stores that a text is about, best first; at equal score the project's.
+
+    How certain an answer is says something of its first result alone: it is that of the store that is more certain.
+    """
     found = queries.query(client, request)
     theirs = of_user(client, lambda user: queries.query(user, known_kinds(user, request)))
-    if theirs is None or not theirs.results:
+    hits = [hit.model_copy(update=OF_THEIRS) for hit in not_copies(theirs.results, found.results)] if theirs else []
+    if theirs is None or not hits:
         return found
-    hits = [(found, hit) for hit in found.results]
-    hits += [(theirs, hit.model_copy(update=OF_THEIRS)) for hit in not_copies(theirs.results, found.results)]
-    hits.sort(key=lambda one: place_of(*one))
-    first = hits[0][0]
+    ranked = sorted([*found.results, *hits], key=lambda hit: (level_of(found, hit), -hit.score))
+    is_judged = hits[0].ref == theirs.results[0].ref  # else it is a copy that is not shown
+    certain = {"project": found.certainty, "user": theirs.certainty if is_judged else "none"}
+    store = max(certain, key=lambda name: (CERTAINTIES.index(certain[name]), name == ranked[0].store))
+    first = next(hit for hit in ranked if hit.store == store)
+    judged = theirs if store == "user" else found
     return found.model_copy(
         update={
-            "results": [hit for _, hit in hits[: request.limit]],
-            "known": first.known,
-            "certainty": first.certainty,
-            "probability": first.probability,
+            "results": [first, *(hit for hit in ranked if hit is not first)][: request.limit],
+            "known": judged.known,
+            "certainty": judged.certainty,
+            "probability": judged.probability,
             "left_out": [*found.left_out, *(address(ref, "user") for ref in theirs.left_out)],
-            "candidates": [] if first.known else found.candidates,
+            "candidates": [] if judged.known else found.candidates,
         }
     )
 
@@ -66,24 +74,18 @@ def known_kinds(user: Client, request: QueryRequest) -> QueryRequest:
     return request.model_copy(update={"kinds": kinds})
 
 
-def place_of(found: Found, hit: Hit) -> tuple[int, bool, float]:
-    """
-    Return where a result is among those of both stores: the lower, the better.
-
-    Where a store has nothing that is about the question, its results are only the nearest, whatever their scores.
-    """
-    level = BANDS.index(hit.band) if found.profile == "classic" else int(hit.band != BANDS[0])
-    return level, found.certainty == "none", -hit.score
+def level_of(found: Found, hit: Hit) -> int:
+    """Return what results are sorted by before their score: the band, or only whether they are exact."""
+    return BANDS.index(hit.band) if found.profile == "classic" else int(hit.band != BANDS[0])
 
 
 def context(client: Client, request: ContextRequest) -> ContextBlock:
     """Return what both stores remember for a task; a third of the block at most is of the user's own store."""
     share = request.budget // SHARE
-    own = request.model_copy(update={"budget": max(share, 1), "session": None, "files": ()})
+    room = max(share - share // MARKS, 1)
+    own = request.model_copy(update={"budget": room, "session": None, "files": ()})
     theirs = of_user(client, lambda user: contexts.context(user, own))
     entries = [marked(entry) for entry in theirs.entries] if theirs else []
-    while entries and cost_of(entries) > share:
-        entries.pop()
     budget = request.budget - (cost_of(entries) if entries else 0)
     found = contexts.context(client, request.model_copy(update={"budget": budget}))
     entries = not_copies(entries, found.entries)
@@ -123,7 +125,7 @@ def cost_of(entries: Sequence[ContextEntry]) -> int:
 
 def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> MatchedLog:
     """Return the failures of both stores that a log reports, surest first, then in the order of the log."""
-    if client.of_user is None:
+    if own_store(client) is None:
         return matches.match(client, raw, request)
     with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as log:
         found = matches.match(client, kept(raw, log), request)
@@ -201,7 +203,7 @@ def of_user(client: Client, ask: Callable[[Client], T]) -> T | None:
 
     What is wrong with it is reported: it keeps nobody from the answer of the project.
     """
-    user = client.of_user
+    user = own_store(client)
     if user is None:
         return None
     try:
@@ -209,9 +211,23 @@ def of_user(client: Client, ask: Callable[[Client], T]) -> T | None:
     except NotFound:
         return None
     except (GraphmemError, OSError) as error:
-        client.notify_once(f"the user's own store was not asked: {error}")
+        report(client, error)
         return None
     for text in answer.notices if isinstance(answer, Answer) else ():
         if text not in client.answered_notices():
             client.notify_once(f"of the user's own store: {text}")
     return answer
+
+
+def own_store(client: Client) -> Client | None:
+    """Return the user's own store; None without one, and for one that cannot be opened, which is reported."""
+    try:
+        return client.of_user
+    except (GraphmemError, OSError) as error:
+        report(client, error)
+        return None
+
+
+def report(client: Client, error: Exception) -> None:
+    """Report what is wrong with the user's own store."""
+    client.notify_once(f"the user's own store was not asked: {error}")
