@@ -90,7 +90,6 @@ def printed(command: str, folder: Path) -> str:
         (shims / name).chmod(0o755)
     environment = {
         **os.environ,
-        "GRAPHMEM_USER_STORE": str(folder.parent / "own"),
         "PATH": f"{shims}:{os.environ['PATH']}",
         "GRAPHMEM_HOOK_LIMIT": "30",  # a busy machine is no fault of a hook
         "PYTHONPATH": str(Path(graphmem.__file__).parents[1]),
