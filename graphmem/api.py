@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
     from graphmem.contract.check import BranchChecked
     from graphmem.contract.command_runs import Ran
+    from graphmem.contract.config import ConfigShown
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
     from graphmem.contract.effectiveness import Loop
@@ -2484,6 +2485,16 @@ class Memory(Handle):
     def status(self) -> StoreStatus:
         """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
         answer: StoreStatus = self.call("status")
+        return answer
+
+    def config(self, *, name: str | None = None) -> ConfigShown:
+        """
+        Return the settings that hold here, and what gave each.
+
+        Args:
+            name: Return this setting only, or those of this section.
+        """
+        answer: ConfigShown = self.call("config", name=name)
         return answer
 
     def stats(self, *, objective: str | None = None) -> Stats:

@@ -92,6 +92,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "reset": ("store", "reset", "Take all rows out of the memory."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
+    "config": ("config", "config", "Show the settings that hold here, and where each comes from."),
     "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),

@@ -26,6 +26,7 @@ from graphmem.contract.campaigns import (
 )
 from graphmem.contract.check import BranchChecked, CheckRequest
 from graphmem.contract.command_runs import Ran, RanRequest
+from graphmem.contract.config import ConfigRequest, ConfigShown
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop, VerifyLoopRequest
@@ -634,6 +635,9 @@ ROWS = (
         not_over_http="answers a process of an agent on this machine"),
     Operation("status", NoParameters, StoreStatus, READ, "retrieval.prime.status",
         "Return where one is: the store, this clone, the current task, active campaigns, and what to do next."),
+    Operation("config", ConfigRequest, ConfigShown, READ, "store.config.config",
+        "Return the settings that hold here, and what gave each.",
+        not_over_http="it names files and variables of the user who runs the service"),
     Operation("stats", StatsRequest, Stats, READ, "store.stats.stats",
         "Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.",
         past=True, scoped=True),
