@@ -19,7 +19,7 @@ LEVELS = (
     ("rules",),
     ("settings", "git"),
     ("ledger", "catalog", "embed", "machine"),
-    ("graph", "importers", "exporters"),
+    ("graph", "importers", "exporters", "page"),
     ("store",),
     ("usecase",),
     ("dispatch", "clients"),
@@ -185,7 +185,7 @@ FREE = (
     "__main__.py", "system/safe_files.py", "system/tee.py", "system/reaper.py", "cli/", "clients/", "mcp/front.py",
     "settings/", "git/", "embed/", "system/files.py",
     "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
-    "http/tokens.py", "service/",
+    "http/tokens.py", "page/", "service/",
     "usecase/evidence/citations.py", "usecase/evidence/versions.py", "usecase/work/causes.py",
     "catalog/catalog.py", "model/", "model_files.py",
 )  # fmt: skip

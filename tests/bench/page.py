@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from graphmem.cli.view import FILES, IN_HTML, SCRIPTS, page_of
 from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData
+from graphmem.page.render import FILES, IN_HTML, SCRIPTS, page_of
 from graphmem.rules.drawing import drawn
 from tests.npm import apart, installed
 

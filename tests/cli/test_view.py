@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.cli.view import FILES
+from graphmem.page.render import FILES
 from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.npm import apart, installed
 from tests.sample import open_memory
