@@ -41,12 +41,12 @@ class Invocation:
     """The options that every verb takes, and what they lead to."""
 
     folder: str | None = None
-    is_user: bool = False  # it is the user's own store
     is_json: bool = False
     is_quiet: bool = False
     lock_timeout_s: float | None = None
     at: str | None = None
     scope: str | None = None
+    is_user: bool = False  # the folder is that of the user's own store
     command: str = ""  # the verb and its noun, such as "add failure"
     opened: "Memory | None" = None
     bar: Any = None
@@ -149,7 +149,7 @@ class Invocation:
         if self.is_json:
             self.notes.append(line)  # an error has to be one document
         else:
-            print(line, file=sys.stderr)
+            print(fitted(line) if sys.stderr.isatty() else line, file=sys.stderr)
 
     def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
         """Report what went wrong: for people in two lines, with ``--json`` as one document."""

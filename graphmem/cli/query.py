@@ -103,7 +103,7 @@ def query(
         shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
         invocation.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
     elif not (answer.results or answer.candidates):
-        invocation.say("nothing found")
+        invocation.say("nothing found; see what there is: graphmem list")
 
 
 @passes("context", ContextRequest, tiers=Taken("TIER"))

@@ -127,7 +127,7 @@ def test_an_empty_answer_is_no_output_and_no_error(graphmem: Graphmem) -> None:
     assert graphmem("list") == Done(
         0, "", "graphmem: no records yet; to begin with what the project knows: graphmem import --all\n"
     )
-    assert graphmem("query", "anything") == Done(0, "", "graphmem: nothing found\n")
+    assert graphmem("query", "anything") == Done(0, "", "graphmem: nothing found; see what there is: graphmem list\n")
     assert json.loads(graphmem("list", "--json").out) == {"results": [], "total": 0}
 
 
