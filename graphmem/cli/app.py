@@ -25,7 +25,7 @@ from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.synonyms import COMMANDS
 from graphmem.errors import AlreadyDone, GraphmemError, Usage
 from graphmem.machine.requests import RequestUnderWay, carried_out
-from graphmem.service.caller import content_of
+from graphmem.service.caller import COMPLETING, content_of
 from graphmem.service.launch import launch
 
 # Each verb: the module that has it, its name there, and its line in the help.
@@ -400,7 +400,7 @@ def status_of(invocation: Invocation, arguments: list[str]) -> int:
     """Run the command line and return its exit status; every error is reported in words."""
     try:
         refuse_no_text(arguments)
-        if not arguments:
+        if not arguments and COMPLETING not in os.environ:
             if import_module("graphmem.cli.begin").introduced(invocation):
                 return 0
             arguments = ["status"]

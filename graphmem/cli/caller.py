@@ -23,6 +23,7 @@ from graphmem.machine import requests
 from graphmem.names import inert, visible
 from graphmem.service.place import path_of
 from graphmem.settings.folders import user_store
+from graphmem.system.user import OF_USER, own_store
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -236,7 +237,17 @@ def invocation_of(ctx: typer.Context) -> Invocation:
 
 
 def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return references for the shell to complete; names alone where no reference begins like that."""
+    """
+    Return references for the shell to complete; names alone where no reference begins like that.
+
+    What begins as a reference of the user's own store is completed from there.
+    """
+    if incomplete.startswith(OF_USER):
+        ctx.find_root().obj = Invocation(folder=own_store(os.environ) or "")
+        found = completions(
+            ctx, incomplete.removeprefix(OF_USER), lambda memory: memory.names(incomplete[len(OF_USER) :])
+        )
+        return [f"{OF_USER}{ref}" for ref in found]
     return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
 
 

@@ -22,6 +22,7 @@ HERE = frozenset(
     " observe promote prove purge"
     " ran rebuild serve textconv trust vacuum --follow --plot --prove".split()
 )
+COMPLETING = "_GRAPHMEM_COMPLETE"  # a variable that a shell sets where it asks for completions
 HELP = frozenset({"-h", "--help", "--version"})
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
 LOST = 4  # exit status
@@ -35,7 +36,7 @@ def served(arguments: list[str], request_id: str) -> tuple[bool, int | None]:
         Whether it began, and the exit status; None where there is no answer: the caller runs it, and where it began, it
         runs it as a repeat of this request.
     """
-    if runs_here(arguments) or os.environ.get("GRAPHMEM_SERVICE") == "off" or "_GRAPHMEM_COMPLETE" in os.environ:
+    if runs_here(arguments) or os.environ.get("GRAPHMEM_SERVICE") == "off" or COMPLETING in os.environ:
         return False, None
     verb = next(word for word in arguments if not word.startswith("-"))
     try:
