@@ -103,7 +103,8 @@ def query(
         shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
         invocation.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
     elif not (answer.results or answer.candidates):
-        invocation.say("nothing found; see what there is: graphmem list")
+        is_empty = not invocation.memory.list(limit=0).total
+        invocation.say(NO_RECORDS if is_empty else "nothing found")
 
 
 @passes("context", ContextRequest, tiers=Taken("TIER"))
