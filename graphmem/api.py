@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
     from graphmem.contract.check import BranchChecked
     from graphmem.contract.command_runs import Ran
+    from graphmem.contract.config import ConfigShown
     from graphmem.contract.context import ContextBlock
     from graphmem.contract.cypher import CypherRows, QueryList
     from graphmem.contract.effectiveness import Loop
@@ -411,6 +412,30 @@ class Experiences(Operations):
             yes: Make the change; without it, only return what would change.
         """
         answer: Promoted = self.call("experiences.promote", category=category, yes=yes)
+        return answer
+
+
+class User(Operations):
+    """The user's own store, which is in no project."""
+
+    def promote(self, ref: str) -> Changed:
+        """
+        Copy a record into the user's own store, with where it came from; again it changes nothing.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("user.promote", ref=ref)
+        return answer
+
+    def adopt(self, ref: str) -> Changed:
+        """
+        Copy a record of the user's own store into this one; again it changes nothing.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("user.adopt", ref=ref)
         return answer
 
 
@@ -1648,6 +1673,11 @@ class Memory(Handle):
         return Experiences(self.runtime, self.caller)
 
     @cached_property
+    def user(self) -> User:
+        """The user's own store, which is in no project."""
+        return User(self.runtime, self.caller)
+
+    @cached_property
     def insights(self) -> Insights:
         """What several experiences agree on."""
         return Insights(self.runtime, self.caller)
@@ -2455,6 +2485,16 @@ class Memory(Handle):
     def status(self) -> StoreStatus:
         """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
         answer: StoreStatus = self.call("status")
+        return answer
+
+    def config(self, *, name: str | None = None) -> ConfigShown:
+        """
+        Return the settings that hold here, and what gave each.
+
+        Args:
+            name: Return this setting only, or those of this section.
+        """
+        answer: ConfigShown = self.call("config", name=name)
         return answer
 
     def stats(self, *, objective: str | None = None) -> Stats:

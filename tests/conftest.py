@@ -8,6 +8,7 @@ os.environ["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.
 os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads spin
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["GRAPHMEM_EMBEDDING_BACKGROUND"] = "false"  # no test leaves a process behind
+os.environ["GRAPHMEM_USER_STORE"] = ""  # what a developer remembers is in no test
 os.environ["GRAPHMEM_EMBEDDING_WAIT"] = "600"  # no answer depends on how fast the machine is
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test starts would compile all of graphmem
 
@@ -30,7 +31,11 @@ sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
 FAST_CASES, USUAL_CASES = 2, 4  # of one test, in a fast run and in one that names no tests; --all takes all
-OURS = ("GRAPHMEM_EMBEDDING_BACKGROUND", "GRAPHMEM_EMBEDDING_WAIT")  # set above, also for fixtures of a whole module
+OURS = (
+    "GRAPHMEM_EMBEDDING_BACKGROUND",
+    "GRAPHMEM_EMBEDDING_WAIT",
+    "GRAPHMEM_USER_STORE",
+)  # set above, also for fixtures of a whole module
 settings.register_profile("fast", max_examples=20)  # of a property test that asks for no number
 
 
@@ -128,3 +133,13 @@ def graph_written_here() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(KuzuMirror, "run_writer", write_graph_here)
         yield
+
+
+@pytest.fixture
+def user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """The user's own store, empty yet, which every other store of the test is asked beside; without a model."""
+    folder = tmp_path_factory.mktemp("own")
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", str(folder))
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+    with open_memory(folder) as made:
+        yield made

@@ -26,6 +26,7 @@ from graphmem.contract.answer import Answer
 from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
 from graphmem.contract.check import BranchChecked
 from graphmem.contract.command_runs import Ran
+from graphmem.contract.config import ConfigShown
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows, QueryList
 from graphmem.contract.effectiveness import Loop
@@ -53,6 +54,7 @@ from graphmem.contract.relations import Connection, Linked, Related, Solutions
 from graphmem.contract.request import bounds
 from graphmem.contract.runs import BuildResume, Required, RunShown
 from graphmem.contract.scopes import ScopeList
+from graphmem.contract.service import ServedPage
 from graphmem.contract.sessions import SessionContext
 from graphmem.contract.stats import Stats
 from graphmem.contract.store import Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed
@@ -485,6 +487,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`log`": History,
     "`diff`": Difference,
     "`why`": Why,
+    "`config`": ConfigShown,
     "`view`": ServedPage,
     "`view --out`": PageData,
     "`check`": BranchChecked,
@@ -648,12 +651,15 @@ def config() -> str:
             most = next((f"{bound.le:,g}" for bound in field.metadata if hasattr(bound, "le")), "")
             rows.append([f"`{name}`", default, most, variable, SETTINGS.get(name, "–")])
     assert issubclass(Settings, SettingsSection)
+    meaning = "Whether the user's own store is asked too; the variable names its folder, and empty turns it off."
+    rows.append(["`user_store`", "`True`", "", "`GRAPHMEM_USER_STORE`", meaning])
     return "\n\n".join([
         "# Settings",
         "Later wins: the defaults, the user's file `~/.config/graphmem/config.toml`, the project's "
         "`.graphmem/config.toml`, "
         "the environment, the options of a command.\n"
         "An unknown key is an error that names the nearest one.\n"
+        "`graphmem config` shows the values that hold, and where each comes from.\n"
         "A project's file can name no model but the default or `none`, no endpoint and no reranker, until somebody "
         "trusts it: "
         "see [taking back](../guides/taking-back.md#what-a-project-may-ask-for).\n"

@@ -22,7 +22,10 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=name_of)
-def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", str(tmp_path / "own"))
     folder = tmp_path / "project"
     folder.mkdir()
     names: dict[str, Any] = {}

@@ -25,7 +25,7 @@ from graphmem.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
 from graphmem.cli.synonyms import COMMANDS
 from graphmem.errors import AlreadyDone, GraphmemError, Usage
 from graphmem.machine.requests import RequestUnderWay, carried_out
-from graphmem.service.caller import content_of
+from graphmem.service.caller import COMPLETING, content_of
 from graphmem.service.launch import launch
 
 # Each verb: the module that has it, its name there, and its line in the help.
@@ -60,6 +60,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "decay": ("learning", "decay", "Record a run that saw no lesson."),
     "experience": ("learning", "experience", "Show experiences with tasks like this one."),
     "promote": ("learning", "promote", "Write as insights what experiences agree on."),
+    "adopt": ("learning", "adopt", "Copy a record of your own store into this project."),
     "import": ("import_", "app", "Make records and candidates of what other programs hold."),
     "review": ("review", "app", "Look at candidates: accept them as records, or dismiss them."),
     "session": ("session", "app", "Show or change the current task, decisions and constraints."),
@@ -91,6 +92,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "reset": ("store", "reset", "Take all rows out of the memory."),
     "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
     "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
+    "config": ("config", "config", "Show the settings that hold here, and where each comes from."),
     "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
     "trust": ("store", "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
@@ -168,6 +170,17 @@ Folder = typer.Option(
     expose_value=False,
     help="The folder that holds .graphmem.",
 )
+
+
+def keep_user(ctx: typer.Context, value: bool) -> None:
+    """Let the command work on the user's own store."""
+    if value and (invocation := ctx.find_root().obj) is not None:
+        invocation.use_user_store()
+
+
+User = typer.Option(
+    False, "--user", callback=keep_user, expose_value=False, help="Work on your own store, which is in no project."
+)
 Json = typer.Option(False, "--json", callback=keeps("is_json"), expose_value=False, help="Print one JSON document.")
 LockTimeout = typer.Option(
     None,
@@ -206,6 +219,7 @@ At = typer.Option(
 
 def options_of_all(
     folder: str | None = Folder,
+    user: bool = User,
     json: bool = Json,
     lock_timeout: float | None = LockTimeout,
     quiet: bool = Quiet,
@@ -287,8 +301,13 @@ def as_command(name: str, found: Any, line: str) -> Any:
 
 
 def dress(command: Any) -> None:
-    """Give a command and those below it the common options, graphmem's own form of help, and an example at its end."""
-    command.params.extend(common_options())
+    """
+    Give a command and those below it the common options, graphmem's own form of help, and an example at its end.
+
+    An option of its own stays what it is: ``install --user`` sets up all projects of a user.
+    """
+    own = {name for option in command.params for name in option.opts}
+    command.params.extend(option for option in common_options() if own.isdisjoint(option.opts))
     command.get_help = lambda ctx: help_of(command, ctx.command_path)
     text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
     command.help = text.strip()
@@ -381,7 +400,7 @@ def status_of(invocation: Invocation, arguments: list[str]) -> int:
     """Run the command line and return its exit status; every error is reported in words."""
     try:
         refuse_no_text(arguments)
-        if not arguments:
+        if not arguments and COMPLETING not in os.environ:
             if import_module("graphmem.cli.begin").introduced(invocation):
                 return 0
             arguments = ["status"]

@@ -17,11 +17,13 @@ from pydantic import BaseModel
 import graphmem
 from graphmem.cli.text import fitted
 from graphmem.contract.service import Done
-from graphmem.errors import AlreadyDone, Unavailable
+from graphmem.errors import AlreadyDone, Unavailable, Usage
 from graphmem.ledger import undo
 from graphmem.machine import requests
 from graphmem.names import inert, visible
 from graphmem.service.place import path_of
+from graphmem.settings.folders import user_store
+from graphmem.system.user import OF_USER, own_store
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -45,6 +47,7 @@ class Invocation:
     lock_timeout_s: float | None = None
     at: str | None = None
     scope: str | None = None
+    is_user: bool = False  # the folder is that of the user's own store
     command: str = ""  # the verb and its noun, such as "add failure"
     opened: "Memory | None" = None
     bar: Any = None
@@ -53,6 +56,22 @@ class Invocation:
     new_id: Callable[[], str] = field(default_factory=lambda: ids_of(os.urandom(16).hex()))  # makes the ids of reports
     models: "Models | None" = None  # those that a service has loaded
     before_error: Callable[[], object] = lambda: None  # called when the command has failed and only says so
+
+    def use_user_store(self) -> None:
+        """
+        Work on the user's own store.
+
+        Raises:
+            Usage: it is turned off, or another store is named as well.
+        """
+        found = user_store()
+        if found is None:
+            raise Usage(
+                "the user's own store is turned off", hint="GRAPHMEM_USER_STORE names its folder, an absolute path"
+            )
+        if self.folder not in (None, str(found)):
+            raise Usage("--dir and the user's own store are two stores", hint="name one of them")
+        self.folder, self.is_user = str(found), True
 
     @property
     def is_debug(self) -> bool:
@@ -131,7 +150,7 @@ class Invocation:
         if self.is_json:
             self.notes.append(line)  # an error has to be one document
         else:
-            print(line, file=sys.stderr)
+            print(fitted(line) if sys.stderr.isatty() else line, file=sys.stderr)
 
     def fail(self, code: str, message: str, hint: str | None, details: Mapping[str, object]) -> None:
         """Report what went wrong: for people in two lines, with ``--json`` as one document."""
@@ -218,7 +237,17 @@ def invocation_of(ctx: typer.Context) -> Invocation:
 
 
 def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return references for the shell to complete; names alone where no reference begins like that."""
+    """
+    Return references for the shell to complete; names alone where no reference begins like that.
+
+    What begins as a reference of the user's own store is completed from there.
+    """
+    if incomplete.startswith(OF_USER):
+        ctx.find_root().obj = Invocation(folder=own_store(os.environ) or "")
+        found = completions(
+            ctx, incomplete.removeprefix(OF_USER), lambda memory: memory.names(incomplete[len(OF_USER) :])
+        )
+        return [f"{OF_USER}{ref}" for ref in found]
     return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
 
 

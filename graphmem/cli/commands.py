@@ -15,9 +15,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 
 from graphmem.cli.app import Noun
-from graphmem.cli.caller import complete_campaign, complete_kind, complete_ref, invocation_of
+from graphmem.cli.caller import Invocation, complete_campaign, complete_kind, complete_ref, invocation_of
 from graphmem.cli.options import argument, is_negated, option
 from graphmem.contract.request import NoParameters, Request
+from graphmem.errors import Usage
+from graphmem.system.user import OF_USER
 
 # Runs the operation with what was given, or with other values in its place, and returns its answer.
 Call = Callable[..., Any]
@@ -114,6 +116,7 @@ def passes(
         _, second, *named = inspect.signature(show).parameters.values()
         taken = parameters(request, named, exceptions, arguments=arguments, without=without)
         fields = {one.name for one in taken} - {one.name for one in named if is_own(one)}
+        refs = [one.name for one in taken if is_ref(one)]
         negated = {name for name in fields if is_negated(request.model_fields[name])}
 
         @wraps(show, assigned=("__module__", "__name__", "__doc__"))
@@ -121,6 +124,7 @@ def passes(
             if ctx.invoked_subcommand is not None:  # the command of a group, before one of its commands
                 return
             invocation = invocation_of(ctx)
+            values = of_one_store(invocation, values, refs)
             values.update({name: not values[name] for name in negated})
             given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
 
@@ -135,6 +139,35 @@ def passes(
         return command
 
     return command_of
+
+
+def of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """
+    Return what was given with references as the store has them; one that is marked chooses the user's own store.
+
+    Raises:
+        Usage: some are marked and some are not.
+    """
+    values = [given[name] for name in names if given[name] is not None]
+    refs = [ref for value in values for ref in ([value] if isinstance(value, str) else value)]
+    marked = [ref for ref in refs if ref.startswith(OF_USER)]
+    if not marked:
+        return dict(given)
+    if others := [ref for ref in refs if ref not in marked]:
+        raise Usage(f"{marked[0]!r} and {others[0]!r} are in two stores", hint="a command works on one")
+    invocation.use_user_store()
+    return {name: bare(value) if name in names and value else value for name, value in given.items()}
+
+
+def is_ref(parameter: inspect.Parameter) -> bool:
+    """Return whether a parameter takes a reference of a record, or several."""
+    infos = (parameter.default, *getattr(parameter.annotation, "__metadata__", ()))
+    return any(getattr(info, "autocompletion", None) is complete_ref for info in infos)
+
+
+def bare(value: Any) -> Any:
+    """Return references without the mark of the user's own store."""
+    return value.removeprefix(OF_USER) if isinstance(value, str) else [one.removeprefix(OF_USER) for one in value]
 
 
 def is_own(named: inspect.Parameter) -> bool:

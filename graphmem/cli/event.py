@@ -15,6 +15,8 @@ from graphmem.errors import BadInput
 from graphmem.names import inert
 from graphmem.usecase.work.event_log import EventFollower
 
+NO_EVENTS = "nothing has happened yet; tasks, phases and reviews leave events"
+
 app = noun("Record something that happened.")
 
 
@@ -57,6 +59,8 @@ def events(
     if not follow:
         answer: EventList = call()
         invocation.answer(answer, "\n".join(map(line, answer.events)))
+        if not answer.events:
+            invocation.say("no such events" if types or subject or cursor else NO_EVENTS)
         return
     request = ListEventsRequest(types=tuple(types or ()), subject=subject, cursor=cursor, limit=limit)
     follower = EventFollower(request)

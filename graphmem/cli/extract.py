@@ -34,6 +34,8 @@ def list_extractors(invocation: Invocation, answer: ExtractorList) -> None:
         for one in answer.extractors
     ]
     invocation.answer(answer, "\n".join([*lines, *(f"error: {found}" for found in answer.findings)]))
+    if not (answer.extractors or answer.findings):
+        invocation.say("no extractors yet; one comes with graphmem: graphmem extract add python")
 
 
 @app.command(epilog="Example: graphmem extract run python")

@@ -11,11 +11,13 @@ from graphmem.cli.caller import invocation_of
 from graphmem.cli.options import option
 from graphmem.contract.install import InstallClient
 from graphmem.contract.store import InitRequest
+from graphmem.errors import Usage
 from graphmem.names import visible
 from graphmem.settings.folders import project_folder
 from graphmem.usecase.harvest.found import found
 
 CLIENTS = ", ".join(get_args(InstallClient))
+NEXT_OF_USER = "next: graphmem --user add, or in a project: graphmem promote REF --to user"
 NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
 
 
@@ -30,10 +32,15 @@ def init(
     Example: graphmem init
     """
     invocation = invocation_of(ctx)
-    answer = Memory.init(project or invocation.folder or project_folder() or ".", nested=nested)
+    if invocation.is_user and project is not None:
+        raise Usage(f"{project!r} is not the folder of the user's own store", hint="graphmem init --user")
+    folder = project or invocation.folder or project_folder() or "."
+    answer = Memory.init(folder, nested=nested or invocation.is_user)
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
-    if answer.created and text.is_terminal() and (there := found(Path(answer.path).parent)):
+    if answer.created and not invocation.is_user and text.is_terminal() and (there := found(Path(answer.path).parent)):
         lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")
-    invocation.answer(answer, "\n".join([*lines, *([NEXT] if answer.created else [])]))
+    invocation.answer(
+        answer, "\n".join([*lines, *([NEXT_OF_USER if invocation.is_user else NEXT] if answer.created else [])])
+    )

@@ -105,6 +105,8 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
 
 def folder_of(invocation: Invocation, *, is_user: bool) -> Path:
     """Return the project; where a user's own files are meant, a folder without a memory does too."""
+    if invocation.is_user:
+        raise Usage("--user before the command is a store", hint="graphmem install CLIENT --user")
     try:
         return find_store(invocation.folder).root
     except Unavailable:

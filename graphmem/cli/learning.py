@@ -1,16 +1,17 @@
-"""``learn``, ``inject``, ``decay``, ``experience``, ``promote``, ``prune``."""
+"""``learn``, ``inject``, ``decay``, ``experience``, ``promote``, ``adopt``, ``prune``."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from graphmem.cli import text
-from graphmem.cli.caller import Invocation
+from graphmem.cli.caller import Invocation, complete_ref
 from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import lines_of
+from graphmem.contract.answer import address
 from graphmem.contract.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
 from graphmem.contract.lessons import DecayRequest, Injected, InjectRequest, Learned, LearnRequest, SeenLesson
-from graphmem.contract.records import Pruned, PrunedRecord, PruneRequest
+from graphmem.contract.records import Changed, CopyRequest, Pruned, PrunedRecord, PruneRequest
 from graphmem.errors import Usage
 
 
@@ -99,17 +100,47 @@ def recalled(answer: Recalled) -> str:
 
 
 @passes("experiences.promote", PromoteRequest)
-def promote(invocation: Invocation, answer: Promoted, yes: bool) -> None:
+def promote(
+    invocation: Invocation,
+    call: Call,
+    ref: Annotated[
+        str | None, typer.Argument(metavar="REF", autocompletion=complete_ref, help="A record to copy instead.")
+    ] = None,
+    to: Annotated[
+        Literal["user"] | None, typer.Option("--to", help="Where to copy the record: into your own store.")
+    ] = None,
+    yes: bool = False,
+) -> None:
     """
     Find what experiences of different days and tasks agree on, and write it as insights.
 
+    With a record and --to user, copy that record into your own store.
+
     Example: graphmem promote --yes
+    graphmem promote pattern/pin-build-tools --to user
     """
+    if (ref is None) != (to is None):
+        raise Usage("a record is copied to the user's own store", hint="graphmem promote REF --to user")
+    if ref is not None:
+        copied: Changed = invocation.memory.call("user.promote", ref=ref)
+        invocation.answer(copied, text.changed(copied.model_copy(update={"ref": address(copied.ref, "user")})))
+        return
+    answer: Promoted = call()
     invocation.answer(answer, "\n".join(promotion(found, is_done=answer.done) for found in answer.promotions))
     if not answer.promotions:
         invocation.say("nothing to promote")
     elif not yes:
         invocation.say("nothing was changed; do it with --yes")
+
+
+@passes("user.adopt", CopyRequest, ref=Taken("REF"))
+def adopt(invocation: Invocation, answer: Changed) -> None:
+    """
+    Copy a record of your own store into the memory of this project.
+
+    Example: graphmem adopt pattern/pin-build-tools
+    """
+    invocation.answer(answer, text.changed(answer))
 
 
 def promotion(found: Promotion, *, is_done: bool) -> str:

@@ -11,6 +11,7 @@ from graphmem.cli.commands import Call, passes
 from graphmem.cli.inputs import opened
 from graphmem.cli.markdown import Form, bounded, is_markdown, item
 from graphmem.constants import OFFERED_ERRORS, SHOWN_SLOW
+from graphmem.contract.answer import address
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.model import Failure
 from graphmem.ndjson import Lines
@@ -68,7 +69,10 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     place = f"  line {found.line:,}{more}" if is_placed else ""
     apart = f"; differs in {', '.join(map(text.one_line, found.differs))}" if found.differs else ""
     by = BY.get(found.by) or f"similarity {found.similarity:.2f}{apart}"
-    lines = [f"{found.ref}{place}  [{by}]{text.worth(found.record)}", f"> {text.one_line(found.text)}"]
+    lines = [
+        f"{address(found.ref, found.store)}{place}  [{by}]{text.worth(found.record)}",
+        f"> {text.one_line(found.text)}",
+    ]
     lines += text.against(found.doubts, found.cites) + text.holding(found.holds)
     record = found.record
     if isinstance(record, Failure):
@@ -77,7 +81,9 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
         lines += text.advice_lines(record) + text.variant_lines(found.variant_fix)
     for solution in found.solved_by:
         insight = text.one_line(getattr(solution.record, "insight", None), text.ADVICE)
-        lines.append(f"{solution.ref}: {text.marks(solution.doubts)}{insight}{text.worth(solution.record)}")
+        lines.append(
+            f"{address(solution.ref, found.store)}: {text.marks(solution.doubts)}{insight}{text.worth(solution.record)}"
+        )
     return text.ASIDE.join(lines)
 
 

@@ -8,6 +8,7 @@ from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_kind
 from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.paths import files as files_from_here
+from graphmem.contract.answer import address
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.harvest import ProofsChecked
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
@@ -102,7 +103,8 @@ def query(
         shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
         invocation.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
     elif not (answer.results or answer.candidates):
-        invocation.say("nothing found")
+        is_empty = not invocation.memory.list(limit=0).total
+        invocation.say(NO_RECORDS if is_empty else "nothing found")
 
 
 @passes("context", ContextRequest, tiers=Taken("TIER"))
@@ -136,7 +138,7 @@ def hits(answer: Found, explain: bool) -> str:
     lines = []
     for hit in answer.results:
         place = f"  [{hit.band}, score {hit.score:.3g}]" if explain else ""
-        lines.append(f"{hit.ref}{place}{text.worth(hit.record)}")
+        lines.append(f"{address(hit.ref, hit.store)}{place}{text.worth(hit.record)}")
         lines += [f"    {found}" for found in (*text.against(hit.doubts, hit.cites), *text.holding(hit.holds))]
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
         lines += [f"    {found}" for found in text.variant_lines(hit.variant_fix)]

@@ -5,6 +5,7 @@ import typer
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_ref, complete_relation
 from graphmem.cli.commands import Taken, passes
+from graphmem.contract.answer import address
 from graphmem.contract.relations import (
     Connection,
     Linked,
@@ -65,12 +66,13 @@ def solutions(invocation: Invocation, answer: Solutions) -> None:
     Example: graphmem solutions failure/import-error
     """
     lines = text.against(answer.doubts)
-    lines += [f"fix: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
+    lines += [f"{address('fix', fix.store)}: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
     for found in answer.results:
         first = found.path[0]
         near = first.target if first.direction == "out" else first.source
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
-        head = f"{found.ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}{text.handed_out(found)}"
+        ref = address(found.ref, found.store)
+        head = f"{ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}{text.handed_out(found)}"
         lines.append(text.ASIDE.join([head, *text.against(found.doubts, found.cites), text.gist(found.record)]))
     invocation.answer(answer, "\n".join(lines))
     if not (answer.fixes or answer.results):

@@ -32,6 +32,8 @@ def add(invocation: Invocation, call: Call, read: list[str], write: list[str]) -
 def list_scopes(invocation: Invocation, answer: ScopeList) -> None:
     """List the project's scopes."""
     invocation.answer(answer, "\n".join(map(described, answer.results)))
+    if not answer.results:
+        invocation.say("no scopes yet; to add one: graphmem scope add NAME --read pattern")
 
 
 @app.command(epilog="Example: graphmem scope show reviewer")

@@ -32,7 +32,9 @@ NAME = Taken("NAME", flag="--session")
 @passes("sessions.show", SessionRequest, name=NAME)
 def session(invocation: Invocation, answer: SessionContext) -> None:
     """Show what is current: task, constraints that hold, the ten newest decisions, preferences."""
-    invocation.answer(answer, shown(answer))
+    invocation.answer(answer, current := shown(answer))
+    if not current:
+        invocation.say('nothing is current; to begin: graphmem session start --task "what is to be done"')
 
 
 def shown(answer: SessionContext) -> str:

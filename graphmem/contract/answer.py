@@ -1,11 +1,12 @@
 """The base of all answers: one model an operation, the same JSON from every front end (docs/reference/json.md)."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, SkipValidation
 
 from graphmem.model import AnyRecord, Pattern
 from graphmem.model.record import Record
+from graphmem.system.user import OF_USER
 
 # A record was checked when it was read; its shown name, such as ``beta~0a1b2c``, cannot be given to a record.
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     ShownPattern: TypeAlias = Pattern
 else:
     Shown = ShownPattern = Annotated[SerializeAsAny[Record], SkipValidation]
+
+
+Store = Literal["project", "user"]  # where a result comes from
 
 
 class Part(BaseModel):
@@ -31,3 +35,8 @@ class Answer(Part):
     """
 
     notices: list[str] = Field(default=[], exclude_if=lambda notices: not notices)
+
+
+def address(ref: str, store: Store) -> str:
+    """Return a reference as it is shown beside those of the project: one of the user's own store is marked."""
+    return f"{OF_USER}{ref}" if store == "user" else ref

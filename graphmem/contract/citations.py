@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Part
+from graphmem.contract.answer import Part, Store
 
 Freshness = Literal["fresh", "moved", "changed", "gone", "unknown"]
 
@@ -34,6 +34,7 @@ class Fix(Part):
     help_ratio: float
     is_current: bool
     disputed: bool = False
+    store: Store = "project"
 
 
 class VariantFix(Part):

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from graphmem.constants import CONTEXT_BUDGET
-from graphmem.contract.answer import Answer, Part, Shown
+from graphmem.contract.answer import Answer, Part, Shown, Store
 from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import Strict, Texts
@@ -42,6 +42,7 @@ class ContextEntry(Part):
 
     section: str
     ref: str
+    store: Store = "project"
     tier: Tier
     similarity: float
     relevance: float | None = None

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from graphmem.contract.answer import Answer, Part, Shown
+from graphmem.contract.answer import Answer, Part, Shown, Store
 from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.harvest import SeenCandidate
@@ -30,6 +30,7 @@ class Matched(Part):
     """
 
     ref: str
+    store: Store = "project"
     by: Literal["line", "match", "signature", "near", "similarity"]
     line: int
     text: str

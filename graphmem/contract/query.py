@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from graphmem.constants import QUERY_LIMIT
-from graphmem.contract.answer import Answer, Part, Shown
+from graphmem.contract.answer import Answer, Part, Shown, Store
 from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.harvest import SeenCandidate
@@ -69,6 +69,7 @@ class Hit(Part):
     """
 
     ref: str
+    store: Store = "project"
     score: float
     relevance: float
     similarity: float

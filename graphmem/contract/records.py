@@ -62,6 +62,12 @@ class GetRequest(Request):
     ref: Ref
 
 
+class CopyRequest(Request):
+    """Which record to copy into another store."""
+
+    ref: Ref
+
+
 class ListRequest(Request):
     """Which records to list, and in which order."""
 

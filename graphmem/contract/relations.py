@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from graphmem.constants import DEFAULT_HOPS, MAX_HOPS, MIN_STRENGTH
-from graphmem.contract.answer import Answer, Part, Shown, ShownPattern
+from graphmem.contract.answer import Answer, Part, Shown, ShownPattern, Store
 from graphmem.contract.citations import Cited, Fix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import MostResults, Ref, RelationTypes, Strict, Texts
@@ -130,6 +130,7 @@ class Solution(Part):
     """
 
     ref: str
+    store: Store = "project"
     strength: float
     help_ratio: float
     path: list[Edge]

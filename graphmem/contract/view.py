@@ -5,10 +5,12 @@ from typing import Any
 from pydantic import Field
 
 from graphmem.contract.answer import Answer, Part
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.events import Happening
 from graphmem.contract.harvest import ShownCandidate
 from graphmem.contract.inbox import Item
 from graphmem.contract.request import Request
+from graphmem.contract.stats import Stats
 
 MOST_DRAWN = 10_000
 
@@ -20,13 +22,19 @@ class ViewRequest(Request):
 
 
 class DrawnRecord(Part):
-    """A record of the page: what it says, and where it is drawn; ``fields`` are those that have a value."""
+    """
+    A record of the page: what it says, and where it is drawn; ``fields`` are those that have a value.
+
+    ``importance`` is what ``prune`` sorts by, of failures and patterns.
+    """
 
     ref: str
     kind: str
     title: str
     x: float
     y: float
+    importance: float | None = None
+    doubts: list[Doubt] = []
     fields: dict[str, Any]
 
 
@@ -43,14 +51,16 @@ class PageData(Answer):
     """
     What the page of the memory shows.
 
-    ``unsolved`` are the places of the failures that have neither a fix nor a pattern that solves them; ``left_out`` is
-    how many records there are more: those with the fewest edges.
+    ``unsolved`` are the places of the failures that have neither a fix nor a pattern that solves them, the most
+    important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
+    edges. ``health`` is what ``stats`` returns.
     """
 
     project: str
     records: list[DrawnRecord]
     edges: list[DrawnEdge]
     unsolved: list[int]
+    health: Stats
     candidates: list[ShownCandidate] = []
     events: list[Happening] = []
     inbox: list[Item] = []

@@ -23,7 +23,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from graphmem import __version__, dispatch
+from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.contract.service import Done, ServiceStatus
 from graphmem.dispatch import Caller
@@ -42,6 +42,7 @@ from graphmem.machine.requests import RequestUnderWay, carried_out
 from graphmem.model import MODELS
 from graphmem.model.record import Record
 from graphmem.names import inert
+from graphmem.store.attempt import attempt
 from graphmem.system.surroundings import Surroundings, called_from
 from graphmem.telemetry import observed
 from graphmem.usecase.store.export import write_rows
@@ -70,6 +71,7 @@ log = logging.getLogger("graphmem.http")
 
 def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics, ended: Event) -> FastAPI:
     """Return the application for a memory; ``health`` says how its service is, ``metrics`` what it did."""
+    memory.runtime.asks_user = False  # who has a token is not always the user
     app = FastAPI(
         title="graphmem",
         version=__version__,
@@ -198,7 +200,7 @@ def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
     def collected(memory: Memory) -> Response:
         lines: BinaryIO = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # type: ignore[assignment] # noqa: SIM115
         with observed("operation", "rows"):
-            dispatch.attempt(memory.client, partial(write_rows, memory.client, lines))
+            attempt(memory.client, partial(write_rows, memory.client, lines))
         return StreamingResponse(parts_of(lines), media_type=TYPES[True][0])
 
     async def call(request: Call) -> Response:

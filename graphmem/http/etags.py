@@ -15,7 +15,8 @@ from starlette.responses import Response
 from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.contract.operations import OPERATIONS
-from graphmem.dispatch import Caller, attempt
+from graphmem.dispatch import Caller
+from graphmem.store.attempt import attempt
 
 ROWS = "rows"  # the stream of all rows is no operation
 AGAIN = "private, no-cache"  # a caller may keep the answer, and asks each time whether it still holds

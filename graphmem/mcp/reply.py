@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, Store, address
 from graphmem.contract.citations import VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.mcp.hints import in_tools
@@ -103,10 +103,14 @@ def hit(
     doubts: Iterable[Doubt] = (),
     variant_fix: VariantFix | None = None,
     holds: Sequence[str] = (),
+    store: Store = "project",
     **marks: object,
 ) -> dict[str, Any]:
     """Return a record as a hit: what it says and what to do, its track record, and what speaks against it."""
-    found: dict[str, Any] = {"ref": record.ref, **{name: value for name, value in marks.items() if value is not None}}
+    found: dict[str, Any] = {
+        "ref": address(record.ref, store),
+        **{name: value for name, value in marks.items() if value is not None},
+    }
     if isinstance(record, MemoryRecord) and record.helped + record.failed:
         found |= {"helped": record.helped, "failed": record.failed}
     found |= {"doubts": against} if (against := [visible(doubt.text) for doubt in doubts if doubt.is_mark]) else {}

@@ -24,7 +24,7 @@ from graphmem.machine.requests import RequestUnderWay, carried_out, current
 from graphmem.mcp.documents import MADE, PLAIN, PROMPTS, RESOURCES, TEMPLATES, read
 from graphmem.mcp.front import Front
 from graphmem.mcp.hints import in_tools
-from graphmem.mcp.tools import TOOLS, Tool
+from graphmem.mcp.tools import TOOLS, Tool, runtime_of
 from graphmem.names import one_line, visible
 from graphmem.settings.folders import agent_folder
 
@@ -184,7 +184,8 @@ def called(tool: Tool, memory: OpenMemory, arguments: dict[str, Any]) -> types.C
     """Call a tool, unless this request was carried out before."""
     try:
         if (asked := current()) is not None:
-            layout, asked.scope = memory().client.layout, memory().caller.scope
+            opened = memory()
+            layout, asked.scope = runtime_of(opened, arguments).present_layout, opened.caller.scope
             asked.refuse_done(layout.requests, partial(undo.has_happened, layout))
         reply = tool.call(memory, arguments)
         return result(reply.text, reply.data)

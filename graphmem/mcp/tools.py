@@ -9,7 +9,7 @@ from typing import Any
 
 from graphmem import dispatch
 from graphmem.api import Memory
-from graphmem.contract.answer import Answer
+from graphmem.contract.answer import Answer, address
 from graphmem.contract.campaigns import CampaignTasks, Ready
 from graphmem.contract.context import ContextBlock
 from graphmem.contract.cypher import CypherRows
@@ -21,12 +21,15 @@ from graphmem.contract.records import Changed, Got
 from graphmem.contract.relations import Connection, Edge, Related, Solutions
 from graphmem.contract.stats import Stats
 from graphmem.contract.tasks import TaskChanged
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, NotFound
 from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import MOST_HITS, Parameters, ToolOperation, View
 from graphmem.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
 from graphmem.names import visible
+from graphmem.store.runtime import Runtime
+from graphmem.system.user import OF_USER
 
+REFS = ("ref", "target")  # parameters that are references
 Show = Callable[[Any, View], Reply]
 
 
@@ -49,14 +52,37 @@ class Tool:
 
     def call(self, memory: Callable[[], Memory], given: Mapping[str, object]) -> Reply:
         """Check the arguments, call the operation, and return the reply."""
-        value, request, text, view = self.parameters.checked(given)
+        value, request, text, view = self.parameters.checked(bare(given))
         opened = memory()
+        runtime = runtime_of(opened, given)
         if not self.is_read_only:
             refuse_missing(opened.client.layout.root, getattr(request, "files", None) or ())
-        answer: Answer = dispatch.call(
-            opened.runtime, opened.caller, self.parameters.operations[value].name, request, text
-        )
+        answer: Answer = dispatch.call(runtime, opened.caller, self.parameters.operations[value].name, request, text)
         return self.show[value](answer, view)
+
+
+def runtime_of(memory: Memory, given: Mapping[str, object]) -> Runtime:
+    """
+    Return what a call works on: the project's store, or the user's own where a reference is marked as of that one.
+
+    Raises:
+        NotFound: there is no such store, or this caller may not see it.
+    """
+    marked = [value for name in REFS if isinstance(value := given.get(name), str) and value.startswith(OF_USER)]
+    if not marked:
+        return memory.runtime
+    user = memory.client.of_user
+    if user is None:
+        raise NotFound(f"{marked[0]!r}: there is no store of the user's own")
+    return user.runtime
+
+
+def bare(given: Mapping[str, object]) -> dict[str, object]:
+    """Return arguments whose references have no mark of a store."""
+    return {
+        name: value.removeprefix(OF_USER) if name in REFS and isinstance(value, str) else value
+        for name, value in given.items()
+    }
 
 
 def refuse_missing(root: Path, files: Iterable[str]) -> None:
@@ -72,7 +98,7 @@ def refuse_missing(root: Path, files: Iterable[str]) -> None:
 def found(answer: Found, view: View) -> Reply:
     """Return what a query found."""
     hits, more, notes = page(answer, [] if nothing_known(answer, view) else answer.results, view)
-    shown = [hit(one.record, view, one.doubts, one.variant_fix, one.holds) for one in hits]
+    shown = [hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store) for one in hits]
     left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
     if answer.results and nothing_known(answer, view):
         left.append("nothing is known for this; detail: full shows the nearest")
@@ -93,12 +119,13 @@ def matched(answer: MatchedLog, view: View) -> Reply:
 
 def of_log(one: Matched, view: View) -> dict[str, Any]:
     """Return a failure that a log reports, with what solves it."""
-    made = hit(one.record, view, one.doubts, one.variant_fix, one.holds, by=Word(one.by), line=one.line)
+    made = hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, by=Word(one.by), line=one.line)
     if one.differs:
         made["differs_in"] = escaped(one.differs)
     if one.solved_by:
         made["solved_by"] = {
-            solution.ref: cut(getattr(solution.record, "insight", ""), ADVICE_WIDTH, view) for solution in one.solved_by
+            address(solution.ref, one.store): cut(getattr(solution.record, "insight", ""), ADVICE_WIDTH, view)
+            for solution in one.solved_by
         }
     return made
 
@@ -110,7 +137,15 @@ def block(answer: ContextBlock, view: View) -> Reply:
     more = {name: value for _, cursor, _ in pages for name, value in cursor.items()}
     notes = list(answer.notices)
     shown = [
-        hit(one.record, view, one.doubts, one.variant_fix, tier=Word(one.tier), section=Word(one.section))
+        hit(
+            one.record,
+            view,
+            one.doubts,
+            one.variant_fix,
+            store=one.store,
+            tier=Word(one.tier),
+            section=Word(one.section),
+        )
         | values_of(one, "contradicts")
         for one in entries
     ]
@@ -172,7 +207,7 @@ def solved(answer: Solutions, view: View) -> Reply:
     fixes = [cut(fix.text, ADVICE_WIDTH, view) for fix in answer.fixes]
     doubts = [escaped(doubt.text) for doubt in answer.doubts if doubt.is_mark]
     head = {"failure": answer.failure, **({"doubts": doubts} if doubts else {}), "fixes": fixes}
-    shown = [hit(one.record, view, one.doubts, strength=round(one.strength, 3)) for one in hits]
+    shown = [hit(one.record, view, one.doubts, store=one.store, strength=round(one.strength, 3)) for one in hits]
     return Reply(head | more, shown, notes)
 
 

@@ -2,14 +2,20 @@
 (function () {
   let data, records, edges, KINDS, TYPES, around, texts, places; // see `load`
   const MOST_ROWS = 500;
-  const COLOURS = ["#0b57d0", "#b3261e", "#0a6b2d", "#8a4b00", "#6b2fa0", "#00696b", "#8a1a5b", "#4a5a00", "#5c4033", "#44546a"];
+  const DARK = matchMedia("(prefers-color-scheme: dark)");
+  const COLOURS = { // of the kinds, in their order; of edges, of what is not near what is picked, of a path
+    light: ["#2f6fbd", "#b3261e", "#0a7a35", "#9a5b00", "#7a3fb0", "#00797b", "#a3246f", "#5b6e00", "#6d4c41", "#546478"],
+    dark: ["#6ea3e8", "#ff8a80", "#6fd08c", "#e6b25c", "#c39bf0", "#5cc9cb", "#f08bc0", "#b8cc4d", "#c9a79a", "#a3b4c9"],
+  };
   const UNSHOWN = ["kind", "type", "name", "key", "edited", "fingerprint"];
-  const VIEWS = [["now", "Now"], ["records", "Records"], ["graph", "Graph"], ["campaigns", "Campaigns"]];
-  const asked = { text: "", kind: "", relation: "" };
+  const VIEWS = [["now", "Now"], ["records", "Records"], ["tree", "Tree"], ["graph", "Graph"], ["campaigns", "Campaigns"], ["health", "Health"]];
+  const FILTERED = ["records", "tree", "graph"];
+  const MOST_UNSOLVED = 8;
+  const asked = { text: "", kind: "", relation: "", order: "importance" };
   let picked = null, start = null, drawing = null, camera = null, before = null;
   // What the served page shows more, and does; see live.js.
   const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [],
-    candidate: (one) => [make("p", {}, make("code", {}, `graphmem review accept ${one.id}`), " or ", make("code", {}, `graphmem review dismiss ${one.id}`))] };
+    candidate: (one) => [make("p", {}, code(`graphmem review accept ${one.id}`), " or ", code(`graphmem review dismiss ${one.id}`))] };
 
   // Texts of the memory are shown as they are: never as markup, and what no one sees as its code.
   function visible(value) {
@@ -19,7 +25,7 @@
   function make(name, given, ...children) {
     const node = document.createElement(name);
     for (const [key, value] of Object.entries(given || {})) {
-      if (key === "click") node.addEventListener("click", value); else node.setAttribute(key, value);
+      if (key === "click") node.addEventListener("click", value); else node.setAttribute(key, visible(value));
     }
     for (const child of children) node.append(typeof child === "object" ? child : visible(child));
     return node;
@@ -29,8 +35,8 @@
     return make("button", { type: "button", class: "ref", click: () => { if (places.has(ref)) open(places.get(ref)); } }, ref);
   }
   function table(heads, rows) {
-    return make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
-      make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((cell) => make("td", {}, cell))))));
+    return make("table", { class: "rows" }, make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
+      make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((cell, at) => make("td", { "data-head": heads[at] }, cell))))));
   }
   function wanted() {
     const found = [];
@@ -43,17 +49,35 @@
     return found;
   }
 
+  function code(text) { return make("code", {}, text); }
+  function empty(...parts) { return make("p", { class: "empty" }, ...parts); }
+  function tile(number, text, view) {
+    return make("button", { type: "button", class: "tile", click: () => { choose(view); document.getElementById(`tab-${view}`).focus(); } },
+      make("strong", {}, String(number)), make("span", {}, text));
+  }
   function showNow() {
     const panel = document.getElementById("panel-now");
-    panel.replaceChildren(make("h2", {}, `Waiting for a review: ${data.candidates.length}`), ...parts.now());
-    if (!data.candidates.length) panel.append(make("p", {}, "No candidate waits. To find some: graphmem import --all"));
+    const doubted = records.filter((one) => one.doubts.length).length, reports = data.health.feedback;
+    const helped = reports.reduce((sum, week) => sum + week.helped, 0), failed = reports.reduce((sum, week) => sum + week.failed, 0);
+    panel.replaceChildren(make("div", { class: "tiles" }, tile(records.length + data.left_out, "records", "records"), tile(edges.length, "edges", "graph"),
+      tile(data.unsolved.length, "failures without a fix", "health"), tile(`${helped} : ${failed}`, "helped : did not help", "health"),
+      tile(doubted, "in doubt", "health")));
+    panel.append(make("h2", {}, `Waiting for a review: ${data.candidates.length}`), ...parts.now());
+    if (!data.candidates.length) panel.append(empty("No candidate waits. To find some: ", code("graphmem import --all")));
     for (const one of data.candidates) panel.append(candidate(one));
     panel.append(make("h2", {}, `Failures without a fix: ${data.unsolved.length}`));
-    panel.append(table(["failure", "what happened"], data.unsolved.slice(0, MOST_ROWS).map((place) => [link(place), records[place].title])));
+    const rows = data.unsolved.slice(0, MOST_ROWS).map((place) => [link(place), records[place].title]);
+    if (!rows.length) panel.append(records.length ? empty("Each failure has a fix or a pattern that solves it.") : empty("Nothing is recorded yet. To begin: ", code("graphmem add failure --trigger TEXT")));
+    if (rows.length) panel.append(table(["failure", "what happened"], rows.slice(0, MOST_UNSOLVED)));
+    if (rows.length > MOST_UNSOLVED) {
+      panel.append(make("details", {}, make("summary", {}, `${rows.length - MOST_UNSOLVED} less important`), table(["failure", "what happened"], rows.slice(MOST_UNSOLVED))));
+    }
     panel.append(make("h2", {}, `Inbox: ${data.inbox.length}`));
-    panel.append(table(["since", "what"], data.inbox.map((one) => [one.at || "", make("span", {}, `${one.type}: ${one.content} `, ...parts.item(one))])), ...parts.inbox());
+    panel.append(data.inbox.length ? table(["since", "what"], data.inbox.map((one) => [one.at || "", make("span", {}, `${one.type}: ${one.content} `, ...parts.item(one))]))
+      : empty("The inbox is empty. To put something there: ", code("graphmem inbox add TEXT")), ...parts.inbox());
     panel.append(make("h2", {}, "What happened last"));
-    panel.append(table(["when", "what", "about"], [...data.events].reverse().map((one) => [one.at, one.type, one.subject || ""])));
+    panel.append(data.events.length ? table(["when", "what", "about"], [...data.events].reverse().map((one) => [one.at, one.type, one.subject || ""]))
+      : empty("No event yet: ", code("graphmem event add TYPE")));
   }
   function candidate(one) {
     const said = one.failure ? one.failure.trigger : one.other.map((part) => part.decision || part.constraint || part.insight || "").join(" ");
@@ -71,24 +95,71 @@
     box.append(...parts.candidate(one));
     return box;
   }
+  // What has no importance comes after what has one; among equals the order of the names stays.
+  const ORDERS = {
+    importance: (a, b) => (records[b].importance ?? -1) - (records[a].importance ?? -1),
+    edges: (a, b) => around[b].length - around[a].length,
+    record: () => 0,
+  };
   function showRecords(found) {
-    const rows = found.slice(0, MOST_ROWS).map((place) => [link(place), records[place].title, String(around[place].length)]);
     const panel = document.getElementById("panel-records");
-    panel.replaceChildren(make("h2", {}, "Records"), table(["record", "what it says", "edges"], rows));
+    const rows = [...found].sort((a, b) => ORDERS[asked.order](a, b) || a - b).slice(0, MOST_ROWS).map((place) => [link(place), records[place].title,
+      records[place].importance === null ? "" : records[place].importance.toFixed(2), String(around[place].length)]);
+    const shownTable = table(["record", "what it says", "importance", "edges"], rows);
+    for (const head of shownTable.querySelectorAll("th")) {
+      const name = head.textContent;
+      if (!(name in ORDERS)) continue;
+      const isThis = asked.order === name;
+      if (isThis) head.setAttribute("aria-sort", name === "record" ? "ascending" : "descending");
+      head.replaceChildren(make("button", { type: "button", class: "sort", click: () => {
+        asked.order = name;
+        update();
+        document.querySelector("#panel-records th[aria-sort] button").focus();
+      } }, name, make("span", { "aria-hidden": "true" }, isThis ? (name === "record" ? " ↑" : " ↓") : "")));
+    }
+    panel.replaceChildren(make("h2", {}, "Records"), rows.length ? shownTable : nothing());
     if (found.length > MOST_ROWS) panel.append(make("p", {}, `${found.length - MOST_ROWS} more: search for fewer`));
+  }
+  function nothing() {
+    return records.length ? empty("No record fits the search: use fewer words, or all kinds and relations.")
+      : empty("Nothing is recorded yet. To begin: ", code("graphmem add failure --trigger TEXT"));
+  }
+  function showTree(found) {
+    const kept = new Set(found), panel = document.getElementById("panel-tree");
+    const capped = (key, places, node) => [...places.slice(0, MOST_ROWS).map(node), ...(places.length > MOST_ROWS
+      ? [{ key: `${key} more`, text: `${places.length - MOST_ROWS} more: search for fewer` }] : [])];
+    function branch(key, place, before) {
+      const near = around[place].filter((number) => kept.has(far(number, place)) && (!asked.relation || edges[number].type === asked.relation));
+      return { key, text: `${before}${records[place].ref}`, about: records[place].title, open: () => open(place), children: near.length ? () => capped(key, near, (number) => {
+        const edge = edges[number];
+        return branch(`${key} ${number}`, far(number, place), `${edge.source === place ? "→" : "←"} ${edge.type} ${edge.weight} `);
+      }) : null };
+    }
+    const kinds = KINDS.map((kind) => [kind, found.filter((place) => records[place].kind === kind)]).filter(([, places]) => places.length);
+    const root = make("ul", { role: "tree", "aria-label": "Records by kind" });
+    panel.replaceChildren(make("h2", {}, "Tree"), kinds.length ? root : nothing());
+    tree.show(root, kinds.map(([kind, places]) => ({ key: kind, text: `${kind}: ${places.length}`,
+      children: () => capped(kind, [...places].sort((a, b) => ORDERS.importance(a, b) || a - b), (place) => branch(`${kind} ${place}`, place, "")) })), make);
+  }
+  function far(number, place) {
+    return edges[number].source === place ? edges[number].target : edges[number].source;
   }
   function showCampaigns() {
     const panel = document.getElementById("panel-campaigns");
     panel.replaceChildren(make("h2", {}, "Campaigns"));
     const tasks = records.map((one, place) => place).filter((place) => records[place].kind === "task");
     const campaigns = records.map((one, place) => place).filter((place) => records[place].kind === "campaign");
-    if (!campaigns.length) panel.append(make("p", {}, "No campaign yet: graphmem campaign create"));
+    if (!campaigns.length) panel.append(empty("No campaign yet: ", code("graphmem campaign create")));
     for (const place of campaigns) {
-      const name = records[place].ref.split("/").slice(1).join("/");
-      const own = tasks.filter((task) => records[task].ref.startsWith(`task/${name}/`));
-      panel.append(make("h3", {}, link(place), ` ${records[place].fields.status || ""}`),
-        table(["task", "status", "objective", "after"], own.map((task) => [link(task), records[task].fields.status || "", records[task].title,
-          (records[task].fields.depends || []).join(", ")])));
+      const name = records[place].ref.split("/").slice(1).join("/"), prefix = `task/${name}/`;
+      const own = tasks.filter((task) => records[task].ref.startsWith(prefix)), at = new Map(own.map((task, number) => [task, number]));
+      const status = (task) => records[task].fields.status || "pending";
+      panel.append(make("h3", {}, link(place), ` ${records[place].fields.status || "active"}`), make("p", {}, records[place].title));
+      if (!own.length) { panel.append(empty("No task yet: ", code(`graphmem campaign add-tasks ${name}`))); continue; }
+      const order = edges.filter((edge) => edge.type === "depends_on" && at.has(edge.source) && at.has(edge.target)).map((edge) => [at.get(edge.target), at.get(edge.source)]);
+      panel.append(dag.show(own.map((task) => ({ place: task, name: records[task].ref.slice(prefix.length), status: status(task), title: records[task].title })), order, { make, open }),
+        make("details", {}, make("summary", {}, "The same as a table"), table(["task", "status", "objective", "after"], own.map((task) => [link(task), status(task), records[task].title,
+          (records[task].fields.depends || []).join(", ")]))));
     }
   }
 
@@ -106,7 +177,7 @@
       list.append(make("dt", {}, name), make("dd", {}, typeof value === "string" ? value : JSON.stringify(value, null, 1)));
     }
     const rows = around[place].map((number) => {
-      const edge = edges[number], other = edge.source === place ? edge.target : edge.source;
+      const edge = edges[number], other = far(number, place);
       return [`${edge.source === place ? "→" : "←"} ${edge.type} ${edge.weight}`, link(other)];
     });
     const close = make("button", { type: "button", click: shut }, "Close (Escape)");
@@ -133,7 +204,7 @@
       done.add(at);
       if (at === to) break;
       for (const number of around[at]) {
-        const edge = edges[number], other = edge.source === at ? edge.target : edge.source;
+        const edge = edges[number], other = far(number, at);
         const strength = best.get(at) * Math.min(1, edge.weight);
         if (!done.has(other) && strength > (best.get(other) || 0)) { best.set(other, strength); by.set(other, number); open.add(other); }
       }
@@ -141,9 +212,8 @@
     const path = [];
     for (let at = to; at !== from; ) {
       if (!by.has(at)) return null;
-      const edge = edges[by.get(at)];
       path.unshift(by.get(at));
-      at = edge.source === at ? edge.target : edge.source;
+      at = far(by.get(at), at);
     }
     return path;
   }
@@ -161,14 +231,44 @@
     }
     choose("graph");
   }
+  function colour(kind) {
+    const every = COLOURS[DARK.matches ? "dark" : "light"];
+    return every[KINDS.indexOf(kind) % every.length];
+  }
+  function showLegend() {
+    document.getElementById("legend").replaceChildren(...KINDS.map((kind) => {
+      const sign = make("span", { "aria-hidden": "true" }, "●");
+      sign.style.color = colour(kind);
+      return make("span", {}, sign, ` ${kind}`);
+    }), make("span", { class: "about" }, "The larger, the more important."));
+  }
+  // The label of the record that the pointer is at, on the colour of the page: sigma's own is white.
+  function hover(context, node, settings) {
+    if (!node.label) return;
+    context.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
+    const wide = context.measureText(node.label).width, x = node.x + node.size, high = settings.labelSize + 8;
+    context.fillStyle = is.back;
+    context.fillRect(x, node.y - high / 2, wide + 12, high);
+    context.strokeStyle = is.text;
+    context.strokeRect(x, node.y - high / 2, wide + 12, high);
+    context.fillStyle = is.text;
+    context.fillText(node.label, x + 6, node.y + settings.labelSize / 3);
+  }
+  let is = {}; // the colours that sigma has to be told
   function showGraph(found) {
     const kept = new Set(found);
     if (drawing === null) {
+      is = DARK.matches ? { text: "#e6e9ed", back: "#262b32", edge: "#3c444e", far: "#2b3138", path: "#ff9e94" }
+        : { text: "#1b1f24", back: "#ffffff", edge: "#c9ced4", far: "#e2e5e8", path: "#b3261e" };
+      showLegend();
       const graph = new graphology.MultiGraph(), scale = Math.min(1, 50 / Math.sqrt(records.length)); // of many each is small
-      records.forEach((one, place) => graph.addNode(place, { x: one.x, y: one.y, size: scale * (2 + Math.min(8, Math.sqrt(around[place].length))),
-        label: visible(one.ref), color: COLOURS[KINDS.indexOf(one.kind) % COLOURS.length] }));
-      edges.forEach((edge, number) => graph.addEdgeWithKey(number, edge.source, edge.target, { size: 1, color: "#c4c4c4" }));
-      drawing = new Sigma(graph, document.getElementById("drawing"), { labelRenderedSizeThreshold: 6, allowInvalidContainer: true });
+      const most = records.reduce((found, one) => Math.max(found, one.importance ?? 0), 2), still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      records.forEach((one, place) => graph.addNode(place, { x: one.x, y: one.y, size: scale * (3 + 5 * Math.sqrt((one.importance ?? 0) / most)),
+        label: visible(one.ref), color: colour(one.kind) }));
+      edges.forEach((edge, number) => graph.addEdgeWithKey(number, edge.source, edge.target, { size: 1, color: is.edge }));
+      drawing = new Sigma(graph, document.getElementById("drawing"), { labelRenderedSizeThreshold: 6, allowInvalidContainer: true, labelColor: { color: is.text }, labelFont: "system-ui, sans-serif", labelDensity: 0.5,
+        defaultDrawNodeHover: hover,
+        ...(still ? { zoomDuration: 1, doubleClickZoomingDuration: 1, inertiaDuration: 1 } : {}) });
       if (camera) drawing.getCamera().setState(camera);
       drawing.on("clickNode", (event) => open(Number(event.node)));
     }
@@ -178,11 +278,11 @@
       const place = Number(node);
       const near = picked === null || place === picked || around[place].some((number) => edges[number].source === picked || edges[number].target === picked);
       if (!kept.has(place)) return { ...given, hidden: true };
-      return near ? { ...given, highlighted: place === picked } : { ...given, color: "#dddddd", label: "" };
+      return near ? { ...given, highlighted: place === picked } : { ...given, color: is.far, label: "" };
     });
     drawing.setSetting("edgeReducer", isPlain ? null : (key, given) => {
       const edge = edges[Number(key)];
-      if (path.has(Number(key))) return { ...given, color: "#b3261e", size: 4 };
+      if (path.has(Number(key))) return { ...given, color: is.path, size: 4 };
       if (asked.relation && edge.type !== asked.relation) return { ...given, hidden: true };
       return picked === null || edge.source === picked || edge.target === picked ? given : { ...given, hidden: true };
     });
@@ -203,7 +303,9 @@
     if (!data) return; // it is still asked for
     const found = wanted();
     document.getElementById("count").textContent = `${found.length} of ${records.length} records${data.left_out ? `, ${data.left_out} more are not in this page` : ""}`;
+    document.getElementById("filters").hidden = !FILTERED.includes(shown);
     if (shown === "records") showRecords(found);
+    if (shown === "tree") showTree(found);
     if (shown === "graph") showGraph(found);
   }
   function choices(name, values) {
@@ -241,13 +343,9 @@
     document.getElementById("project").textContent = visible(`Memory of ${data.project}`);
     choices("kind", KINDS);
     choices("relation", TYPES);
-    document.getElementById("legend").replaceChildren(...KINDS.map((kind, number) => {
-      const sign = make("span", { "aria-hidden": "true" }, "●");
-      sign.style.color = COLOURS[number % COLOURS.length];
-      return make("span", { class: "sign" }, sign, ` ${kind}`);
-    }));
     showNow();
     showCampaigns();
+    health.show(document.getElementById("panel-health"), data, { make, table });
     if (picked !== null) showRecord(picked); else document.getElementById("record").hidden = true;
     choose(shown);
   }
@@ -264,6 +362,11 @@
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape" && !document.getElementById("record").hidden) shut(); });
   document.getElementById("search").addEventListener("input", (event) => { asked.text = event.target.value.toLowerCase().trim(); update(); });
+  DARK.addEventListener("change", () => {
+    if (drawing !== null) drawing.kill();
+    drawing = null;
+    update();
+  });
   const given = JSON.parse(document.getElementById("data").textContent);
   if (given) load(given); else choose("now");
   window.graphmem = { load, make, visible, parts, shown: () => shown };

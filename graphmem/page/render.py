@@ -14,7 +14,14 @@ from graphmem.contract.view import PageData
 from graphmem.names import inert
 
 FILES = resources.files("graphmem") / "page"
-SCRIPTS = {"graphology": "vendor/graphology.umd.min.js", "sigma": "vendor/sigma.min.js", "script": "page.js"}
+SCRIPTS = {
+    "graphology": "vendor/graphology.umd.min.js",
+    "sigma": "vendor/sigma.min.js",
+    "health": "health.js",
+    "dag": "dag.js",
+    "tree": "tree.js",
+    "script": "page.js",
+}
 PLACE = re.compile(r"\{\{(\w+)\}\}")  # of a part in the page
 MARK = b"<!doctype html>\n<!-- made by graphmem view -->\n"  # how each page begins
 IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})

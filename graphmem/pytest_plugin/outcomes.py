@@ -23,7 +23,7 @@ class Outcomes:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.root = str(config.rootpath)
-        self.project = project_of([], self.root, os.environ.get("GRAPHMEM_DIR"))  # before a test changes either
+        self.project = project_of([], self.root, os.environ)  # before a test changes either
         place = os.path.relpath(self.root, self.project or self.root)
         self.place = "" if place == "." else f"{place}/"
         self.began = time.time() - TICK_S

@@ -10,7 +10,7 @@ import socket
 import sys
 
 from graphmem.service.place import path_of, project_of, stamp
-from graphmem.system.user import callers_own
+from graphmem.system.user import OF_USER, callers_own
 
 TYPE_CHECKING = False  # as in the package
 if TYPE_CHECKING:
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 # What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
 HERE = frozenset(
-    "benchmark demo doctor embed explore export extract import init install uninstall mcp merge-driver next"
-    " observe prove purge"
+    "adopt benchmark demo doctor embed explore export extract import init install uninstall mcp merge-driver next"
+    " observe promote prove purge"
     " ran rebuild serve textconv trust vacuum view --follow --plot --prove".split()
 )
+COMPLETING = "_GRAPHMEM_COMPLETE"  # a variable that a shell sets where it asks for completions
 HELP = frozenset({"-h", "--help", "--version"})
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
 LOST = 4  # exit status
@@ -35,7 +36,7 @@ def served(arguments: list[str], request_id: str) -> tuple[bool, int | None]:
         Whether it began, and the exit status; None where there is no answer: the caller runs it, and where it began, it
         runs it as a repeat of this request.
     """
-    if runs_here(arguments) or os.environ.get("GRAPHMEM_SERVICE") == "off" or "_GRAPHMEM_COMPLETE" in os.environ:
+    if runs_here(arguments) or os.environ.get("GRAPHMEM_SERVICE") == "off" or COMPLETING in os.environ:
         return False, None
     verb = next(word for word in arguments if not word.startswith("-"))
     try:
@@ -43,7 +44,7 @@ def served(arguments: list[str], request_id: str) -> tuple[bool, int | None]:
         if is_typed and (verb == "match" or "-" in arguments):
             return False, None  # a terminal talks to the processes in front alone
         folder = os.getcwd()
-        project = project_of(arguments, folder, os.environ.get("GRAPHMEM_DIR"))
+        project = project_of(arguments, folder, os.environ)
         path = path_of(project, "sock") if project else None
         if path is None or not os.path.exists(path):
             return False, None
@@ -61,7 +62,8 @@ def content_of(arguments: "Sequence[str]") -> str:
 def runs_here(arguments: list[str]) -> bool:
     """Return whether a command line runs in the process that it was typed into; no service takes it."""
     is_a_command = any(not word.startswith("-") for word in arguments)
-    return not is_a_command or not HERE.isdisjoint(arguments) or not HELP.isdisjoint(arguments)
+    is_of_user = any(word.startswith(OF_USER) for word in arguments)
+    return not is_a_command or is_of_user or not HERE.isdisjoint(arguments) or not HELP.isdisjoint(arguments)
 
 
 def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, object]:

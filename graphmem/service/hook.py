@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> None:
         if os.environ.get("GRAPHMEM_HOOKS") == "off" or os.environ.get("GRAPHMEM_SERVICE") == "off":
             return
         folder = next((path for name in FOLDERS if (path := os.environ.get(name))), None) or os.getcwd()
-        project = project_of([], folder, os.environ.get("GRAPHMEM_DIR"))
+        project = project_of([], folder, os.environ)
         path = path_of(project, "sock") if project else None
         if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
             return

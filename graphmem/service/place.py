@@ -9,7 +9,11 @@ import sys
 from hashlib import sha256
 
 import graphmem
-from graphmem.system.user import is_of_another
+from graphmem.system.user import is_of_another, own_store
+
+TYPE_CHECKING = False  # as in the package
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 KEPT_DIGITS = 16  # of the SHA-256 of the project's path
 MOST_OF_A_PATH = 70  # bytes of the runtime folder: the path of a socket has at most 103 on macOS
@@ -52,17 +56,20 @@ def path_of(project: str, ending: str) -> str | None:
     return f"{folder}/{name}.{ending}" if folder else None
 
 
-def project_of(arguments: list[str], folder: str, named: str | None = None) -> str | None:
+def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]") -> str | None:
     """
     Return the project that a command line is about: the one that ``--dir`` names, or from here upwards.
 
+    With ``--user`` it is the folder of the user's own store.
+
     Args:
-        named: what ``GRAPHMEM_DIR`` is for the caller.
+        variables: the environment of the caller.
 
     Returns:
         Its folder; None where there is none, and for a store that the caller did not name and that is a link or another
         user's: the command itself refuses it in words, and no service reads it.
     """
+    named = variables.get("GRAPHMEM_DIR")
     for place, word in enumerate(arguments):
         if word == "--":
             break
@@ -70,6 +77,8 @@ def project_of(arguments: list[str], folder: str, named: str | None = None) -> s
             named = arguments[place + 1] if place + 1 < len(arguments) else None
         elif word.startswith("--dir="):
             named = word[6:]
+        elif word == "--user":
+            return own_store(variables)
     if named:
         return os.path.join(folder, os.path.expanduser(named))
     while not os.path.isdir(f"{folder}/{STORE}"):

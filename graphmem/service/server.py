@@ -255,7 +255,7 @@ class Service:
         arguments = [str(word) for word in request["arguments"]]
         if runs_here(arguments):
             return False
-        project = project_of(arguments, str(request["folder"]), dict(request["variables"]).get("GRAPHMEM_DIR"))
+        project = project_of(arguments, str(request["folder"]), dict(request["variables"]))
         return project is not None and os.path.realpath(project) == os.path.realpath(self.project)
 
     def is_confirmed(self, connection: socket.socket) -> bool:

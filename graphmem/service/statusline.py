@@ -91,7 +91,7 @@ def main(arguments: list[str]) -> int:
     try:
         if os.environ.get("GRAPHMEM_SCOPE") or any(word.partition("=")[0] == "--scope" for word in arguments):
             return 0  # the line is read of the files, whatever a scope allows
-        project = project_of(arguments, os.getcwd(), os.environ.get("GRAPHMEM_DIR"))
+        project = project_of(arguments, os.getcwd(), os.environ)
         if project is not None and is_folder(f"{project}/{STORE}"):
             line = " · ".join(parts(f"{project}/{STORE}"))
             sys.stdout.write(f"{line}\n" if line else "")

@@ -7,7 +7,7 @@ An unknown key is an error that names the nearest one.
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -50,7 +50,7 @@ CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
-TOP_LEVEL = {"format"}
+TOP_LEVEL = {"format", "user_store"}
 ADDRESS = ("endpoint", "dimensions")  # of the model that is named beside them
 
 
@@ -143,6 +143,7 @@ class Settings(SettingsSection):
     cypher: Cypher = Field(default_factory=Cypher)
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)
+    user_store: bool = True  # whether the user's own store is asked beside the project's
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
 
@@ -162,19 +163,53 @@ def load_settings(
     Raises:
         BadInput: a file is not TOML, a setting is unknown, or its value is invalid.
     """
+    values, _, ignored = gathered(project, options, environment)
+    return checked(values, ignored)
+
+
+def gathered(
+    project: Path | None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
+    environment: Mapping[str, Mapping[str, object]] | None = None,
+) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
+    """
+    Return the values that are not the defaults by section and key, what gave each by its name, and what has no effect.
+
+    Args:
+        project, options, environment: as ``load_settings`` takes them.
+    """
     values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     ignored: list[str] = []
+
+    def lay(found: Mapping[str, Any], origin: Callable[[str], str]) -> None:
+        merge(values, found)
+        origins.update((name, origin(name)) for name in names_of(found))
+
     if user_config().is_file():
         with user_config().open("rb") as file:
-            merge(values, read_toml(user_config(), file.read(CONFIG_BYTES + 1)))
+            lay(read_toml(user_config(), file.read(CONFIG_BYTES + 1)), lambda name: str(user_config()))
     if project is not None and safe_files.is_file(project):
         found = read_project(project)
         ignored = [*without_untrusted(project, found), *without_raises(found, checked(values, ()))]
-        merge(values, found)
-    given = from_environment() if environment is None else environment
-    merge(values, {section: dict(keys) for section, keys in given.items()})
-    merge(values, {section: dict(keys) for section, keys in (options or {}).items()})
-    return checked(values, tuple(ignored))
+        lay(found, lambda name: str(project))
+    lay(from_environment() if environment is None else environment, variable_of)
+    lay(options or {}, lambda name: f"--{name.partition('.')[2].replace('_', '-')}")
+    return values, {name: origins[name] for name in names_of(values)}, tuple(ignored)
+
+
+def names_of(found: Mapping[str, Any]) -> list[str]:
+    """Return the names of settings, such as ``retrieval.known``."""
+    return [
+        name
+        for section, keys in found.items()
+        for name in ([f"{section}.{key}" for key in keys] if isinstance(keys, Mapping) else [section])
+    ]
+
+
+def variable_of(name: str) -> str:
+    """Return the variable of the environment that gives a setting."""
+    return f"GRAPHMEM_{name.replace('.', '_').upper()}"
 
 
 def settings_stamp(project: Path) -> tuple[tuple[int, int, int] | None, ...]:
@@ -213,6 +248,9 @@ def without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
         if value is not None and not (isinstance(value, int | float) and value <= bound):
             taken_out(found, name)
             lines.append(f"{name} = {shown(value)} of the project, which may lower it from {bound:g} and not raise it")
+    if found.get("user_store") not in (None, False) and not bounds.user_store:
+        del found["user_store"]
+        lines.append("user_store of the project, which may turn it off and not on")
     return lines
 
 

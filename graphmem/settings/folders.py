@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphmem.errors import Unavailable
 from graphmem.system.surroundings import variables
+from graphmem.system.user import own_store
 
 
 def user_config() -> Path:
@@ -47,6 +48,12 @@ def private_folder() -> Path:
         if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022:
             return folder
     raise Unavailable(f"{folder} cannot be used for temporary files", hint="set XDG_CACHE_HOME to a folder of yours")
+
+
+def user_store() -> Path | None:
+    """Return the folder that holds the user's own store, whether it is there or not; None where it is turned off."""
+    found = own_store(variables())
+    return Path(found) if found else None
 
 
 def project_folder() -> str | None:

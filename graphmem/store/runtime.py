@@ -35,7 +35,7 @@ from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import KINDS
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
-from graphmem.settings.folders import project_folder
+from graphmem.settings.folders import project_folder, user_store
 from graphmem.store import purging
 from graphmem.store.background import embed_in_background
 from graphmem.store.checkout import checkout
@@ -116,6 +116,8 @@ class Runtime:
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
     environment: Mapping[str, Mapping[str, object]] = field(default_factory=from_environment)
     models: Models = field(default_factory=Models)
+    asks_user: bool = True  # whether questions go to the user's own store too
+    project: Path | None = None  # the one that the user's own store is asked for
     is_closed: bool = False
 
     def __post_init__(self) -> None:
@@ -124,6 +126,7 @@ class Runtime:
         self.lock = threading.Lock()
         self.of_thread = threading.local()
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
+        self.users: dict[Path, Runtime] = {}
 
     def client(self, rights: Rights = ALL_RIGHTS) -> "Client":
         """Return the client of this thread for a caller with these rights, opened when the thread first asks for it."""
@@ -134,6 +137,16 @@ class Runtime:
             clients[rights] = open_client(self) if rights == ALL_RIGHTS else narrowed(self.client(), rights)
             self.clients.add(clients[rights])
         return clients[rights]
+
+    def of_user(self, folder: Path, project: Path) -> "Runtime":
+        """Return what the clients of the user's own store share; what goes on there is reported in answers alone."""
+        with self.lock:
+            if folder not in self.users:
+                self.users[folder] = Runtime(
+                    folder, None, self.now, self.new_id, command=self.command, options=self.options,
+                    environment=self.environment, models=self.models, asks_user=False, project=project,
+                )  # fmt: skip
+            return self.users[folder]
 
     @property
     def present_layout(self) -> Layout:
@@ -174,6 +187,8 @@ class Runtime:
         self.is_closed = True
         for client in list(self.clients):
             client.close()
+        for user in self.users.values():
+            user.close()
 
 
 def closed_error() -> Usage:
@@ -212,6 +227,26 @@ class Client:
     def layout(self) -> Layout:
         """Where the files are."""
         return self.clone.layout
+
+    @property
+    def of_user(self) -> "Client | None":
+        """
+        The user's own store as this thread's client, to be asked beside the project's; None where it is not.
+
+        It is there for a caller who may see all, of the store as it is now, and unless the settings turn it off.
+        """
+        folder = user_store()
+        is_asked = self.runtime.asks_user and self.rights == ALL_RIGHTS and self.present is None
+        if not (is_asked and self.settings.user_store and folder and (folder / FOLDER).is_dir()):
+            return None
+        if os.path.samefile(folder / FOLDER, self.layout.store):
+            return None
+        return self.runtime.of_user(folder, self.layout.root).client()
+
+    @property
+    def project(self) -> Path:
+        """The folder whose code and packages the records are compared with."""
+        return self.runtime.project or self.layout.root
 
     @property
     def lock_timeout_s(self) -> float:
@@ -720,5 +755,6 @@ def find_store(folder: Path | str | None) -> Layout:
         return find(current_folder())
     layout = Layout(current_folder() / Path(named).expanduser())
     if not layout.store.is_dir():
-        raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint="make one with: graphmem init")
+        option = " --user" if layout.root == user_store() else ""
+        raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint=f"make one with: graphmem init{option}")
     return not_linked(layout)

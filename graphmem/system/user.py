@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # as in the package: to import `collections.abc` takes as
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+OF_USER = "user:"  # begins the references of the user's own store where several stores are shown
 CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS")  # variables that a caller brings, by how they begin
 # Of those, what no other process has to know, and what would choose the programs that git runs.
 WITHHELD = ("GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN", "GIT_EXEC_PATH")
@@ -31,6 +32,21 @@ def for_a_child(variables: "Mapping[str, str]") -> dict[str, str]:
 def absolute(places: str) -> str:
     """Return those folders of a list that are the same ones from every folder."""
     return os.pathsep.join(place for place in places.split(os.pathsep) if os.path.isabs(place))
+
+
+def own_store(variables: "Mapping[str, str]") -> str | None:
+    """
+    Return the folder that holds the user's own store, whether it is there or not; None where it is turned off.
+
+    ``GRAPHMEM_USER_STORE`` names it, and empty turns it off. A path that counts from the current folder names none: a
+    project could be entered that has such a folder.
+    """
+    named = variables.get("GRAPHMEM_USER_STORE")
+    if named is None:
+        base = variables.get("XDG_DATA_HOME") or ""
+        named = f"{base if os.path.isabs(base) else '~/.local/share'}/graphmem"
+    found = os.path.expanduser(named)
+    return found if os.path.isabs(found) else None
 
 
 def is_of_another(owner: int) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.constants import HOOK_LINE_CHARS, HOOK_PROMPT_BUDGET, HOOK_SHOWN
+from graphmem.contract.answer import Store, address
 from graphmem.contract.command_runs import Ran
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.contract.hooks import HookAnswer, HookRequest
@@ -41,10 +42,10 @@ from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.records.credits import creditable, hook_sessions, write_waiting
-from graphmem.usecase.retrieval.match import SURE, match
+from graphmem.usecase.retrieval.match import SURE
 from graphmem.usecase.retrieval.prime import prime
-from graphmem.usecase.retrieval.query import query
 from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.retrieval.two_stores import match, query
 from graphmem.usecase.work import command_runs
 from graphmem.usecase.writing.seen import in_run
 
@@ -169,12 +170,13 @@ def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession 
     found = query(client, QueryRequest(text=event.text, limit=HOOK_SHOWN, strict=True))
     if not found.known:
         return Said()
-    first = [hit.record for hit in found.results[:1]]
-    with client.reading() as snapshot:
-        solutions = solved(snapshot, [record.ref for record in first])
+    first = found.results[0]
+    store = client.of_user if first.store == "user" else client
+    with (store or client).reading() as snapshot:
+        solutions = solved(snapshot, [first.ref])
     parts = [
         part
-        for part in entries((record, solutions.get(record.ref, ()), []) for record in first)
+        for part in entries([(first.record, solutions.get(first.ref, ()), [])], first.store)
         if tokens(part.text) <= HOOK_PROMPT_BUDGET
     ]
     asked = f" --asked {found.asked}" if found.asked else ""
@@ -344,9 +346,11 @@ def end(client: Client, event: HookEvent, name: str, session: HookSession | None
 def known_failures(hits: Sequence[Matched]) -> Said:
     """Return the fixes of failures that a log reports."""
     shown = hits[:HOOK_SHOWN]
-    parts = list(
-        entries((hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"]) for hit in shown)
-    )
+    parts = [
+        part
+        for hit in shown
+        for part in entries([(hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"])], hit.store)
+    ]
     return Said(parts, f"The project's memory knows this failure. {NOTES}", report(parts, ""))
 
 
@@ -396,12 +400,15 @@ def remember(*words: str) -> str:
     return f"    {shell.command('graphmem', *words, '--fix', '…')}"
 
 
-def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str]]]) -> Iterator[HookText]:
+def entries(
+    found: Iterable[tuple[Record, Sequence[Record], Sequence[str]]], store: Store = "project"
+) -> Iterator[HookText]:
     """
     Yield those of some memories that say what to do, with it; the text of a pattern is there once.
 
     Args:
         found: each memory, what solves it, and what is known of it.
+        store: where they are from; of the user's own store only a hash is kept in the folder of the project.
     """
     shown = set[str]()
     for record, solutions, marks in found:
@@ -412,10 +419,12 @@ def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str]]]) -> 
             continue
         shown |= {record.ref, *([pattern.ref] if pattern else [])}
         what = [*marks, track_record(record.helped, record.failed)]
-        lines = [f"- {quoted_name(record.ref)} ({'; '.join(what)})"]
+        ref = address(record.ref, store)
+        key = record.key_ref if store == "project" else f"{store} {mark(record.key_ref)}"
+        lines = [f"- {quoted_name(ref)} ({'; '.join(what)})"]
         lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
         text = "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
-        yield HookText(record.key_ref, text, record.ref)
+        yield HookText(key, text, ref)
 
 
 def advice(record: MemoryRecord, pattern: Pattern | None, shown: Collection[str] = ()) -> list[tuple[str, str]]:

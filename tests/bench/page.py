@@ -16,6 +16,7 @@ from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData
 from graphmem.page.render import FILES, IN_HTML, SCRIPTS, page_of
 from graphmem.rules.drawing import drawn
 from tests.npm import apart, installed
+from tests.sample import open_memory
 
 RECORDS, EDGES = 10_000, 20_000
 BARE = """<!doctype html><meta charset="utf-8"><title>sigma</title>
@@ -34,12 +35,20 @@ def large() -> PageData:
     edges = [(chance.randrange(RECORDS), chance.randrange(RECORDS)) for _ in range(EDGES)]
     records = [
         DrawnRecord(
-            ref=f"failure/f{n}", kind="failure", title=f"error {n} of the shop", x=x, y=y, fields={"fix": "wait"}
+            ref=f"failure/f{n}",
+            kind="failure",
+            title=f"error {n} of the shop",
+            x=x,
+            y=y,
+            importance=n % 40 / 10,
+            fields={"fix": "wait"},
         )
         for n, (x, y) in enumerate(drawn(RECORDS, edges))
     ]
     made = [DrawnEdge(source=a, target=b, type="causes", weight=1.0) for a, b in edges]
-    return PageData(project="large", records=records, edges=made, unsolved=[])
+    with tempfile.TemporaryDirectory() as folder, open_memory(Path(folder)) as memory:
+        health = memory.stats()
+    return PageData(project="large", records=records, edges=made, unsolved=[], health=health)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.cli.app import run
+from graphmem.cli.query import NO_RECORDS
 from graphmem.rules.score import BANDS
 
 
@@ -127,7 +128,7 @@ def test_an_empty_answer_is_no_output_and_no_error(graphmem: Graphmem) -> None:
     assert graphmem("list") == Done(
         0, "", "graphmem: no records yet; to begin with what the project knows: graphmem import --all\n"
     )
-    assert graphmem("query", "anything") == Done(0, "", "graphmem: nothing found\n")
+    assert graphmem("query", "anything") == Done(0, "", f"graphmem: {NO_RECORDS}\n")
     assert json.loads(graphmem("list", "--json").out) == {"results": [], "total": 0}
 
 

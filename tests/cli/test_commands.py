@@ -32,6 +32,7 @@ BY_HAND = {
     "queries",
     "undo",
     "undoable",
+    "user.promote",
 }
 
 

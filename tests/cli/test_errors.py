@@ -254,7 +254,9 @@ def test_the_shell_completes_commands_options_and_references() -> None:
 
     def completed(line: str) -> list[str]:
         words = {"_GRAPHMEM_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-        return graphmem(**words).stdout.split()
+        done = graphmem(**words)
+        assert done.stderr == ""  # it would be in the prompt
+        return done.stdout.split()
 
     assert completed("graphmem qu") == ["query"]
     assert completed("graphmem list --li") == ["--limit"]

@@ -27,6 +27,7 @@ ADDED = {
     "install client",
     "uninstall --dry-run", "uninstall --plugin", "uninstall --project", "uninstall --user", "uninstall client",
 
+    "promote --to", "promote ref",
     "learn events", "match --format", "match file", "query --explain", "rebuild --no-embed", "stats --plot",
     "textconv file",
     "serve --detach", "serve --http", "serve --log-format", "serve --logs", "serve --status", "serve --stop",
@@ -72,3 +73,9 @@ def test_no_command_names_a_parameter_like_an_option_of_all_commands() -> None:
     for verb in VERBS:
         names = [param.name for param in command_line().get_command(context, verb).params]
         assert [name for name in common if names.count(name) > 1] == [], verb
+
+
+def test_the_option_of_a_command_is_its_own_where_it_has_the_name_of_a_common_one() -> None:
+    context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
+    params = command_line().get_command(context, "install").params
+    assert [param.help for param in params if "--user" in param.opts] == ["Set up all projects of this user."]

@@ -6,18 +6,19 @@ import json
 import re
 import shutil
 import subprocess
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphmem import Memory
-from graphmem.page.render import FILES
+from graphmem.page.render import FILES, SCRIPTS, page_of
 from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.npm import apart, installed
-from tests.sample import open_memory
+from tests.sample import Clock, open_memory
 from tests.usecase.harvest.test_review import put
 
-SCRIPT = Path(__file__).with_name("view.mjs")
 HOSTILE = (
     "</script><script>document.title='run'</script><img src=x onerror=document.title='run'> \u202e {{data}} {{style}}"
 )
@@ -37,7 +38,7 @@ def test_only_the_scripts_and_the_style_of_the_page_may_run(page: str) -> None:
     assert "default-src 'none'" in policy[1]
     assert "unsafe" not in policy[1] and "http" not in policy[1]
     parts = re.findall(r"<script>(.*?)</script>|<style>(.*?)</style>", page, re.DOTALL)
-    assert len(parts) == 4
+    assert len(parts) == len(SCRIPTS) + 1
     for script, style in parts:
         digest = base64.b64encode(hashlib.sha256((script or style).encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy[1]
@@ -51,7 +52,7 @@ def test_no_text_of_the_memory_is_markup(page: str) -> None:
     assert json.loads(found[1])["records"][0]["title"].startswith("</script><script>")
 
 
-def test_what_is_there_is_not_written_over_where_it_is_a_link_and_a_file_has_to_be_named(
+def test_what_is_there_is_not_written_over_where_it_is_a_link_or_of_another_program(
     graphmem: Graphmem,  # noqa: F811
     tmp_path: Path,
 ) -> None:
@@ -59,7 +60,6 @@ def test_what_is_there_is_not_written_over_where_it_is_a_link_and_a_file_has_to_
     (tmp_path / "page.html").symlink_to(tmp_path / "other")
     assert graphmem("view", "--out", "page.html").status == 3
     assert (tmp_path / "other").read_text() == "mine"
-    assert graphmem("view").status == 2
     refused = graphmem("view", "--out", "other")
     assert (refused.status, refused.err.splitlines()[0]) == (3, "error: 'other' was not made by graphmem view")
     assert graphmem("view", "--out", "new.html").status == graphmem("view", "--out", "new.html").status == 0
@@ -74,41 +74,101 @@ def test_the_scripts_of_others_are_those_that_the_notice_names() -> None:
 
 
 @pytest.mark.npm
-def test_a_browser_shows_every_view_by_keyboard_asks_nothing_and_axe_finds_nothing(
-    graphmem: Graphmem,  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    with open_memory(tmp_path) as memory:
-        fill(memory)
-    graphmem("view", "--out", "page.html")
-    with installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs:
-        shutil.copy(SCRIPT, programs.parents[1])
-        command = ["node", "view.mjs", str(tmp_path / "page.html")]
-        environment = {**apart(programs.parents[1]), "TMPDIR": str(programs.parents[1])}
-        done = subprocess.run(
-            command, cwd=programs.parents[1], env=environment, capture_output=True, text=True, check=False, timeout=120
-        )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+def test_a_browser_shows_every_view_by_keyboard_asks_nothing_and_axe_finds_nothing(tmp_path: Path) -> None:
+    with open_memory(tmp_path, clock=(clock := Clock())) as memory:
+        fill(memory, clock)
+        page = tmp_path / "page.html"
+        page.write_text(page_of(memory.view()), "utf-8")
+    found = looked_at("view.mjs", page)
     assert found["errors"] == []
-    assert found["requests"] == [f"file://{tmp_path / 'page.html'}"]
+    assert found["requests"] == [f"file://{page}"]
     assert found["title"] == "graphmem"
     assert found["violations"] == []
+    assert found["overflows"] == []
+    assert found["moves"] is False
     assert found["views"] == {
-        "now": "Waiting for a review: 1", "records": "Records", "graph": "canvas", "campaigns": "Campaigns",
+        "now": "Waiting for a review: 1", "records": "Records", "tree": "Tree", "graph": "canvas",
+        "campaigns": "Campaigns", "health": "Health",
     }  # fmt: skip
-    assert found["counts"] == ["4 of 4 records", "1 of 4 records"]
+    assert found["counts"] == ["10 of 10 records", "2 of 10 records"]
     assert found["record"].startswith("failure/hostile")
     assert "</script><script>" in found["record"] and "\\u202e" in found["record"]
     assert found["path"] == "pattern/key -solves 1.5-> failure/gone"
     assert found["focus"] == "failure/gone"
+    assert found["orders"] == {
+        "importance": ["descending", "failure/gone"], "record": ["ascending", "campaign/page"],
+        "edges": ["descending", "campaign/page"],
+    }  # fmt: skip
+    assert found["tree"] == {
+        "kinds": ["campaign: 1", "failure: 3", "pattern: 1", "task: 5"], "first": "failure/gone the key is gone",
+        "relation": "← solves 1.5 pattern/key no key", "level": ["3", "1", "1"], "opened": "pattern/key",
+        "back": "← solves 1.5 pattern/key no key", "up": "failure: 3", "filtered": ["failure: 1"], "stops": 1,
+    }  # fmt: skip
+    assert found["tasks"] == [
+        "✓ complete 001-a", "○ pending 002-b", "○ pending 003-c", "○ pending 005-e", "○ pending 004-d",
+    ]  # fmt: skip
+    assert found["opened"] == "task/page/001-a"
+    assert found["layouts"] == {"backwards": 0, "lost": 0, "crossing": 0, "circle": [[0], [1, 2]]}
+    assert found["numbers"] == {
+        "Failures by week": [["2026-10-26", "1", "1"], ["2026-11-09", "0", "1"]],
+        "Reports by week": [["2026-11-09", "1", "1"]],
+        "What solves the failures": [["a pattern", "1"], ["a fix of their own", "0"], ["nothing yet", "2"]],
+        "Stale, untested, in doubt": [
+            ["old and never returned", "0"], ["without a report", "3"], ["in doubt: date", "1"],
+        ],
+        "Room": [["failure", "3 of 500"], ["pattern", "1 of 200"], ["experience", "0 of 200"]],
+    }  # fmt: skip
+    assert found["drawn"] == {"Failures by week": [1, 2], "Reports by week": [1, 1], "Records by week": [2, 0]}
 
 
-def fill(memory: Memory) -> None:
-    """Fill a store with what each view shows, and with a hostile text."""
-    memory.failures.add(HOSTILE, name="hostile")
-    memory.failures.add("the key is gone", name="gone")
+@pytest.mark.npm
+def test_the_page_of_an_empty_memory_says_in_each_view_what_to_do(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        page = tmp_path / "page.html"
+        page.write_text(page_of(memory.view()), "utf-8")
+    found = looked_at("view_empty.mjs", page)
+    assert (found["errors"], found["violations"]) == ([], [])
+    assert found["commands"] == {
+        "now": ["import --all", "add failure --trigger TEXT", "inbox add TEXT", "event add TYPE"],
+        "records": ["add failure --trigger TEXT"], "tree": ["add failure --trigger TEXT"], "graph": [],
+        "campaigns": ["campaign create"], "health": ["import --all", "import --all", "feedback REF --helped"],
+    }  # fmt: skip
+
+
+def looked_at(script: str, page: Path) -> Any:
+    """Return what a script finds that looks at a page in Chromium."""
+    with installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs:
+        home = programs.parents[1]
+        shutil.copy(Path(__file__).with_name(script), home)
+        shutil.copy(Path(__file__).with_name("browser.mjs"), home)
+        command = ["node", script, str(page)]
+        environment = {**apart(home), "TMPDIR": str(home)}
+        done = subprocess.run(
+            command, cwd=home, env=environment, capture_output=True, text=True, check=False, timeout=180
+        )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def fill(memory: Memory, clock: Clock) -> None:
+    """Fill a store with what each view shows, over three weeks, and with a hostile text."""
+    memory.failures.add("the key is gone", name="gone", cost=20)
+    memory.failures.add("the day is past", name="past", check_after="2026-11-10")
     memory.patterns.add("no key", "make another", name="key")
     memory.relations.link("pattern/key", "solves", "failure/gone")
+    clock.back(timedelta(days=-14))
+    memory.failures.add(HOSTILE, name="hostile")
     memory.campaigns.create("a page to look at", name="page")
+    order: dict[str, list[int]] = {"a": [], "b": [1], "c": [1], "d": [2, 3], "e": [1]}
+    memory.campaigns.add_tasks(
+        "page",
+        [
+            {"seq": number, "slug": slug, "objective": f"{HOSTILE} {slug}", "depends": depends}
+            for number, (slug, depends) in enumerate(order.items(), 1)
+        ],
+    )
+    memory.tasks.start("page/001")
+    memory.tasks.complete("page/001", delivered="a page")
+    memory.feedback("pattern/key", helped=True)
+    memory.feedback("pattern/key", helped=False)
     put(memory)

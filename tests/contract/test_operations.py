@@ -86,6 +86,7 @@ OPENING = frozenset({
     "runs.end", "runs.resume",
     "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
     "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git", "imports.ci", "imports.all",
+    "config", "solutions", "user.promote", "user.adopt",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")

@@ -89,20 +89,22 @@ def test_no_form_of_a_setting_that_a_project_may_not_make_counts(tmp_path: Path,
 def test_no_service_reads_the_store_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".graphmem").mkdir()
     (tmp_path / "mine").mkdir()
-    assert place.project_of([], str(tmp_path / "mine")) == str(tmp_path)
+    assert place.project_of([], str(tmp_path / "mine"), {}) == str(tmp_path)
     user = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + 2001)
     if user == 0:  # what is root's may be used by all
         os.chown(tmp_path / ".graphmem", 2002, -1)
-    assert place.project_of([], str(tmp_path / "mine")) is None
-    assert place.project_of([], str(tmp_path / "mine"), str(tmp_path)) == str(tmp_path)  # who names it may use it
+    assert place.project_of([], str(tmp_path / "mine"), {}) is None
+    assert place.project_of([], str(tmp_path / "mine"), {"GRAPHMEM_DIR": str(tmp_path)}) == str(
+        tmp_path
+    )  # who names it may use it
 
 
 def test_a_store_that_is_a_link_has_no_service(tmp_path: Path) -> None:
     (tmp_path / "real" / ".graphmem").mkdir(parents=True)
     (tmp_path / "clone").mkdir()
     (tmp_path / "clone" / ".graphmem").symlink_to(tmp_path / "real" / ".graphmem")
-    assert place.project_of([], str(tmp_path / "clone")) is None
+    assert place.project_of([], str(tmp_path / "clone"), {}) is None
 
 
 def test_a_child_takes_no_code_from_the_variables_of_its_caller() -> None:

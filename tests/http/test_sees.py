@@ -85,3 +85,12 @@ def test_a_repeat_of_the_request_of_another_caller_is_not_answered_as_the_first(
         assert "below the stone" not in found.text
     assert found.headers["idempotency-replayed"] == "true"
     assert clerk.get("/healthz").json()["store"] == ""
+
+
+def test_the_user_s_own_store_is_not_asked_over_http(
+    user: Memory, memory: Memory, as_caller: Callable[[Caller], TestClient]
+) -> None:
+    user.patterns.add("git push is refused by the hook", "sign the commits", name="sign")
+    found = as_caller(OWNER).post("/v1/query", json={"text": "git push is refused by the hook"})
+    assert (found.status_code, found.json()["results"]) == (200, [])
+    assert as_caller(OWNER).post("/v1/get", json={"ref": "user:pattern/sign"}).status_code == 404

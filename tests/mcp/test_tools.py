@@ -484,3 +484,15 @@ def test_remember_takes_a_candidate_in_the_agents_own_words(call: Call, memory: 
     found: Any = memory.list("failure").results
     assert "wrap it with fmt.Errorf" in [one.record.fix for one in found]
     assert "candidates_to_review" not in text(call("status"))
+
+
+def test_a_record_of_the_user_is_marked_and_its_mark_leads_back_to_it(user: Memory, memory: Memory, call: Call) -> None:
+    user.patterns.add("git push is refused by the hook", "sign the commits", name="sign")
+    found = call("recall", text="git push is refused by the hook").structured_content
+    assert found is not None and found["results"][0]["ref"] == "user:pattern/sign"
+    got = call("get", ref="user:pattern/sign").structured_content
+    assert got is not None and got["results"][0]["do"] == "sign the commits"
+    assert not call("feedback", ref="user:pattern/sign", helped=True).is_error
+    assert user.get("pattern/sign").record.to_row().get("helped", 1) == 1
+    assert call("feedback", ref="user:pattern/none", helped=True).is_error
+    assert not call("get", ref="failure/gone").is_error

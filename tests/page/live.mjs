@@ -109,10 +109,10 @@ await page.focus("span[id^=item-] button");
 await page.keyboard.press("Enter");
 await said("done");
 
+await page.evaluate(() => document.getElementById("tab-records").click());
 await page.focus("#search");
 await page.keyboard.type("meanwhile");
-await page.evaluate(() => document.getElementById("tab-records").click());
-await page.focus("#panel-records button");
+await page.focus("#panel-records td button");
 await page.keyboard.press("Enter");
 for (const name of ["Why it is here", "History"]) {
   await page.evaluate((wanted) => [...document.querySelectorAll("#record summary")].find((one) => one.textContent === wanted).focus(), name);

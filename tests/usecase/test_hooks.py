@@ -613,3 +613,17 @@ def test_a_candidate_is_shown_as_seen_and_not_reviewed_where_no_record_answers(m
         "call it so: gh pr diff --name-only"
         in bash(memory, "gh pr diff 9 --stat", fails="Exit code 1\nunknown flag: --stat").text
     )
+
+
+def test_a_fix_that_the_user_knows_goes_back_with_its_mark_and_a_pass_credits_nothing(
+    memory: Memory, user: Memory
+) -> None:
+    user.failures.add(ERROR, fix="pin setuptools", name="gone")
+    shown = bash(memory, "make", fails=ERROR)
+    assert "`user:failure/gone`" in shown.text and "pin setuptools" in shown.text
+    assert "graphmem feedback user:failure/gone --failed" in shown.text
+    assert bash(memory, "make", fails=ERROR).text == ""  # once a session
+    assert bash(memory, "make").helped == []
+    assert helped(user, "failure/gone") == 0
+    asked = send(memory, "UserPromptSubmit", session="other", prompt=ERROR)
+    assert "`user:failure/gone`" in asked.text

@@ -28,7 +28,7 @@ class Doubter:
     @cached_property
     def versions(self) -> Known | None:
         """What the project uses now; None where no file says so, and in the past."""
-        return None if self.snapshot.is_past else packages_of(self.snapshot.layout.root)
+        return None if self.snapshot.is_past else packages_of(self.snapshot.client.project)
 
     def of(self, record: Record, cites: list[Cited] | None = None) -> list[Doubt]:
         """Return what speaks against relying on a record; ``cites`` are those of it, where they were compared."""

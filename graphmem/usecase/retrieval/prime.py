@@ -148,6 +148,8 @@ def next_steps(
         yield "graphmem validate"
     if missing:
         yield "graphmem init"
+    if not (records or candidates):
+        yield "graphmem import --all"
     if not records:
         yield 'graphmem add failure --trigger "an error" --fix "what fixed it"'
     for campaign in campaigns:

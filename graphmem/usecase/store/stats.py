@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphmem.constants import (
     BRIEFED_CANDIDATES,
@@ -43,25 +43,43 @@ def stats(client: Client, request: StatsRequest) -> Stats:
     objective = request.objective
     if objective is None:
         with client.reading() as snapshot:
-            return health(snapshot, None)
+            return health(snapshot, memories_of(snapshot))
     if not objective.strip():
         raise BadInput(
             "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
         )
     prepare(client, question(objective, MOST_RESULTS))
     with client.unchanging(client.clues, client.lexical) as snapshot:
-        return health(snapshot, tiers(snapshot, objective))
+        return health(snapshot, memories_of(snapshot), tiers(snapshot, objective))
 
 
-def health(snapshot: Snapshot, nearest: dict[Tier, int] | None) -> Stats:
-    """Return the health of a snapshot; ``nearest`` are the tiers for an objective."""
+class Memories(NamedTuple):
+    """The live failures and patterns, the least important first; ``others`` are the failures that no pattern solves."""
+
+    failures: list[WeighedRecord]
+    patterns: list[WeighedRecord]
+    others: list[Failure]
+
+    @property
+    def unsolved(self) -> list[str]:
+        """The failures without a fix of their own or a pattern that solves them, the most important first."""
+        return [record.ref for record in reversed(self.others) if record.fix is None]
+
+
+def memories_of(snapshot: Snapshot) -> Memories:
+    """Return the failures and patterns of a snapshot with what they are worth."""
     failures, patterns = (weighed(snapshot, kind) for kind in MEMORIES)
-    others = without_pattern(snapshot, failures)
+    return Memories(failures, patterns, without_pattern(snapshot, failures))
+
+
+def health(snapshot: Snapshot, memories: Memories, nearest: dict[Tier, int] | None = None) -> Stats:
+    """Return the health of a snapshot; ``nearest`` are the tiers for an objective."""
+    failures, patterns, others = memories
     experiences = list(snapshot.catalog.of_kind(Experience).values())
     return Stats(
         **counts(snapshot),
         search="lexical" if snapshot.vectors is None else "sketch" if snapshot.vectors.is_sketched else "exact",
-        connectivity=connectivity(snapshot, [record.ref for record in reversed(others) if record.fix is None]),
+        connectivity=connectivity(snapshot, memories.unsolved),
         capacity=[
             capacity("failure", failures, PRUNE_FAILURES),
             capacity("pattern", patterns, PRUNE_PATTERNS),

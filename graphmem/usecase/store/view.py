@@ -1,27 +1,31 @@
 """The data of the page that people look at: records and edges with their places, what waits, what happened."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.events import ListEventsRequest
 from graphmem.contract.harvest import ReviewRequest
 from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData, ViewRequest
-from graphmem.model import Failure, Record
+from graphmem.model import Record
+from graphmem.names import row_id
 from graphmem.rules.drawing import drawn
 from graphmem.rules.merge import FACTS
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.harvest.review import review
+from graphmem.usecase.store.stats import health, memories_of
 from graphmem.usecase.work.event_log import events
 from graphmem.usecase.work.inbox import items
 
 MOST_TEXT = 4_000  # characters of a text of a record that the page holds
 MOST_WAITING, MOST_EVENTS = 100, 100
-SOLVES = "solves"
 
 
 def view(client: Client, request: ViewRequest) -> PageData:
-    """Return what the page shows, of a large memory the records with the most edges."""
+    """Return what the page shows, of a large memory the most important records."""
     with client.reading() as snapshot:
         found = page_of(snapshot, request.most)
     waiting = review(client, ReviewRequest(limit=MOST_WAITING)).candidates
@@ -29,40 +33,51 @@ def view(client: Client, request: ViewRequest) -> PageData:
 
 
 def page_of(snapshot: Snapshot, most: int) -> PageData:
-    """Return the records, the edges and the events of the page."""
-    catalog = snapshot.catalog
+    """Return the records, the edges, the health and the events of the page."""
+    catalog, memories = snapshot.catalog, memories_of(snapshot)
+    worth = {row_id(one.record.key_ref): one.importance for one in (*memories.failures, *memories.patterns)}
     edges = [(kind, source, target, weight) for kind, source, target, weight, _ in catalog.live_edges()]
     degrees = Counter(end for _, source, target, _ in edges for end in (source, target))
-    every = sorted(catalog.all_live(without=FACTS), key=lambda number: (-degrees[number], number))
+    every = sorted(
+        catalog.all_live(without=FACTS), key=lambda number: (-worth.get(number, 0), -degrees[number], number)
+    )
     records = catalog.records(every[:most])
     order = sorted(records, key=lambda number: records[number].ref)
     places = {number: place for place, number in enumerate(order)}
     kept = [edge for edge in edges if edge[1] in places and edge[2] in places]
     points = drawn(len(order), [(places[source], places[target]) for _, source, target, _ in kept])
-    solved = {places[target] for kind, _, target, _ in kept if kind == SOLVES}
+    doubter = Doubter(snapshot)
+    refs = {records[number].ref: place for number, place in places.items()}
     return PageData(
         project=snapshot.layout.root.name,
-        records=[shown(records[number], *points[place]) for number, place in places.items()],
+        records=[
+            shown(records[number], *points[place], worth.get(number), doubter.of(records[number]))
+            for number, place in places.items()
+        ],
         edges=[
             DrawnEdge(source=places[source], target=places[target], type=kind, weight=weight)
             for kind, source, target, weight in kept
         ],
-        unsolved=[
-            place
-            for number, place in places.items()
-            if isinstance(one := records[number], Failure) and one.fix is None and place not in solved
-        ],
+        unsolved=[refs[ref] for ref in memories.unsolved if ref in refs],
+        health=health(snapshot, memories),
         events=events(snapshot, ListEventsRequest(limit=MOST_EVENTS)).events,
         inbox=[one for one in items(snapshot).values() if one.status != "processed"],
         left_out=len(every) - len(order),
     )
 
 
-def shown(record: Record, x: float, y: float) -> DrawnRecord:
+def shown(record: Record, x: float, y: float, worth: float | None, doubts: Sequence[Doubt]) -> DrawnRecord:
     """Return a record with its place; its fields are those that have a value, long texts cut."""
     fields = {name: cut(value) for name, value in record.to_row().items() if value not in (None, [], {}, "", False)}
     return DrawnRecord(
-        ref=record.ref, kind=record.record_type, title=record.headline[:MOST_TEXT], x=x, y=y, fields=fields
+        ref=record.ref,
+        kind=record.record_type,
+        title=record.headline[:MOST_TEXT],
+        x=x,
+        y=y,
+        importance=None if worth is None else round(worth, 4),
+        doubts=[one for one in doubts if one.is_mark],
+        fields=fields,
     )
 
 

@@ -33,8 +33,9 @@ from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder
 from graphmem.usecase.evidence.citations import Unread, content_of
 from graphmem.usecase.records.credits import write_credits
-from graphmem.usecase.retrieval.match import SURE, match
+from graphmem.usecase.retrieval.match import SURE
 from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.retrieval.two_stores import match
 from graphmem.usecase.work.causes import changed_files, is_changed, tree_of
 from graphmem.usecase.writing.candidates import keep as keep_candidates
 from graphmem.usecase.writing.candidates import queue_of
@@ -108,10 +109,11 @@ def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episode
 
 def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog, tests: Tally) -> Ran:
     """Begin an episode, or go on with it: keep what is shown, what is not known, and how the project is."""
-    counted = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
+    known = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
+    counted = [hit for hit in known if hit.store == "project"]  # what is kept is in the folder of the project
     shown = {hit.record.key_ref: remedies(hit) for hit in counted}
     lines = {hit.record.key_ref: kept_question(unexposed(client, "log", hit.text)) for hit in counted}
-    unknown = unexposed(client, "log", [] if shown else offers(log, tests))
+    unknown = unexposed(client, "log", [] if known else offers(log, tests))
     before = Episode(id=client.new_id(), at=now)
     tree = tree_of(client.layout.root)
     try:
@@ -133,7 +135,7 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
     except (OSError, Locked) as error:  # what is known is shown all the same
         why = error.strerror if isinstance(error, OSError) else error.message
         client.notify_once(f"{client.layout.runs} is not written, so a pass does not credit these fixes: {why}")
-    again = [hit.ref for hit in log.results if before.shown.get(hit.record.key_ref)]
+    again = [hit.ref for hit in log.results if hit.store == "project" and before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
 
 

@@ -78,7 +78,8 @@ def test_the_instructions_are_fifteen_lines_at_most(memory: Memory) -> None:
 
 
 def test_the_status_says_what_is_next(memory: Memory, tmp_path: Path) -> None:
-    assert memory.status().next[0].startswith("graphmem add failure")
+    assert memory.status().next[0] == "graphmem import --all"
+    assert memory.status().next[1].startswith("graphmem add failure")
     filled(memory)
     answer = memory.status()
     assert (answer.store, answer.task) == (str(tmp_path), "add a login page")

@@ -1,0 +1,92 @@
+"""Copies of records between the store of a project and the user's own (docs/guides/user-store.md)."""
+
+from typing import Any
+
+from graphmem.contract.entities import AddEntityRequest
+from graphmem.contract.failures import AddFailureRequest
+from graphmem.contract.lessons import AddLessonRequest
+from graphmem.contract.patterns import AddPatternRequest
+from graphmem.contract.records import AddRequest, Changed, CopyRequest
+from graphmem.errors import Refused, Unavailable, Usage
+from graphmem.model import Entity, Record
+from graphmem.names import mark
+from graphmem.settings.folders import user_store
+from graphmem.store.attempt import attempt
+from graphmem.store.runtime import Client
+from graphmem.system.user import OF_USER
+from graphmem.usecase.records.change import add_record
+
+COPIED: dict[str, type[AddRequest]] = {
+    request.kind: request for request in (AddFailureRequest, AddPatternRequest, AddLessonRequest, AddEntityRequest)
+}
+# What a copy does not take along: code and files of the project, and how a record is added.
+LEFT = frozenset(("cites", "files", "supersedes", "dedup", "dry_run", "replace", "versions_from", "type_name"))
+
+
+def promote(client: Client, request: CopyRequest) -> Changed:
+    """
+    Copy a record of the project into the user's own store.
+
+    Raises:
+        Unavailable: there is no such store, or the settings turn it off.
+        Refused: the record belongs to its project, such as a task.
+    """
+    user, root = of_user(client), client.layout.root
+    record = found(client, request.ref)
+    origin = f"project:{root.name}-{mark(str(root.resolve()))}/{record.key_ref}"
+    return attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+
+
+def adopt(client: Client, request: CopyRequest) -> Changed:
+    """Copy a record of the user's own store into the project; which other project it came from is not told there."""
+    user = of_user(client)
+    record = attempt(user, lambda: found(user, request.ref.removeprefix(OF_USER)))
+    origin = f"user:{record.key_ref}"
+    return copied(client, record, origin, [origin])
+
+
+def of_user(client: Client) -> Client:
+    """Return the user's own store beside that of a project."""
+    if client.of_user is not None:
+        return client.of_user
+    folder = user_store()
+    if client.layout.root == folder:
+        raise Usage("this is the user's own store", hint="run the command in a project")
+    if folder is None or not client.settings.user_store:
+        raise Unavailable(
+            "the user's own store is turned off", hint="see GRAPHMEM_USER_STORE and the setting user_store"
+        )
+    raise Unavailable(f"the user's own store is missing: {str(folder)!r}", hint="make it with: graphmem init --user")
+
+
+def found(client: Client, ref: str) -> Record:
+    """Return a record that may be copied."""
+    with client.reading() as snapshot:
+        number = snapshot.resolve(ref)
+        record = snapshot.catalog.records([number])[number]
+    if kind_of(record) not in COPIED:
+        raise Refused(f"{record.ref} belongs to its project", hint=f"what can be copied: {', '.join(sorted(COPIED))}")
+    return record
+
+
+def kind_of(record: Record) -> str:
+    """Return the kind of a record, whatever type it is of."""
+    return "entity" if isinstance(record, Entity) else record.record_type
+
+
+def copied(client: Client, record: Record, origin: str, sources: list[str]) -> Changed:
+    """Add a record to a store, unless it was copied there before; the name that it has there may be another one."""
+    with client.reading() as snapshot:
+        known = snapshot.catalog.origins(origin.partition(":")[0]).get((record.record_type, origin))
+        if known is not None:
+            there = snapshot.catalog.records([known])[known]
+            return Changed(ref=there.ref, action="unchanged", record=there)
+        is_taken = snapshot.catalog.lookup(record.record_type, record.name) is not None
+    request, row = COPIED[kind_of(record)], record.to_row()
+    fields: dict[str, Any] = {
+        name: value for name, value in row.items() if name in request.model_fields.keys() - LEFT and value is not None
+    }
+    fields |= {"sources": sources} | ({"versions_from": "none"} if "versions_from" in request.model_fields else {})
+    if isinstance(record, Entity):
+        return add_record(client, request(**fields | {"type_name": record.record_type, "name": record.name}))
+    return add_record(client, request(**fields | {"name": None if is_taken else record.name}))

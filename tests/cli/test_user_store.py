@@ -1,0 +1,86 @@
+"""The user's own store on the command line: ``--user``, marked references, ``promote`` and ``adopt``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
+
+ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
+
+
+@pytest.fixture
+def own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for the user's own store, empty yet."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.delenv("GRAPHMEM_USER_STORE")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+    return home / "graphmem"
+
+
+def test_init_makes_it_and_every_command_works_on_it(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    missing = graphmem("--user", "list")
+    assert (missing.status, "graphmem init --user" in missing.err) == (4, True)
+    made = graphmem("init", "--user")
+    assert made.out.splitlines()[0] == f"made {own}/.graphmem"
+    assert "promote REF --to user" in made.out
+    assert graphmem("init", "--user").out == f"already there: {own}/.graphmem\n"
+    assert graphmem("--user", "add", "pattern", "--trigger", "a push is refused", "--insight", "sign").status == 0
+    assert graphmem("list", "--user").out == "pattern/a-push-is-refused  a push is refused\n"
+    assert graphmem("list").out == ""
+    assert Memory(own).get("pattern/a-push-is-refused").record.headline == "a push is refused"
+
+
+def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    graphmem("init", "--user")
+    graphmem("--user", "add", "failure", "--name", "gone", "--trigger", ERROR, "--fix", "pin setuptools")
+    graphmem("add", "failure", "--name", "mine", "--trigger", "KeyError: 'price'")
+    assert graphmem("query", ERROR).out.splitlines()[0].startswith("user:failure/gone")
+    found = json.loads(graphmem("query", ERROR, "--json").out)["results"][0]
+    assert (found["store"], found["ref"]) == ("user", "failure/gone")
+    assert graphmem("get", "user:failure/gone").out.splitlines()[0] == "failure/gone"
+    assert "helped 1" in graphmem("feedback", "user:failure/gone", "--helped").out
+    assert graphmem("edit", "user:failure/gone", "--fix", "vendor it").status == 0
+    assert graphmem("solutions", "user:failure/gone").out.splitlines()[0] == "fix: vendor it"
+    mixed = graphmem("link", "user:failure/gone", "related_to", "failure/mine")
+    assert (mixed.status, "two stores" in mixed.err) == (2, True)
+    both = graphmem("--dir", ".", "get", "user:failure/gone")
+    assert (both.status, "two stores" in both.err) == (2, True)
+    assert (
+        graphmem("get", "user:failure/none").status == 4
+        or "nothing is named" in graphmem("get", "user:failure/none").err
+    )
+
+
+def test_promote_and_adopt_say_where_the_copy_is(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    graphmem("init", "--user")
+    graphmem("add", "pattern", "--name", "pin", "--trigger", "a tool dropped a module", "--insight", "pin tools")
+    assert graphmem("promote", "pattern/pin", "--to", "user").out == "created user:pattern/pin\n"
+    assert graphmem("promote", "pattern/pin", "--to", "user").out == "unchanged user:pattern/pin\n"
+    wrong = graphmem("promote", "pattern/pin")
+    assert (wrong.status, "graphmem promote REF --to user" in wrong.err) == (2, True)
+    graphmem("--user", "add", "pattern", "--name", "sign", "--trigger", "a push is refused", "--insight", "sign")
+    assert graphmem("adopt", "user:pattern/sign").out == "created pattern/sign\n"
+    assert graphmem("adopt", "pattern/sign").out == "unchanged pattern/sign\n"
+
+
+def test_it_is_turned_off_by_an_empty_variable(
+    graphmem: Graphmem,  # noqa: F811
+    own: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graphmem("init", "--user")
+    graphmem("--user", "add", "pattern", "--name", "sign", "--trigger", "a push is refused", "--insight", "sign")
+    assert "user:pattern/sign" in graphmem("query", "a push is refused").out
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", "")
+    assert graphmem("query", "a push is refused").out == ""
+    off = graphmem("--user", "list")
+    assert (off.status, "turned off" in off.err) == (2, True)
+
+
+def test_a_client_is_not_set_up_for_the_store_of_a_user(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    graphmem("init", "--user")
+    found = graphmem("--user", "install", "codex")
+    assert (found.status, "graphmem install CLIENT --user" in found.err) == (2, True)

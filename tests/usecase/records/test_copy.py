@@ -1,0 +1,107 @@
+"""Copies between the store of a project and the user's own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from graphmem import Memory
+from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
+from tests.sample import open_memory
+
+ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
+
+
+def rows(memory: Memory) -> list[Mapping[str, object]]:
+    return [one.record.to_row() for one in memory.list().results]
+
+
+def test_a_record_is_copied_with_where_it_came_from_and_once(memory: Memory, user: Memory, tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("x = 1\n")
+    memory.failures.add(
+        ERROR, fix="pin setuptools", name="gone", tags=["build"], cost=2, sources=["ann"], files=["setup.py"],
+        cites=["setup.py"], versions={"setuptools": "82.0"},
+    )  # fmt: skip
+    memory.feedback("failure/gone", helped=True)
+    made = memory.user.promote("failure/gone")
+    assert (made.action, made.ref) == ("created", "failure/gone")
+    (row,) = rows(user)
+    sources = row["sources"]
+    assert isinstance(sources, list) and sources[0] == "ann"
+    assert sources[1].startswith(f"project:{tmp_path.name}-") and sources[1].endswith(memory.get("gone").record.key_ref)
+    assert {
+        "fix": "pin setuptools",
+        "tags": ["build"],
+        "cost": 2,
+        "versions": {"setuptools": "82.0"},
+    }.items() <= row.items()
+    assert not {"files", "cites", "helped"} & row.keys()
+    before = (user.client.layout.data / "failure.ndjson").read_bytes()
+    assert memory.user.promote("failure/gone").action == "unchanged"
+    assert (user.client.layout.data / "failure.ndjson").read_bytes() == before
+
+
+def test_what_was_edited_in_the_copy_stays(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+    memory.user.promote("pattern/pin")
+    user.edit("pattern/pin", insight="pin them all")
+    user.rename("pattern/pin", "pin-all")
+    again = memory.user.promote("pattern/pin")
+    assert (again.action, again.ref) == ("unchanged", "pattern/pin-all")
+    assert user.get("pattern/pin-all").record.headline == "a tool dropped a module"
+
+
+def test_a_name_that_another_record_has_is_not_taken(memory: Memory, user: Memory) -> None:
+    user.failures.add("TypeError: something else", fix="mine", name="gone")
+    memory.failures.add(ERROR, fix="pin setuptools", name="gone")
+    made = memory.user.promote("failure/gone")
+    assert made.action == "created" and made.ref != "failure/gone"
+    assert [fix.text for fix in user.get("failure/gone").fixes] == ["mine"]
+
+
+def test_two_projects_with_one_name_do_not_hide_each_other(user: Memory, tmp_path: Path) -> None:
+    for place in ("one", "two"):
+        with open_memory(tmp_path / place / "app") as memory:
+            memory.patterns.add(f"the {place} tool of its own dropped a module", place, name="pin")
+            assert memory.user.promote("pattern/pin").action == "created"
+    assert len(rows(user)) == 2
+
+
+def test_adopting_tells_nothing_of_other_projects(memory: Memory, user: Memory, tmp_path: Path) -> None:
+    with open_memory(tmp_path / "other" / "secretproject") as other:
+        other.patterns.add("a tool dropped a module", "pin build tools", name="pin", sources=["secretmeeting"])
+        other.user.promote("pattern/pin")
+    made = memory.user.adopt("user:pattern/pin")
+    assert (made.action, made.ref) == ("created", "pattern/pin")
+    assert memory.user.adopt("pattern/pin").action == "unchanged"
+    found = [path for path in (tmp_path / ".graphmem").rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
+    assert found == []
+    assert rows(memory)[0]["sources"] == [f"user:{made.record.key_ref}"]
+
+
+def test_entities_need_their_type_there(memory: Memory, user: Memory) -> None:
+    memory.types.add_entity("tool")
+    memory.entities.add("tool", "make", value="GNU")
+    with pytest.raises(GraphmemError, match="tool"):
+        memory.user.promote("tool/make")
+    user.types.add_entity("tool")
+    assert memory.user.promote("tool/make").ref == "tool/make"
+    assert memory.user.promote("tool/make").action == "unchanged"
+
+
+def test_what_cannot_be_copied_is_refused_with_the_reason(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, user: Memory
+) -> None:
+    memory.sessions.decide("cookies hold tokens", key="cookies")
+    with pytest.raises(Refused, match="belongs to its project"):
+        memory.user.promote("decision/cookies")
+    user.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+    with pytest.raises(Usage, match="is the user's own store"):
+        user.user.promote("pattern/pin")
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", str(tmp_path / "none"))
+    with pytest.raises(Unavailable, match="is missing") as missing:
+        memory.user.adopt("pattern/pin")
+    assert missing.value.hint == "make it with: graphmem init --user"
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", "")
+    with pytest.raises(Unavailable, match="turned off"):
+        memory.user.adopt("pattern/pin")

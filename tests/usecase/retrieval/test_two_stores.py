@@ -1,0 +1,269 @@
+"""Questions to the store of a project and to the user's own: what each answers, in one order, and nothing is mixed."""
+
+import json
+import os
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from graphmem import Memory
+from graphmem.contract.query import Found
+from graphmem.errors import NotFound
+from graphmem.rules.context import tokens
+from graphmem.usecase.retrieval.two_stores import CERTAINTIES
+from tests.sample import open_memory
+
+ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
+MARK = "quokka"  # a word that only the user's own store has
+WORDS = ("build", "tool", "cart", "price", "push", "hook", "sign", "release", "lock", "timeout")
+
+
+def refs(found: Found) -> list[tuple[str, str]]:
+    return [(hit.store, hit.ref) for hit in found.results]
+
+
+def test_a_query_finds_what_is_in_either_store_and_says_where(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("the cart has no price", "ask for the price first", name="price")
+    user.patterns.add("git push is refused by the hook", "sign the commits", name="sign")
+    assert refs(memory.query("git push is refused by the hook"))[0] == ("user", "pattern/sign")
+    assert refs(memory.query("the cart has no price"))[0] == ("project", "pattern/price")
+    assert memory.query("git push is refused by the hook").known
+    assert refs(user.query("git push is refused by the hook")) == [("project", "pattern/sign")]  # it is the one asked
+
+
+def test_at_equal_score_the_result_of_the_project_is_first(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("git push is refused by the hook", "ask Ann", name="ann")
+    user.patterns.add("git push is refused by the hook", "sign the commits", name="sign")
+    found = memory.query("git push is refused by the hook")
+    assert found.results[0].score == found.results[1].score
+    assert refs(found) == [("project", "pattern/ann"), ("user", "pattern/sign")]
+
+
+def test_the_first_result_is_of_the_store_that_is_surer_whatever_the_scores(memory: Memory, user: Memory) -> None:
+    asked = "pip install of numpy 1.26 fails on python 3.13 with a missing wheel"
+    memory.failures.add("ERROR: no matching distribution found for numpy 1.26 on python 3.13", name="other")
+    user.patterns.add("a wheel is missing on python 3.13", "build it", name="wheel")
+    found = memory.query(asked)
+    assert refs(found) == [("user", "pattern/wheel"), ("project", "failure/other")]
+    assert found.results[0].score < found.results[1].score
+    assert (found.known, found.certainty, found.probability) == (True, "high", user.query(asked).probability)
+
+
+def test_a_copy_with_the_same_texts_is_shown_once_and_another_fix_of_the_same_error_twice(
+    memory: Memory, user: Memory
+) -> None:
+    user.failures.add(ERROR, fix="pin setuptools", name="gone")
+    memory.user.adopt("failure/gone")
+    assert refs(memory.query(ERROR)) == [("project", "failure/gone")]
+    assert [(one.store, one.ref) for one in memory.match([ERROR]).results] == [("project", "failure/gone")]
+    memory.edit("failure/gone", fix="use importlib")
+    assert refs(memory.query(ERROR)) == [("project", "failure/gone"), ("user", "failure/gone")]
+    fixes = [(fix.store, fix.text) for fix in memory.solutions("failure/gone").fixes]
+    assert fixes == [("project", "use importlib"), ("user", "pin setuptools")]
+    user.edit("failure/gone", fix="use importlib")
+    assert [fix.store for fix in memory.solutions("failure/gone").fixes] == ["project"]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    ours=st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=5, unique=True), max_size=5),
+    theirs=st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=5, unique=True), max_size=5),
+    asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True),
+)
+def test_both_stores_keep_their_own_order_and_scores(
+    tmp_path: Path, user: Memory, ours: list[list[str]], theirs: list[list[str]], asked: list[str]
+) -> None:
+    folder = tmp_path / "project"
+    shutil.rmtree(folder, ignore_errors=True)
+    with open_memory(folder) as memory:
+        user.reset(yes=True)
+        for store, texts in ((memory, ours), (user, theirs)):
+            for place, words in enumerate(texts):
+                store.patterns.add(" ".join(words), f"{store is user} {place}", name=f"p{place}", dedup=False)
+        text = " ".join(asked)
+        apart = {"user": user.query(text), "project": memory_alone(folder, text)}
+        both = memory.query(text)
+        for name, alone in apart.items():
+            assert [(hit.ref, hit.score) for hit in both.results if hit.store == name] == [
+                (hit.ref, hit.score) for hit in alone.results
+            ][: sum(hit.store == name for hit in both.results)]
+        assert CERTAINTIES.index(both.certainty) == max(CERTAINTIES.index(alone.certainty) for alone in apart.values())
+        for one, other in pairwise(both.results[1:]):
+            if (one.band == "exact") == (other.band == "exact"):
+                assert one.score >= other.score
+
+
+def memory_alone(folder: Path, text: str) -> Found:
+    """Return what a project answers without the user's own store."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAPHMEM_USER_STORE", "")
+        with Memory(folder) as alone:
+            return alone.query(text)
+
+
+@pytest.mark.parametrize("budget", [60, 150, 400, 1_000, 4_000])
+def test_a_third_of_a_context_block_at_most_is_of_the_user_and_all_of_it_fits(
+    memory: Memory, user: Memory, budget: int
+) -> None:
+    for place in range(12):
+        memory.patterns.add(f"git push number {place} is refused by the hook", f"ask Ann {place} " * 9, dedup=False)
+        user.patterns.add(f"git push number {place} is refused by a hook", f"{MARK} {place} " * 9, dedup=False)
+    found = memory.context("git push is refused by the hook", budget=budget)
+    assert found.tokens == tokens(found.text) <= budget == found.budget
+    theirs = [entry for entry in found.entries if entry.store == "user"]
+    assert sum(tokens(entry.text) for entry in theirs) <= budget / 3
+    assert all(f"`user:{entry.ref}`" in found.text for entry in theirs)
+    assert {f"user:{entry.ref}" for entry in theirs} <= set(found.refs)
+    assert len(theirs) > 0 or budget < 400
+    assert len(theirs) < len(found.entries) or budget < 150
+
+
+def test_the_marks_of_many_short_entries_count_too(memory: Memory, user: Memory) -> None:
+    for place in range(30):
+        user.patterns.add(f"push {place}", "ask", name=f"p{place}", dedup=False)
+    for budget in range(820, 900, 2):
+        theirs = memory.context("push", budget=budget).entries
+        assert sum(tokens(f"{entry.text}\n") for entry in theirs) <= budget / 3
+
+
+def test_a_context_is_of_the_user_alone_where_the_project_knows_nothing(memory: Memory, user: Memory) -> None:
+    user.patterns.add("git push is refused by the hook", "sign the commits", name="sign")
+    found = memory.context("git push is refused by the hook")
+    assert [entry.ref for entry in found.entries] == ["pattern/sign"]
+    assert found.note is None
+    assert found.known
+    assert "sign the commits" in found.text
+
+
+def test_a_log_is_compared_with_both_stores_however_long_it_is(memory: Memory, user: Memory) -> None:
+    memory.failures.add("KeyError: 'price'", fix="add a price", name="price")
+    user.failures.add(ERROR, fix="pin setuptools", name="gone")
+    lines = [*["nothing here\n"] * 100_000, f"{ERROR}\n", "KeyError: 'price'\n", "TypeError: None is not callable\n"]
+    found = memory.match(line.encode() for line in lines)
+    assert [(one.store, one.ref, one.line) for one in found.results] == [
+        ("user", "failure/gone", 100_001), ("project", "failure/price", 100_002),
+    ]  # fmt: skip
+    assert found.unknown == ["TypeError: None is not callable"]
+
+
+def test_a_failure_is_solved_by_what_the_user_knows_of_the_same_error_and_not_of_the_same_name(
+    memory: Memory, user: Memory
+) -> None:
+    memory.failures.add(ERROR, name="gone")
+    user.failures.add("TypeError: something else", fix="wrong here", name="gone")
+    user.failures.add("ModuleNotFoundError: No module named 'pkg_resources.extern'", fix="wrong too", name="near")
+    assert memory.solutions("failure/gone").fixes == []
+    user.failures.add(ERROR, fix="pin setuptools", name="missing")
+    user.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+    user.relations.link("pattern/pin", "solves", "failure/missing")
+    found = memory.solutions("failure/gone")
+    assert [(fix.store, fix.text) for fix in found.fixes] == [("user", "pin setuptools")]
+    assert [(one.store, one.ref) for one in found.results] == [("user", "pattern/pin")]
+
+
+def test_kinds_that_the_user_has_none_of_are_no_error(memory: Memory, user: Memory) -> None:
+    memory.types.add_entity("service")
+    memory.entities.add("service", "billing", value="git push")
+    user.patterns.add("git push is refused", "sign", name="sign")
+    assert refs(memory.query("git push", kinds=["service"])) == [("project", "service/billing")]
+    assert refs(memory.query("git push", kinds=["service", "pattern"]))[1:] == [("user", "pattern/sign")]
+
+
+def test_a_user_store_that_cannot_be_read_is_reported_and_the_project_answers(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("git push is refused", "sign", name="sign")
+    config = user.client.layout.config
+    config.write_text("format = 99\n[retrieval]\nno_such_key = 1\n")
+    found = memory.query("git push is refused")
+    assert refs(found) == [("project", "pattern/sign")]
+    assert any("own store was not asked" in text and "no_such_key" in text for text in found.notices)
+
+
+def test_a_damaged_catalog_of_the_user_is_made_again(memory: Memory, user: Memory) -> None:
+    user.patterns.add("git push is refused", "sign", name="sign")
+    assert refs(memory.query("git push is refused")) == [("user", "pattern/sign")]
+    root = user.client.layout.root
+    user.close()
+    with (root / ".graphmem" / "local" / "catalog.sqlite").open("r+b") as file:
+        file.seek(0)
+        file.write(os.urandom(8192))
+    with Memory(memory.client.layout.root) as again:
+        assert refs(again.query("git push is refused")) == [("user", "pattern/sign")]
+
+
+@pytest.mark.parametrize("way", ["empty", "setting", "relative", "scope"])
+def test_the_user_store_is_not_asked_where_it_is_off(
+    memory: Memory, user: Memory, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    user.patterns.add("git push is refused", "sign", name="sign")
+    memory.patterns.add("the cart has no price", "ask", name="price")
+    root = memory.client.layout.root
+    assert ("user", "pattern/sign") in refs(memory.query("git push is refused"))
+    scope = None
+    match way:
+        case "empty":
+            monkeypatch.setenv("GRAPHMEM_USER_STORE", "")
+        case "setting":
+            (root / ".graphmem" / "config.toml").write_text("format = 1\nuser_store = false\n")
+        case "relative":
+            monkeypatch.chdir(user.client.layout.root.parent)
+            monkeypatch.setenv("GRAPHMEM_USER_STORE", user.client.layout.root.name)
+        case "scope":
+            memory.scopes.add("narrow", read=["pattern"])
+            scope = "narrow"
+    with Memory(root, scope=scope) as again:
+        assert ("user", "pattern/sign") not in refs(again.query("git push is refused"))
+        with pytest.raises(NotFound):
+            again.get("user:pattern/sign")
+
+
+def test_a_project_cannot_turn_the_user_store_on(memory: Memory, user: Memory) -> None:
+    own = Path(os.environ["XDG_CONFIG_HOME"]) / "graphmem"
+    own.mkdir(parents=True)
+    (own / "config.toml").write_text("user_store = false\n")
+    root = memory.client.layout.root
+    (root / ".graphmem" / "config.toml").write_text("format = 1\nuser_store = true\n")
+    user.patterns.add("git push is refused", "sign", name="sign")
+    with Memory(root) as again:
+        found = again.query("git push is refused")
+    assert found.results == []
+    assert any("user_store" in text and "not on" in text for text in found.notices)
+
+
+def test_nothing_of_the_user_store_is_in_the_folder_of_the_project(
+    memory: Memory, user: Memory, tmp_path: Path
+) -> None:
+    """Not in its files, and not in what is derived from them or kept of what was asked."""
+    user.failures.add(f"{MARK} said\n{ERROR}", fix=f"{MARK} setuptools", name=f"{MARK}-gone", tags=[MARK])
+    user.patterns.add("a tool dropped a module", f"{MARK} build tools", name=f"{MARK}-pin")
+    user.relations.link(f"pattern/{MARK}-pin", "solves", f"failure/{MARK}-gone")
+    memory.failures.add(ERROR, name="gone")
+    memory.query(ERROR)
+    memory.context(ERROR)
+    memory.match([ERROR])
+    memory.solutions("failure/gone")
+    assert MARK in memory.ran(["make"], log=[ERROR], status=2).model_dump_json()
+    assert leaks(tmp_path) == []
+    memory.ran(["make"], log=["ok"], status=0)
+    shown = ""
+    for event in (
+        {"hook_event_name": "SessionStart", "source": "startup"},
+        {"hook_event_name": "UserPromptSubmit", "prompt": ERROR},
+        {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "make"},
+         "tool_response": {"stdout": "", "stderr": ERROR, "exit_code": 2}},
+        {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "make"},
+         "tool_response": {"stdout": "1 passed", "stderr": "", "exit_code": 0}},
+        {"hook_event_name": "SessionEnd"},
+    ):  # fmt: skip
+        given = {"session_id": "s", "cwd": str(tmp_path), **event}
+        shown += memory.hook("claude-code", json.dumps(given)).text
+        assert leaks(tmp_path) == []
+    assert MARK in shown and MARK in memory.context(ERROR).text  # it was there to leak
+
+
+def leaks(folder: Path) -> list[Path]:
+    """Return the files of a project that hold what only the user's own store has."""
+    return [path for path in folder.rglob("*") if path.is_file() and MARK.encode() in path.read_bytes()]
