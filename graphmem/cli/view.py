@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Call, Taken, passes
+from graphmem.cli.commands import Call, passes
 from graphmem.cli.dump import written
 from graphmem.contract.service import ServedPage, ServiceStatus
 from graphmem.contract.view import MOST_DRAWN, PageData, ViewRequest
@@ -21,7 +21,7 @@ ANY_PORT = "127.0.0.1:0"
 TOKEN = "GRAPHMEM_HTTP_TOKEN"  # the variable of a token that a person chose; the service made no file then
 
 
-@passes("view", ViewRequest, most=Taken(meaning="Show at most this many records in the file"))
+@passes("view", ViewRequest)
 def view(
     invocation: Invocation,
     call: Call,
@@ -41,7 +41,7 @@ def view(
         raise Usage("--most is for a page that is a file", hint=hint)
     if output is None:
         page = served_for(invocation)
-        invocation.say("open this address in a browser; its token allows everything, so show it to nobody")
+        invocation.say("open this address in a browser, and keep it to yourself: its token allows everything")
         invocation.answer(page, page.address, is_file=True)
         return
     refuse_other(current_folder() / output, str(output))

@@ -32,7 +32,7 @@ def test_the_address_of_the_page_is_said_and_a_service_is_started_for_it_once(pr
     assert first.returncode == 0, first.stderr
     assert first.stdout.strip() == json.loads(second.stdout)["address"]
     assert urlsplit(first.stdout.strip()).path == "/view"
-    assert "so show it to nobody" in first.stderr
+    assert "keep it to yourself" in first.stderr
 
 
 @pytest.mark.process
