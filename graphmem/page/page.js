@@ -254,6 +254,11 @@
     context.fillStyle = is.text;
     context.fillText(node.label, x + 6, node.y + settings.labelSize / 3);
   }
+  // Where some records are, so that the picture is as large as these.
+  function boxOf(found) {
+    const side = (name) => found.reduce(([least, most], place) => [Math.min(least, records[place][name]), Math.max(most, records[place][name])], [Infinity, -Infinity]);
+    return { x: side("x"), y: side("y") };
+  }
   let is = {}; // the colours that sigma has to be told
   function showGraph(found) {
     const kept = new Set(found);
@@ -272,11 +277,14 @@
       if (camera) drawing.getCamera().setState(camera);
       drawing.on("clickNode", (event) => open(Number(event.node)));
     }
+    drawing.setCustomBBox(found.length && found.length < records.length ? boxOf(found) : null);
+    const ends = new Set([...path].flatMap((number) => [edges[number].source, edges[number].target]));
     // Where nothing is left out or marked, sigma draws what it has: a reducer costs time for each record.
     const isPlain = picked === null && kept.size === records.length && !asked.relation && !path.size;
     drawing.setSetting("nodeReducer", isPlain ? null : (node, given) => {
       const place = Number(node);
       const near = picked === null || place === picked || around[place].some((number) => edges[number].source === picked || edges[number].target === picked);
+      if (ends.has(place)) return { ...given, forceLabel: true };
       if (!kept.has(place)) return { ...given, hidden: true };
       return near ? { ...given, highlighted: place === picked } : { ...given, color: is.far, label: "" };
     });
