@@ -2413,7 +2413,7 @@ class Memory(Handle):
 
     def dump(
         self,
-        format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld"] = "ndjson",
+        format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html"] = "ndjson",
         *,
         kinds: Collection[str] = (),
     ) -> Dump:

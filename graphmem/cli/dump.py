@@ -33,7 +33,7 @@ def dump(
     Print the memory as NDJSON, archived rows too, or in the form of another program.
 
     `graphmem import` takes ndjson, csv, mcp-memory, beads and okf; graphml, dot, mermaid and jsonld are for programs
-    that compute with graphs or draw them; markdown is for people.
+    that compute with graphs or draw them; markdown, and html as one page for a browser, are for people.
 
     Example: graphmem dump --to mermaid --kind solves -o memory.mmd
     """
@@ -52,7 +52,7 @@ def dump(
 def shown(answer: Dump) -> str:
     """Return the files of a dump as a terminal shows them, one after the other."""
     document = "\n".join(answer.files.values()).rstrip("\n")
-    return document if answer.format in ("graphml", "dot", "mermaid", "markdown") else inert(document)
+    return document if answer.format in ("graphml", "dot", "mermaid", "markdown", "html") else inert(document)
 
 
 def written(files: Mapping[str, str], output: Path, *, is_folder: bool) -> None:

@@ -47,7 +47,9 @@ class ResetRequest(Request):
     yes: bool = Field(False, description="Take all rows out; without it they are only counted")
 
 
-DumpFormat = Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld"]
+DumpFormat = Literal[
+    "ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html"
+]
 
 
 class DumpRequest(Request):

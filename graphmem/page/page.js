@@ -11,6 +11,7 @@
   const VIEWS = [["now", "Now"], ["records", "Records"], ["tree", "Tree"], ["graph", "Graph"], ["campaigns", "Campaigns"], ["health", "Health"]];
   const FILTERED = ["records", "tree", "graph"];
   const MOST_UNSOLVED = 8;
+  const MOST_MOVING = 5000; // edges that are drawn while the picture moves
   const asked = { text: "", kind: "", relation: "", order: "importance" };
   let picked = null, start = null, drawing = null, camera = null, before = null;
   // What the served page shows more, and does; see live.js.
@@ -266,13 +267,13 @@
       is = DARK.matches ? { text: "#e6e9ed", back: "#262b32", edge: "#3c444e", far: "#2b3138", path: "#ff9e94" }
         : { text: "#1b1f24", back: "#ffffff", edge: "#c9ced4", far: "#e2e5e8", path: "#b3261e" };
       showLegend();
-      const graph = new graphology.MultiGraph(), scale = Math.min(1, 50 / Math.sqrt(records.length)); // of many each is small
+      const graph = new graphology.MultiGraph(), scale = Math.min(1, 35 / Math.sqrt(records.length)); // of many each is small
       const most = records.reduce((found, one) => Math.max(found, one.importance ?? 0), 2), still = matchMedia("(prefers-reduced-motion: reduce)").matches;
       records.forEach((one, place) => graph.addNode(place, { x: one.x, y: one.y, size: scale * (3 + 5 * Math.sqrt((one.importance ?? 0) / most)),
         label: visible(one.ref), color: colour(one.kind) }));
       edges.forEach((edge, number) => graph.addEdgeWithKey(number, edge.source, edge.target, { size: 1, color: is.edge }));
       drawing = new Sigma(graph, document.getElementById("drawing"), { labelRenderedSizeThreshold: 6, allowInvalidContainer: true, labelColor: { color: is.text }, labelFont: "system-ui, sans-serif", labelDensity: 0.5,
-        defaultDrawNodeHover: hover,
+        defaultDrawNodeHover: hover, hideEdgesOnMove: edges.length > MOST_MOVING,
         ...(still ? { zoomDuration: 1, doubleClickZoomingDuration: 1, inertiaDuration: 1 } : {}) });
       if (camera) drawing.getCamera().setState(camera);
       drawing.on("clickNode", (event) => open(Number(event.node)));

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from graphmem.contract.store import Dump, DumpRequest
+from graphmem.contract.view import MOST_DRAWN
 from graphmem.errors import Refused
 from graphmem.exporters import dot, graphml, jsonld, markdown, mermaid
 from graphmem.exporters.graph import Graph, GraphEdge
@@ -12,10 +13,13 @@ from graphmem.ledger.layout import holds
 from graphmem.ledger.parts import home_of
 from graphmem.model import MODELS, Fact, Record
 from graphmem.model.record import CHECKED
+from graphmem.names import row_id
 from graphmem.ndjson import Row, decode
+from graphmem.page.render import page_of as rendered
 from graphmem.store.snapshot import Snapshot
 from graphmem.system.shell import command
 from graphmem.usecase.store.split import home_of_kind
+from graphmem.usecase.store.view import page_of
 
 OF_TYPES = ("entity", "relation")  # kinds whose rows are in a file for each type
 RECORDS = tuple(kind for kind, model in MODELS.items() if issubclass(model, Record) and not issubclass(model, Fact))
@@ -50,6 +54,8 @@ def dump(snapshot: Snapshot, request: DumpRequest) -> Dump:
         files = {f"memory.{request.format}": content}
         return Dump(format=request.format, rows=len(lines), left_out={}, files=files)
     records, relations = chosen(snapshot, request)
+    if request.format == "html":
+        return page(snapshot, request, records)
     asked = Counter(row["kind"] for row in (*records, *relations))
     if request.format in FOREIGN:
         made, written = FOREIGN[request.format][1](records, relations)
@@ -59,6 +65,21 @@ def dump(snapshot: Snapshot, request: DumpRequest) -> Dump:
         made, written = GRAPHS[request.format](graph)
     left_out = dict(sorted((asked - written).items()))
     return Dump(format=request.format, rows=written.total(), left_out=left_out, files=dict(made))
+
+
+def page(snapshot: Snapshot, request: DumpRequest, records: Sequence[Row]) -> Dump:
+    """Return the page of ``view`` with some records, and without what waits on this machine."""
+    kinds = {kind for kind in request.kinds if kind in snapshot.vocabulary.linkable}
+    numbers = {row_id(key_ref(row)) for row in records}
+    data = page_of(snapshot, MOST_DRAWN, records_of=numbers, types=kinds or None)
+    data = data.model_copy(update={"events": [], "inbox": []})
+    left_out = {"record": data.left_out} if data.left_out else {}
+    return Dump(
+        format="html",
+        rows=len(data.records) + len(data.edges),
+        left_out=left_out,
+        files={"memory.html": rendered(data)},
+    )
 
 
 def lines_of(snapshot: Snapshot, kinds: Sequence[str | None]) -> list[bytes]:

@@ -1,7 +1,7 @@
 """The data of the page that people look at: records and edges with their places, what waits, what happened."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from graphmem.contract.doubts import Doubt
@@ -32,14 +32,26 @@ def view(client: Client, request: ViewRequest) -> PageData:
     return found.model_copy(update={"candidates": waiting})
 
 
-def page_of(snapshot: Snapshot, most: int) -> PageData:
-    """Return the records, the edges, the health and the events of the page."""
+def page_of(
+    snapshot: Snapshot, most: int, *, records_of: Container[int] | None = None, types: Container[str] | None = None
+) -> PageData:
+    """
+    Return the records, the edges, the health and the events of the page.
+
+    Args:
+        records_of: the records that may be in it, by number, and types: their edges; None for all.
+    """
     catalog, memories = snapshot.catalog, memories_of(snapshot)
     worth = {row_id(one.record.key_ref): one.importance for one in (*memories.failures, *memories.patterns)}
-    edges = [(kind, source, target, weight) for kind, source, target, weight, _ in catalog.live_edges()]
+    edges = [
+        (kind, source, target, weight)
+        for kind, source, target, weight, _ in catalog.live_edges()
+        if types is None or kind in types
+    ]
     degrees = Counter(end for _, source, target, _ in edges for end in (source, target))
     every = sorted(
-        catalog.all_live(without=FACTS), key=lambda number: (-worth.get(number, 0), -degrees[number], number)
+        (number for number in catalog.all_live(without=FACTS) if records_of is None or number in records_of),
+        key=lambda number: (-worth.get(number, 0), -degrees[number], number),
     )
     records = catalog.records(every[:most])
     order = sorted(records, key=lambda number: records[number].ref)

@@ -1,7 +1,9 @@
 """``dump``: the rows of the memory, as other memories take them."""
 
+import json
 import tempfile
 from collections.abc import Mapping
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from tests.exporters.hostile import SIGNS
 from tests.importers.real import SAMPLES
 from tests.importers.test_beads import issue, needs, write
 from tests.sample import contents, data, open_memory
+from tests.usecase.harvest.test_review import put
 
 
 def content(answer: Dump) -> str:
@@ -266,3 +269,45 @@ def test_whatever_the_texts_the_same_rows_come_back(
     found = [MODELS[draft.row["kind"]].model_validate(draft.row).to_row() for draft in reading.drafts]
     assert (reading.skipped, reading.dangling) == ([], 0)
     assert sorted(map(encode, found)) == sorted(map(encode, (*records, *edges)))
+
+
+class Data(HTMLParser):
+    """What a page holds as JSON, read as a browser reads it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.is_data, self.text = False, ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.is_data = ("id", "data") in attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data if self.is_data else ""
+
+
+def page(memory: Memory, *kinds: str) -> dict[str, Any]:
+    (text,) = memory.dump(format="html", kinds=kinds).files.values()
+    found: dict[str, Any] = json.loads(Data(text).text)
+    return found
+
+
+def test_a_page_holds_the_live_records_and_edges_that_are_asked_for_and_nothing_of_this_machine(tmp_path: Path) -> None:
+    with open_memory(tmp_path / "page") as memory:
+        memory.failures.add("</script> it broke", name="broke")
+        memory.failures.add("gone", name="gone")
+        memory.patterns.add("it breaks", "mend it", name="mend")
+        memory.relations.link("pattern/mend", "solves", "failure/broke")
+        memory.relations.link("failure/gone", "causes", "failure/broke")
+        memory.forget("failure/gone")
+        memory.inbox.add("look at it")
+        memory.events.add("lunch")
+        put(memory)
+        found = page(memory)
+        assert [one["ref"] for one in found["records"]] == ["failure/broke", "pattern/mend"]
+        assert [one["type"] for one in found["edges"]] == ["solves"]
+        assert (found["candidates"], found["inbox"], found["events"]) == ([], [], [])
+        assert found["records"][0]["title"] == "</script> it broke"
+        assert [one["ref"] for one in page(memory, "pattern")["records"]] == ["pattern/mend"]
+        assert page(memory, "pattern")["edges"] == page(memory, "causes")["edges"] == []
+        assert [one["ref"] for one in page(memory, "solves")["records"]] == ["failure/broke", "pattern/mend"]
