@@ -35,7 +35,7 @@ from graphmem.service.place import path_of, project_of, stamp
 from graphmem.service.streams import Streams, of_caller, separate_streams
 from graphmem.service.wire import peer_of, receive, send
 from graphmem.system.surroundings import Surroundings, called_from
-from graphmem.system.user import callers_own
+from graphmem.system.user import callers_own, own_store
 from graphmem.telemetry import DONE, observed
 
 LOOK_S = 0.5  # seconds between two looks at the files, the project and the clock
@@ -255,7 +255,10 @@ class Service:
         arguments = [str(word) for word in request["arguments"]]
         if runs_here(arguments):
             return False
-        project = project_of(arguments, str(request["folder"]), dict(request["variables"]))
+        variables = dict(request["variables"])
+        project = project_of(arguments, str(request["folder"]), variables)
+        if own_store(variables) not in (None, own_store(os.environ)):  # another folder than this service may ask
+            return False
         return project is not None and os.path.realpath(project) == os.path.realpath(self.project)
 
     def is_confirmed(self, connection: socket.socket) -> bool:

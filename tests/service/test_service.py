@@ -329,15 +329,35 @@ def test_with_http_too_one_that_was_killed_is_not_taken_for_the_new_one(project:
         (["serve"], "."),
         (["list"], "/"),
         (["list", "--dir", "/tmp"], "."),
+        (["list", "--user"], "."),
+        (["edit", "user:failure/boom", "--fix", "x"], "."),
+        (["promote", "failure/boom", "--to", "user"], "."),
     ],
 )
 def test_what_does_not_belong_to_a_service_is_refused_by_the_service_itself(
     project: Project, idle: Service, arguments: list[str], folder: str
 ) -> None:
     """A caller in a sandbox may reach the socket, and little else."""
-    request = {"arguments": arguments, "folder": str(project.root / folder), "variables": {}}
+    variables = {"GRAPHMEM_USER_STORE": ""}
+    request = {"arguments": arguments, "folder": str(project.root / folder), "variables": variables}
     assert not idle.may_run(request)
     assert idle.may_run({**request, "arguments": ["list"], "folder": str(project.root)})
+
+
+def test_a_service_asks_no_other_store_of_a_user_than_its_own(
+    project: Project, idle: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caller in a sandbox would read what it cannot reach."""
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", "/home/me/own")
+
+    def may_run(**variables: str) -> bool:
+        return idle.may_run({"arguments": ["query", "x"], "folder": str(project.root), "variables": variables})
+
+    assert may_run(GRAPHMEM_USER_STORE="/home/me/own")
+    assert may_run(GRAPHMEM_USER_STORE="")
+    assert not may_run(GRAPHMEM_USER_STORE="/home/me/secret")
+    assert not may_run(XDG_DATA_HOME="/home/me/secret")
+    assert not may_run()
 
 
 def test_a_service_takes_no_code_and_no_token_from_its_caller() -> None:
