@@ -59,7 +59,7 @@ def events(
     if not follow:
         answer: EventList = call()
         invocation.answer(answer, "\n".join(map(line, answer.events)))
-        if not answer.events:
+        if not (answer.events or answer.notices):  # of lines that are not read
             invocation.say("no such events" if types or subject or cursor else NO_EVENTS)
         return
     request = ListEventsRequest(types=tuple(types or ()), subject=subject, cursor=cursor, limit=limit)

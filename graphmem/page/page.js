@@ -171,18 +171,23 @@
     document.querySelector("#record button").focus();
     if (shown === "graph") update();
   }
+  function said(value) { // of a field
+    if (typeof value === "string") return value;
+    const isList = Array.isArray(value) && value.every((one) => typeof one === "string");
+    return isList ? value.join(", ") : JSON.stringify(value, null, 1);
+  }
   function showRecord(place) {
     const one = records[place], panel = document.getElementById("record"), list = make("dl");
     for (const [name, value] of Object.entries(one.fields)) {
       if (UNSHOWN.includes(name)) continue;
-      list.append(make("dt", {}, name), make("dd", {}, typeof value === "string" ? value : JSON.stringify(value, null, 1)));
+      list.append(make("dt", {}, name), make("dd", {}, said(value)));
     }
     const rows = around[place].map((number) => {
       const edge = edges[number], other = far(number, place);
       return [`${edge.source === place ? "→" : "←"} ${edge.type} ${edge.weight}`, link(other)];
     });
     const close = make("button", { type: "button", click: shut }, "Close (Escape)");
-    panel.replaceChildren(close, make("h2", { class: "ref" }, one.ref), list, make("h3", {}, `Edges: ${rows.length}`), table(["edge", "record"], rows),
+    panel.replaceChildren(close, make("h2", { class: "ref" }, one.ref), list, make("h3", {}, `Edges: ${rows.length}`), ...(rows.length ? [table(["edge", "record"], rows)] : []),
       make("button", { type: "button", click: () => { start = picked; explain(); } }, "Explain from here"),
       make("button", { type: "button", click: () => explain(picked) }, "Explain to here"), ...parts.record(one));
     panel.hidden = false;

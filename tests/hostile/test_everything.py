@@ -39,7 +39,8 @@ COMMANDS = [
     "list", "list --json failure", "list --archived", "get mine", "get --json failure/mine", "query wrong",
     "query --json wrong", "context mine-went-wrong", "context --json wrong", "match -", "match --json -",
     "ran -- /bin/false", "related mine", "solutions mine", "path mine other", "stale", "similar work", "inject",
-    "experience", "session", "type list", "type show missing", "log mine", "why mine --query x", "view --json", "diff",
+    "experience", "session", "type list", "type show missing", "log mine", "why mine --query x",
+    "dump --to html", "view --out ../page.html", "diff",
     "diff HEAD", "check",
     "export --check", "validate", "validate --json", "doctor", "doctor --json", "undo --list", "stats", "verify-loop",
     "trust", "extract list", "extract run mine", "extract run mine --dry-run", "extract python .",
@@ -90,8 +91,8 @@ TYPICAL = {  # of each sort of attack some, and those that end quickly; the othe
 }  # fmt: skip
 
 MAY_CHANGE = (
-    "clone/.claude", "clone/.mcp.json", "clone/.graphmem", "clone/.git", "./out", "home/.cache", "home/.local",
-    "home/.config",
+    "clone/.claude", "clone/.mcp.json", "clone/.graphmem", "clone/.git", "./out", "./page.html", "home/.cache",
+    "home/.local", "home/.config",
 )  # fmt: skip
 
 
