@@ -7,7 +7,7 @@ from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.lessons import AddLessonRequest
 from graphmem.contract.patterns import AddPatternRequest
 from graphmem.contract.records import AddRequest, Changed, CopyRequest
-from graphmem.errors import Refused, Unavailable, Usage
+from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.model import Entity, Record
 from graphmem.names import mark
 from graphmem.settings.folders import user_store
@@ -40,7 +40,10 @@ def promote(client: Client, request: CopyRequest) -> Changed:
 def adopt(client: Client, request: CopyRequest) -> Changed:
     """Copy a record of the user's own store into the project; which other project it came from is not told there."""
     user = of_user(client)
-    record = attempt(user, lambda: found(user, request.ref.removeprefix(OF_USER)))
+    try:
+        record = attempt(user, lambda: found(user, request.ref.removeprefix(OF_USER)))
+    except NotFound as error:
+        raise NotFound(f"{error.message} in the user's own store", hint="see: graphmem --user list") from None
     origin = f"user:{record.key_ref}"
     return copied(client, record, origin, [origin])
 

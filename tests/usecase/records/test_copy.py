@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
+from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
 from tests.sample import open_memory
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
@@ -96,6 +96,9 @@ def test_what_cannot_be_copied_is_refused_with_the_reason(
     with pytest.raises(Refused, match="belongs to its project"):
         memory.user.promote("decision/cookies")
     user.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+    with pytest.raises(NotFound, match="'pattern/none' in the user's own store") as absent:
+        memory.user.adopt("user:pattern/none")
+    assert absent.value.hint == "see: graphmem --user list"
     with pytest.raises(Usage, match="is the user's own store"):
         user.user.promote("pattern/pin")
     monkeypatch.setenv("GRAPHMEM_USER_STORE", str(tmp_path / "none"))
