@@ -26,8 +26,10 @@ await page.waitForFunction(() => document.querySelector("#drawing canvas"));
 await new Promise((done) => setTimeout(done, 500));
 await page.evaluate(() => document.activeElement.blur());
 await take("graph");
-for (const name of ["campaigns", "health"]) {
+await page.select("#relation", "");
+for (const name of ["records", "tree", "campaigns", "health"]) {
   await choose(name);
+  if (name === "tree") await page.evaluate(() => document.querySelectorAll("#panel-tree [role=treeitem] .twist")[2].click());
   await page.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); });
   await take(name);
 }

@@ -3,7 +3,7 @@
 const health = (function () {
   const SVG = "http://www.w3.org/2000/svg";
   const FEWEST_WEEKS = 12, MOST_WEEKS = 52, DAY = 86400000;
-  const HIGH = 60, COLUMN = 12; // of a plot, in its own units
+  const HIGH = 44, COLUMN = 12; // of a plot, in its own units
 
   function svg(name, given, ...children) {
     const node = document.createElementNS(SVG, name);

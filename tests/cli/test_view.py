@@ -102,7 +102,9 @@ def test_a_browser_shows_every_view_by_keyboard_asks_nothing_and_axe_finds_nothi
     assert found["tree"] == {
         "kinds": ["campaign: 1", "failure: 3", "pattern: 1", "task: 5"], "first": "failure/gone the key is gone",
         "relation": "← solves 1.5 pattern/key no key", "level": ["3", "1", "1"], "opened": "pattern/key",
-        "back": "← solves 1.5 pattern/key no key", "up": "failure: 3", "filtered": ["failure: 1"], "stops": 1,
+        "back": "← solves 1.5 pattern/key no key", "up": "failure: 3",
+        "closed": ["failure/gone the key is gone", "false"], "typed": "task: 5",
+        "filtered": ["failure: 1"], "stops": 1,
     }  # fmt: skip
     assert found["tasks"] == [
         "✓ complete 001-a", "○ pending 002-b", "○ pending 003-c", "○ pending 005-e", "○ pending 004-d",
