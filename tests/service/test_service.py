@@ -188,7 +188,7 @@ def test_a_caller_that_gave_up_waiting_is_not_answered(shared: Project) -> None:
     command = {
         "arguments": ["add", "failure", "--trigger", "nobody waits for this"],
         "folder": str(shared.root),
-        "variables": {},
+        "variables": {"GRAPHMEM_USER_STORE": ""},
         "id": "1",
     }
     with socket.socket(socket.AF_UNIX) as connection:
@@ -398,7 +398,13 @@ def test_a_service_ends_only_after_the_callers_that_it_accepted(idle: Service) -
 
 
 def test_a_service_of_another_version_ends_and_the_caller_goes_on(served: Project) -> None:
-    command = {"arguments": ["list"], "folder": str(served.root), "variables": {}, "id": "1", "is_terminal": False}
+    command = {
+        "arguments": ["list"],
+        "folder": str(served.root),
+        "variables": {"GRAPHMEM_USER_STORE": ""},
+        "id": "1",
+        "is_terminal": False,
+    }
     assert served.ask({**command, "stamp": "0.0.1\nolder\nelsewhere\n0"}) is None
     assert served.started[0].wait(20 * patience()) == 0
     assert served.run("list").returncode == 0
