@@ -33,6 +33,7 @@ class Stream:
         found: dict[str, Any] = {}
         while True:
             line = self.answer.readline().decode().rstrip("\n")
+            assert line != ": still here", "no event came"
             if line.startswith(("id: ", "event: ", "data: ")):
                 name, _, value = line.partition(": ")
                 found[name] = json.loads(value) if name == "data" else value
@@ -74,6 +75,17 @@ def test_what_the_command_line_does_is_in_the_stream(served: Served) -> None:
     found = stream.next()
     assert (found["event"], found["data"]["subject"]) == ("task-started", "task/shop/001-measure")
     stream.close()
+
+
+def test_who_asks_for_changes_is_told_when_a_record_comes_and_goes_on_after_the_last_event(served: Served) -> None:
+    stream, plain = Stream(served, "/v1/events?changes=true"), Stream(served)
+    served.call("failures.add", trigger="a wheel came off", name="wheel")
+    assert stream.next() == {"event": "changed", "data": {}}  # without an id
+    add(served, 10)
+    assert [stream.next()["event"] for _ in range(2)] == ["lifecycle", "changed"]
+    assert plain.next()["event"] == "lifecycle"  # nobody else gets it
+    stream.close()
+    plain.close()
 
 
 def status_of_a_stream(served: Served) -> int:
