@@ -176,7 +176,7 @@ def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession 
         solutions = solved(snapshot, [first.ref])
     parts = [
         part
-        for part in entries([(first.record, solutions.get(first.ref, ()), [])], first.store)
+        for part in entries([(first.record, solutions.get(first.ref, ()), [], first.store)])
         if tokens(part.text) <= HOOK_PROMPT_BUDGET
     ]
     asked = f" --asked {found.asked}" if found.asked else ""
@@ -275,7 +275,7 @@ def known_before(client: Client, refs: Sequence[str]) -> Said:
         records = snapshot.catalog.records(snapshot.catalog.known(refs).values())
         doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
         sound = {number: one for number, one in records.items() if not is_doubted(doubter.of(one))}
-        parts = list(entries((one, solutions.get(number, ()), []) for number, one in sound.items()))
+        parts = list(entries((one, solutions.get(number, ()), [], "project") for number, one in sound.items()))
     opening = f"The project's memory knows this of what came before in this session. {NOTES}"
     return Said(parts, opening, report(parts, ""))
 
@@ -346,11 +346,11 @@ def end(client: Client, event: HookEvent, name: str, session: HookSession | None
 def known_failures(hits: Sequence[Matched]) -> Said:
     """Return the fixes of failures that a log reports."""
     shown = hits[:HOOK_SHOWN]
-    parts = [
-        part
-        for hit in shown
-        for part in entries([(hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"])], hit.store)
-    ]
+    parts = list(
+        entries(
+            (hit.record, [found.record for found in hit.solved_by], [f"line {hit.line}"], hit.store) for hit in shown
+        )
+    )
     return Said(parts, f"The project's memory knows this failure. {NOTES}", report(parts, ""))
 
 
@@ -400,26 +400,24 @@ def remember(*words: str) -> str:
     return f"    {shell.command('graphmem', *words, '--fix', '…')}"
 
 
-def entries(
-    found: Iterable[tuple[Record, Sequence[Record], Sequence[str]]], store: Store = "project"
-) -> Iterator[HookText]:
+def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str], Store]]) -> Iterator[HookText]:
     """
     Yield those of some memories that say what to do, with it; the text of a pattern is there once.
 
     Args:
-        found: each memory, what solves it, and what is known of it.
-        store: where they are from; of the user's own store only a hash is kept in the folder of the project.
+        found: each memory, what solves it, what is known of it, and where it is from; of the user's own store only a
+            hash is kept in the folder of the project.
     """
     shown = set[str]()
-    for record, solutions, marks in found:
-        pattern = next((one for one in solutions if isinstance(one, Pattern)), None)
-        if not isinstance(record, MemoryRecord) or record.ref in shown:
-            continue
-        if not (notes := advice(record, pattern, shown)):
-            continue
-        shown |= {record.ref, *([pattern.ref] if pattern else [])}
-        what = [*marks, track_record(record.helped, record.failed)]
+    for record, solutions, marks, store in found:
         ref = address(record.ref, store)
+        pattern = next((one for one in solutions if isinstance(one, Pattern)), None)
+        if not isinstance(record, MemoryRecord) or ref in shown:
+            continue
+        if not (notes := advice(record, pattern, shown, store)):
+            continue
+        shown |= {ref, *([address(pattern.ref, store)] if pattern else [])}
+        what = [*marks, track_record(record.helped, record.failed)]
         key = record.key_ref if store == "project" else f"{store} {mark(record.key_ref)}"
         lines = [f"- {quoted_name(ref)} ({'; '.join(what)})"]
         lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
@@ -427,20 +425,24 @@ def entries(
         yield HookText(key, text, ref)
 
 
-def advice(record: MemoryRecord, pattern: Pattern | None, shown: Collection[str] = ()) -> list[tuple[str, str]]:
+def advice(
+    record: MemoryRecord, pattern: Pattern | None, shown: Collection[str] = (), store: Store = "project"
+) -> list[tuple[str, str]]:
     """
     Return what a memory says to do, each text with a word for what it is; of a failure the first fix too.
 
     Args:
         pattern: what solves it, if anything does.
         shown: the references of what is there already: a pattern among them is only named.
+        store: where both are from.
     """
     if isinstance(record, Failure):
         notes = [("fix", fix.text) for fix in fixes(record)[:1]]
         if pattern is None:
             return notes
-        word = f"fix, {pattern.ref}, {track_record(pattern.helped, pattern.failed)}"
-        return [*notes, ("fix", pattern.ref) if pattern.ref in shown else (word, pattern.insight)]
+        ref = address(pattern.ref, store)
+        word = f"fix, {ref}, {track_record(pattern.helped, pattern.failed)}"
+        return [*notes, ("fix", ref) if ref in shown else (word, pattern.insight)]
     if isinstance(record, Pattern):
         return [("do", record.insight)]
     return [("lesson", record.description)] if isinstance(record, Lesson) else []

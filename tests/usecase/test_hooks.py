@@ -442,6 +442,20 @@ def test_a_pattern_is_told_once_as_a_hit_or_as_what_solves_a_failure(memory: Mem
         assert "`failure/no-setuptools`" in text
 
 
+@pytest.mark.parametrize("place", ["project", "user"])
+def test_a_pattern_that_solves_two_failures_of_a_log_is_told_once(memory: Memory, user: Memory, place: str) -> None:
+    store, mark = (memory, "") if place == "project" else (user, "user:")
+    errors = [f"ModuleNotFoundError: No module named '{name}'" for name in ("yaml", "toml")]
+    store.patterns.add("a module is missing", "install from the lock file", name="lock")
+    for number, error in enumerate(errors):
+        store.failures.add(error, name=f"f{number}")
+        store.relations.link("pattern/lock", "solves", f"failure/f{number}")
+    text = bash(memory, "make", fails="\n".join(errors)).text
+    assert [f"`{mark}failure/f{number}`" in text for number in (0, 1)] == [True, True]
+    assert text.count("install from the lock file") == 1
+    assert text.count(f"{mark}pattern/lock") == 2
+
+
 def test_at_its_end_a_session_becomes_a_record_with_what_it_used(known: Memory) -> None:
     send(known, "SessionStart")
     known.sessions.work_on("make the build green")
