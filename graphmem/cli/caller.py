@@ -23,7 +23,7 @@ from graphmem.machine import requests
 from graphmem.names import inert, visible
 from graphmem.service.place import path_of
 from graphmem.settings.folders import user_store
-from graphmem.system.user import OF_USER, own_store
+from graphmem.system.user import OF_USER
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -243,11 +243,11 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
     What begins as a reference of the user's own store is completed from there.
     """
     if incomplete.startswith(OF_USER):
-        ctx.find_root().obj = Invocation(folder=own_store(os.environ) or "")
-        found = completions(
-            ctx, incomplete.removeprefix(OF_USER), lambda memory: memory.names(incomplete[len(OF_USER) :])
-        )
-        return [f"{OF_USER}{ref}" for ref in found]
+        folder, typed = user_store(), incomplete.removeprefix(OF_USER)
+        if folder is None:
+            return []
+        ctx.find_root().obj = Invocation(folder=str(folder))
+        return [f"{OF_USER}{ref}" for ref in completions(ctx, typed, lambda memory: memory.names(typed))]
     return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
 
 

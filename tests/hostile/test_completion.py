@@ -69,6 +69,8 @@ def test_references_of_the_user_s_own_store_are_completed(
     own = tmp_path_factory.mktemp("own")
     with open_memory(own) as memory:
         memory.patterns.add("a push is refused", "sign", name="sign")
+    with open_memory(store) as memory:
+        memory.patterns.add("a wheel is missing", "build it", name="wheel")
     more = {name: value.format("user:pat") for name, value in PRINTS["fish"].items()}
     assert completed(store, {**more, "GRAPHMEM_USER_STORE": str(own)}).stdout.split() == ["user:pattern/sign"]
     assert completed(store, {**more, "GRAPHMEM_USER_STORE": ""}).stdout.split() == []
