@@ -24,7 +24,7 @@ from graphmem.usecase.retrieval import match as matches
 from graphmem.usecase.retrieval import query as queries
 from graphmem.usecase.retrieval import traversal
 
-T = TypeVar("T")
+A = TypeVar("A", bound=Answer)
 R = TypeVar("R", Hit, ContextEntry, Matched, Solution)
 OF_THEIRS = {"store": "user"}
 SHARE = 3  # parts of a context block, of which the user's own store may take one
@@ -40,8 +40,8 @@ def query(client: Client, request: QueryRequest) -> Found:
     How certain an answer is says something of its first result alone: it is that of the store that is more certain.
     """
     found = queries.query(client, request)
-    theirs = of_user(client, lambda user: queries.query(user, known_kinds(user, request)))
-    hits = [hit.model_copy(update=OF_THEIRS) for hit in not_copies(theirs.results, found.results)] if theirs else []
+    theirs = ask_user(client, lambda user: queries.query(user, known_kinds(user, request)))
+    hits = added(theirs.results, found.results) if theirs else []
     if theirs is None or not hits:
         return found
     ranked = sorted([*found.results, *hits], key=lambda hit: (level_of(found, hit), -hit.score))
@@ -84,11 +84,11 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     share = request.budget // SHARE
     room = max(share - share // MARKS, 1)
     own = request.model_copy(update={"budget": room, "session": None, "files": ()})
-    theirs = of_user(client, lambda user: contexts.context(user, own))
+    theirs = ask_user(client, lambda user: contexts.context(user, own))
     entries = [marked(entry) for entry in theirs.entries] if theirs else []
     budget = request.budget - (cost_of(entries) if entries else 0)
     found = contexts.context(client, request.model_copy(update={"budget": budget}))
-    entries = not_copies(entries, found.entries)
+    entries = added(entries, found.entries)
     if theirs is None or not entries:
         return found.model_copy(update={"budget": request.budget})
     every = sorted([*found.entries, *entries], key=lambda entry: contexts.SECTIONS.index(entry.section))
@@ -114,7 +114,7 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
 def marked(entry: ContextEntry) -> ContextEntry:
     """Return an entry of the user's own store as the block of a project shows it."""
     text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, "user")), 1)
-    return entry.model_copy(update={**OF_THEIRS, "text": text})
+    return entry.model_copy(update={"text": text})
 
 
 def cost_of(entries: Sequence[ContextEntry]) -> int:
@@ -129,12 +129,10 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         return matches.match(client, raw, request)
     with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as log:
         found = matches.match(client, kept(raw, log), request)
-        log.seek(0)
-        theirs = of_user(client, lambda user: matches.match(user, log, request))
+        theirs = ask_user(client, lambda user: matches.match(user, begun(log), request))
     if theirs is None or not theirs.results:
         return found
-    results = [*found.results]
-    results += [hit.model_copy(update=OF_THEIRS) for hit in not_copies(theirs.results, found.results)]
+    results = [*found.results, *added(theirs.results, found.results)]
     answered = any(hit.by in matches.SURE for hit in theirs.results)
     return found.model_copy(
         update={
@@ -152,6 +150,12 @@ def kept(lines: Iterable[bytes], log: tempfile.SpooledTemporaryFile[bytes]) -> I
         yield line
 
 
+def begun(log: tempfile.SpooledTemporaryFile[bytes]) -> Iterable[bytes]:
+    """Return a log from its first line, also where it was read before."""
+    log.seek(0)
+    return log
+
+
 def rank_of(hit: Matched) -> tuple[int, int]:
     """Return where a failure is among those of both stores: by how sure it is, then by its line."""
     return matches.RANKS.index(hit.by), hit.line
@@ -167,11 +171,10 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
         found = traversal.solutions(snapshot, request)
         failure = snapshot.catalog.records([number := snapshot.resolve(found.failure)])[number]
     assert isinstance(failure, Failure)
-    theirs = of_user(client, lambda user: solutions_of(user, failure, request))
+    theirs = ask_user(client, lambda user: solutions_of(user, failure, request))
     if theirs is None:
         return found
-    results = [*found.results]
-    results += [one.model_copy(update=OF_THEIRS) for one in not_copies(theirs.results, found.results)]
+    results = [*found.results, *added(theirs.results, found.results)]
     results.sort(key=lambda one: (len(one.path) > 1, -one.strength, one.store))
     said = {fix.text for fix in found.fixes}
     fixes = [*found.fixes, *(fix.model_copy(update=OF_THEIRS) for fix in theirs.fixes if fix.text not in said)]
@@ -191,13 +194,14 @@ def solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> S
     )
 
 
-def not_copies(theirs: Sequence[R], ours: Sequence[R]) -> list[R]:
-    """Return the results of the user's own store that are not in the project's too, with the same texts."""
+def added(theirs: Sequence[R], ours: Sequence[R]) -> list[R]:
+    """Return what the user's own store adds to the project's results, marked; the same texts add nothing."""
     known = {(one.record.key_ref, one.record.search_text) for one in ours}
-    return [one for one in theirs if (one.record.key_ref, one.record.search_text) not in known]
+    new = (one for one in theirs if (one.record.key_ref, one.record.search_text) not in known)
+    return [one.model_copy(update=OF_THEIRS) for one in new]
 
 
-def of_user(client: Client, ask: Callable[[Client], T]) -> T | None:
+def ask_user(client: Client, ask: Callable[[Client], A]) -> A | None:
     """
     Return what the user's own store answers; None without one.
 
@@ -213,7 +217,7 @@ def of_user(client: Client, ask: Callable[[Client], T]) -> T | None:
     except (GraphmemError, OSError) as error:
         report(client, error)
         return None
-    for text in answer.notices if isinstance(answer, Answer) else ():
+    for text in answer.notices:
         if text not in client.answered_notices():
             client.notify_once(f"of the user's own store: {text}")
     return answer
