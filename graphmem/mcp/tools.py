@@ -29,6 +29,7 @@ from graphmem.names import visible
 from graphmem.store.runtime import Runtime
 from graphmem.system.user import OF_USER
 
+OF_THE_USER = " (of the user's own store)"  # after a fix, which has no reference to mark
 REFS = ("ref", "target")  # parameters that are references
 Show = Callable[[Any, View], Reply]
 
@@ -204,7 +205,7 @@ def reached(answer: Related, view: View) -> Reply:
 def solved(answer: Solutions, view: View) -> Reply:
     """Return the fixes of a failure, then what solves it."""
     hits, more, notes = page(answer, answer.results, view)
-    fixes = [cut(fix.text, ADVICE_WIDTH, view) for fix in answer.fixes]
+    fixes = [cut(fix.text, ADVICE_WIDTH, view) + OF_THE_USER * (fix.store == "user") for fix in answer.fixes]
     doubts = [escaped(doubt.text) for doubt in answer.doubts if doubt.is_mark]
     head = {"failure": answer.failure, **({"doubts": doubts} if doubts else {}), "fixes": fixes}
     shown = [hit(one.record, view, one.doubts, store=one.store, strength=round(one.strength, 3)) for one in hits]

@@ -496,3 +496,10 @@ def test_a_record_of_the_user_is_marked_and_its_mark_leads_back_to_it(user: Memo
     assert user.get("pattern/sign").record.to_row().get("helped", 1) == 1
     assert call("feedback", ref="user:pattern/none", helped=True).is_error
     assert not call("get", ref="failure/gone").is_error
+
+
+def test_a_fix_of_the_user_s_own_store_says_so(user: Memory, memory: Memory, call: Call) -> None:
+    user.failures.add(ERROR, fix="use importlib.resources", name="gone")
+    found = call("related", intent="solutions", ref="failure/gone").structured_content
+    assert found is not None
+    assert found["fixes"] == ["pin setuptools below 81", "use importlib.resources (of the user's own store)"]
