@@ -17,12 +17,11 @@ from graphmem.ledger.row import read_entry
 from graphmem.ledger.types import Types, read_types
 from graphmem.model.entry import Batch, Entry
 from graphmem.model.vocabulary import RelationType
-from graphmem.names import split_ref
 from graphmem.ndjson import BadLine
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 from graphmem.usecase.records.change import put
-from graphmem.usecase.writing.candidates import reopen
+from graphmem.usecase.writing.candidates import reopen, written
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.succession import archived_for
 from graphmem.usecase.writing.validation import refuse_archived
@@ -87,12 +86,12 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
             hint="see: graphmem undo --list; what git has, git takes back",
         )
     answer = Writes(writes=[described(snapshot.catalog, write) for write in taken])
+    accepted = written(snapshot.client)
     passed = [notes.doubt(path) for path in passed]
     snapshot.ledger.write(dict(batches(snapshot, current)), types, is_noted=False)
     for path in passed:
         safe_files.remove(path)
-    titles = {title for write in answer.writes for title in write.rows}
-    reopen(snapshot.client, lambda ref: ref in titles and not snapshot.catalog.lookup(*split_ref(ref)))
+    reopen(snapshot.client, {name for name, _ in accepted - written(snapshot.client)})
     return answer
 
 

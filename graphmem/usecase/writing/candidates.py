@@ -1,10 +1,11 @@
 """The queue of candidates of a store: what is put in has no credentials in it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.machine.candidates import CandidateQueue, Queue
 from graphmem.model.candidate import Candidate
+from graphmem.names import split_ref
 from graphmem.rules.candidate import about, insight, occasion
 from graphmem.rules.secrets import exposed, without_secrets
 from graphmem.store.runtime import Client
@@ -35,15 +36,25 @@ def queue_of(client: Client) -> CandidateQueue:
     return CandidateQueue(client.layout.candidates, client.local / "candidates.lock", client.lock_timeout_s)
 
 
-def reopen(client: Client, is_gone: Callable[[str], bool]) -> None:
-    """Let candidates wait again whose records are gone: the write that accepted them was taken back."""
-    kept = queue_of(client)
-    accepted = [one for one in kept.read().candidates.values() if one.state == "accepted" and one.refs]
-    if gone := [one.id for one in accepted if all(map(is_gone, one.refs))]:
-        with kept.changing() as queue:
-            for name in gone:
-                if name in queue.candidates:
-                    queue.candidates[name] = queue.candidates[name].model_copy(update={"state": "waiting", "refs": ()})
+def written(client: Client) -> frozenset[tuple[str, str]]:
+    """Return what records have of accepted candidates: pairs of an id, and a reference or a source from it."""
+    found = set[tuple[str, str]]()
+    for one in queue_of(client).read().candidates.values():
+        parts = filter(None, (one.failure, one.pattern, *one.other))
+        given = {source for part in parts if isinstance(sources := part.get("sources"), list) for source in sources}
+        for ref in one.refs if one.state == "accepted" else ():
+            if (number := client.catalog.lookup(*split_ref(ref))) is not None:
+                kept = given.intersection(client.catalog.stored(number).sources)
+                found.update((one.id, text) for text in (ref, *kept))
+    return frozenset(found)
+
+
+def reopen(client: Client, names: Collection[str]) -> None:
+    """Let candidates wait again: the write that accepted them was taken back."""
+    if names:
+        with queue_of(client).changing() as queue:
+            for name in queue.candidates.keys() & names:
+                queue.candidates[name] = queue.candidates[name].model_copy(update={"state": "waiting", "refs": ()})
 
 
 def redacted(candidate: Candidate) -> Candidate:

@@ -66,6 +66,19 @@ def test_after_an_undo_a_candidate_can_be_accepted_again_and_not_twice(memory: M
     assert len(memory.candidates.accept(name).reviewed[0].refs) == 2
 
 
+def test_after_an_undo_a_candidate_that_was_merged_into_a_record_can_be_accepted_again(memory: Memory) -> None:
+    memory.failures.add("lint is red: packages", name="lint")
+    for insight, ref in (("wrap it with fmt.Errorf", None), (None, "failure/lint")):
+        name = put(memory, "another error (wrapcheck)" if ref else LINT, insight)
+        memory.candidates.accept(name, into=ref or "failure/lint")
+        memory.edit("failure/lint", cost=3)
+        memory.undo()
+        assert memory.candidates.review().total == 0
+        memory.undo()
+        assert [one.id for one in memory.candidates.review().candidates] == [name]
+        memory.candidates.dismiss(name)
+
+
 def test_the_words_that_are_given_take_the_place_of_its_own(memory: Memory) -> None:
     name = put(memory)
     (failure, pattern) = (
