@@ -88,16 +88,10 @@ def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
 
 
 def listed(found: Sequence[Listed]) -> str:
-    """Return records as a list: a line each; on a terminal in columns, with what is to be done."""
-    if not found or not is_terminal():
+    """Return records as a list: a line each; on a terminal with what is to be done, each text on a line of its own."""
+    if not is_terminal():
         return "\n".join(line(one.record, one.doubts) for one in found)
-    rows = []
-    for one in found:
-        said = "\n".join([*against(one.doubts), says(one.record)])
-        rows.append([one.ref, said, "\n".join(advice_lines(one.record))])
-    if any(to_do for *_, to_do in rows):
-        return drawn(["record", "says", "what to do"], rows)
-    return drawn(["record", "says"], [row[:2] for row in rows])
+    return "\n".join(ASIDE.join([one.ref, *against(one.doubts), gist(one.record)]) for one in found)
 
 
 def gist(record: Record) -> str:
@@ -268,7 +262,7 @@ def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     made = Table()
     for name in headers:
-        made.add_column(Text(name))
+        made.add_column(Text(name), overflow="fold")
     for row in rows:
         made.add_row(*map(Text, row))
     console = Console(color_system=None, width=width_of_terminal())

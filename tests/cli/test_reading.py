@@ -35,13 +35,6 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Memory.init(tmp_path)
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Standard output is a terminal of 80 columns."""
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(text, "is_terminal", lambda: True)
-
-
 @pytest.mark.parametrize(
     ("trigger", "headline"),
     [
@@ -76,23 +69,27 @@ def test_get_begins_with_what_the_record_says(capsys: pytest.CaptureFixture[str]
     assert names[-3:] == ["sources", "created_at", "updated_at"]
 
 
-@pytest.mark.usefixtures("terminal")
-def test_on_a_terminal_no_word_is_cut_and_lists_have_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    words = " ".join(f"word{number}" for number in range(30))
-    run(["add", "failure", "--name", "a", "--trigger", words, "--fix", "duck under the table"])
+def test_on_a_terminal_no_word_and_no_reference_is_cut(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    name, words = "a-long-name" * 5, " ".join(f"word{number}" for number in range(30))
+    run(["add", "failure", "--name", name, "--trigger", words, "--fix", "duck under the table"])
     capsys.readouterr()
-    assert run(["get", "a"]) == 0
+    assert run(["get", name]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert re.findall(r"word\d+", out) == words.split()
     assert run(["list"]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
-    assert "what to do" in out and "failure/a" in out
-    assert set(re.findall(r"\w+", out)) <= {
-        *words.split(),
-        *"record says what to do failure a fix duck under the table".split(),
-    }
+    assert out.splitlines()[0] == f"failure/{name}"
+    assert out.splitlines()[-1] == "    fix: duck under the table"
+    assert set(re.findall(r"word\w+", out)) <= {*words.split()}
+    assert run(["cypher", f"RETURN '{name}' AS a, '{words}' AS b"]) == 0
+    cells = re.findall(r"│ (.*?) +│ .*? +│", capsys.readouterr().out)
+    assert "".join(cells) == name
 
 
 def test_a_line_is_cut_between_words() -> None:
