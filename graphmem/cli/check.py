@@ -66,4 +66,4 @@ def items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
 def gist(change: RowChange) -> str:
     """Return what became of a row in one line: its fields that changed, or what it says."""
     about = ", ".join(field.field for field in change.fields) or gist_of(change)
-    return f"{text.one_line(change.ref)}{f'  {text.one_line(about)}' if about else ''}"
+    return f"{change.ref}{f'  {text.one_line(about)}' if about else ''}"

@@ -86,7 +86,7 @@ def in_words(answer: Difference) -> str:
     lines = [answer.summary] if answer.changes else []
     for change in answer.changes:
         mark = MARKS.get(change.action, f"{change.action} ")
-        lines += [f"{mark}{text.one_line(change.ref)}{about(change)}", *fields(change)]
+        lines += [f"{mark}{change.ref}{about(change)}", *fields(change)]
     return "\n".join(lines)
 
 

@@ -71,10 +71,14 @@ def broken(line: str, width: int) -> list[str]:
     lead = LEAD.match(line)
     start = lead[0] if lead else ""
     rest = start.translate(BELOW) + SET_IN
+    return wrapped(line.removeprefix(start), width, start, rest)
+
+
+def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Return a text in lines broken at blanks alone, so that references stay whole; with what is before each line."""
     return textwrap.wrap(
-        line.removeprefix(start), width, initial_indent=start, subsequent_indent=rest,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def count(number: int, noun: str) -> str:
@@ -168,12 +172,14 @@ def fields(record: Record, *, but: str = "") -> str:
 
 
 def field(name: str, value: str) -> str:
-    """Return a field with its value; on a terminal its lines are as long as that is wide."""
-    lines = value.strip().split("\n")
+    """Return a field with its value; on a terminal its lines are as long as that is wide, below the name if need be."""
+    head, rest, lines = f"  {name + ':':<15} ", " " * INDENT, value.strip().split("\n")
     if is_terminal():
-        width = max(40, width_of_terminal() - INDENT)
-        lines = [part for line in lines for part in textwrap.wrap(line, width, break_long_words=False) or [""]]
-    return f"  {name + ':':<15} " + ("\n" + " " * INDENT).join(lines)
+        room = width_of_terminal()
+        if max(map(len, value.split()), default=0) > room - INDENT:
+            head, rest = f"  {name}:\n{SET_IN}", SET_IN
+        lines = [part for line in lines for part in wrapped(line, max(40, room - len(rest))) or [""]]
+    return head + f"\n{rest}".join(lines)
 
 
 def shown(value: object) -> str:

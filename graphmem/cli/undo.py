@@ -86,5 +86,5 @@ def written(write: Write) -> str:
     """Return a write on one line: when, by what, how many rows, and which."""
     counts = [f"{number:,} {what}" for what in ("added", "changed", "removed") if (number := getattr(write, what))]
     total = write.added + write.changed + write.removed
-    rows = ", ".join(text.one_line(row, 60) for row in write.rows) + (", …" if total > len(write.rows) else "")
+    rows = ", ".join(write.rows) + (", …" if total > len(write.rows) else "")
     return f"{write.at}  {write.command}  {', '.join(counts)}: {rows}"

@@ -56,7 +56,7 @@ def test_a_pasted_traceback_is_named_and_listed_by_its_error(
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(PYTHON.encode())))
     assert run(["add", "failure", "--trigger", "-", "--fix", "wait"]) == 0
     assert "failure/shopclosed-come-back-tomorrow" in capsys.readouterr().out
-    assert run(["list"]) == 0
+    assert run(["list", "failure"]) == 0
     assert capsys.readouterr().out == "failure/shopclosed-come-back-tomorrow  ShopClosed: come back tomorrow\n"
 
 
@@ -76,12 +76,14 @@ def test_on_a_terminal_no_word_and_no_reference_is_cut(
     monkeypatch.setenv("COLUMNS", "80")
     name, words = "a-long-name" * 5, " ".join(f"word{number}" for number in range(30))
     run(["add", "failure", "--name", name, "--trigger", words, "--fix", "duck under the table"])
+    run(["add", "pattern", "--name", name, "--trigger", words, "--insight", "duck"])
+    run(["link", f"pattern/{name}", "solves", f"failure/{name}"])
     capsys.readouterr()
-    assert run(["get", name]) == 0
+    assert run(["get", f"failure/{name}"]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert re.findall(r"word\d+", out) == words.split()
-    assert run(["list"]) == 0
+    assert run(["list", "failure"]) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert out.splitlines()[0] == f"failure/{name}"
@@ -90,6 +92,11 @@ def test_on_a_terminal_no_word_and_no_reference_is_cut(
     assert run(["cypher", f"RETURN '{name}' AS a, '{words}' AS b"]) == 0
     cells = re.findall(r"│ (.*?) +│ .*? +│", capsys.readouterr().out)
     assert "".join(cells) == name
+    for command in (["why", f"failure/{name}"], ["undo", "--list"]):
+        assert run(command) == 0
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= 80
+        assert {f"failure/{name}", f"pattern/{name}"} <= set(re.split(r"[\s,]+", shown))
 
 
 def test_a_line_is_cut_between_words() -> None:
