@@ -34,7 +34,7 @@ def check(
     to_markdown = is_markdown(invocation, form)
     invocation.is_quiet = True  # what is wrong is the answer here, not talk
     answer: BranchChecked = call()
-    invocation.answer(answer, in_markdown(answer) if to_markdown else in_words(answer))
+    invocation.answer(answer, in_markdown(answer) if to_markdown else in_words(answer), is_file=to_markdown)
     if not answer.ok or (strict and (answer.doubtful or answer.findings)):
         raise typer.Exit(1)
 

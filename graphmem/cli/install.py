@@ -98,7 +98,7 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
         lines += shown(answer, request, is_removal=False)
         lines += answer.notices
     lines += [f"{name} is not set up: {message}" for name, message in failed.items()]
-    invocation.answer(InstalledAll(clients=made, failed=failed), "\n".join(lines))
+    invocation.answer(InstalledAll(clients=made, failed=failed), "\n".join(lines), is_file=dry_run)
     if failed:
         raise typer.Exit(3)
 
@@ -128,7 +128,7 @@ def run(ctx: typer.Context, values: dict[str, object], *, is_user: bool, is_remo
     folder = folder_of(invocation, is_user=is_user or is_removal)
     request = InstallRequest.model_validate({**values, "folder": folder, "scope": "user" if is_user else "project"})
     answer = install_client(request, is_removal=is_removal)
-    invocation.answer(answer, "\n".join(shown(answer, request, is_removal=is_removal)))
+    invocation.answer(answer, "\n".join(shown(answer, request, is_removal=is_removal)), is_file=not answer.applied)
     for notice in answer.notices:
         invocation.say(notice)
     if is_removal or request.out:
