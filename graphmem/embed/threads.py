@@ -38,11 +38,8 @@ def side_by_side(work: Callable[[Part], Made], parts: Sequence[Part]) -> Generat
         return
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - 5 ms, and most calls have one text
 
-    pool = ThreadPoolExecutor(cores())
-    try:
-        yield from pool.map(work, parts)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with ThreadPoolExecutor(cores()) as pool:
+        yield from pool.map(work, parts)  # which cancels what has not begun where it is closed or fails
 
 
 class OneThread:

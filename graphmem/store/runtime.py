@@ -215,7 +215,7 @@ class Client:
     is_in_call: bool = False
     has_looked: bool = False  # at the files, in the call under way
     is_model_away: bool = False  # it did not answer in the call under way
-    questions: "dict[str, Vector]" = field(default_factory=dict)  # of the call under way, with their vectors
+    questions: "dict[tuple[int, str], Vector]" = field(default_factory=dict)  # asked in this call: id of model, text
 
     def __post_init__(self) -> None:
         weakref.finalize(self, self.catalog.close)  # a thread that ends closes nothing
@@ -241,7 +241,9 @@ class Client:
             return None
         if os.path.samefile(folder / FOLDER, self.layout.store):
             return None
-        return self.runtime.of_user(folder, self.layout.root).client()
+        user = self.runtime.of_user(folder, self.layout.root).client()
+        user.questions = self.questions  # a question that both are asked has one vector
+        return user
 
     @property
     def project(self) -> Path:
@@ -578,10 +580,13 @@ class Client:
 
         To be called before the snapshot is opened: a model may be asked over a network.
         """
-        if text not in self.questions and self.vectors is not None and self.embedder is not None:
+        if self.vectors is None or (embedder := self.embedder) is None:
+            return None
+        question = (id(embedder), text)
+        if question not in self.questions:
             with self.asking_model():
-                self.questions[text] = self.embedder.encode_query(text)
-        return self.questions.get(text) if self.vectors is not None else None
+                self.questions[question] = embedder.encode_query(text)
+        return self.questions.get(question)
 
     def document_vectors(self, texts: Sequence[str]) -> "Matrix | None":
         """Return the vectors of texts, kept or made now; None without a model, or where it does not answer."""
@@ -593,7 +598,7 @@ class Client:
 
     def forget_questions(self) -> None:
         """Forget what was asked in the call that ends; the next one asks a model again that did not answer."""
-        self.questions.clear()
+        self.questions = {}
         if self.is_model_away:
             self.is_model_away = False
             vars(self).pop("vectors", None)
