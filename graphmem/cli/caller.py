@@ -1,12 +1,14 @@
 """What one run of the command line knows: its options, its memory, and how it speaks."""
 
+import contextlib
 import hashlib
 import itertools
 import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from graphmem.errors import AlreadyDone, Unavailable, Usage
 from graphmem.ledger import undo
 from graphmem.machine import requests
 from graphmem.names import inert, visible
+from graphmem.service.caller import SILENT_S
 from graphmem.service.place import path_of
 from graphmem.settings.folders import user_store
 from graphmem.system.user import OF_USER
@@ -48,10 +51,12 @@ class Invocation:
     at: str | None = None
     scope: str | None = None
     is_user: bool = False  # the folder is that of the user's own store
+    is_talk_off: bool = False  # what the store reports is in the answer of this command
     command: str = ""  # the verb and its noun, such as "add failure"
     opened: "Memory | None" = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
+    showing: Any = field(default_factory=threading.RLock)  # held by the thread that changes the display
     notes: list[str] = field(default_factory=list)  # with --json they come at the end, or in the error
     new_id: Callable[[], str] = field(default_factory=lambda: ids_of(os.urandom(16).hex()))  # makes the ids of reports
     models: "Models | None" = None  # those that a service has loaded
@@ -144,7 +149,7 @@ class Invocation:
 
     def say(self, text: str) -> None:
         """Say something to the person on standard error."""
-        if self.is_quiet:
+        if self.is_quiet or self.is_talk_off:
             return
         line = visible(f"graphmem: {text}")
         if self.is_json:
@@ -173,20 +178,38 @@ class Invocation:
         """Show long work on standard error, on a terminal."""
         if self.is_quiet or not sys.stderr.isatty():
             return
-        if self.bar is None:
-            self.bar = new_bar()
-            self.bar.start()
-        if what not in self.tasks:
-            self.tasks[what] = self.bar.add_task(what, total=total or None)
-        self.bar.update(self.tasks[what], completed=done, total=total or None)
-        if 0 < total <= done:
+        with self.showing:
+            if self.bar is None:
+                self.bar = new_bar()
+                self.bar.start()
+            if what not in self.tasks:
+                self.tasks[what] = self.bar.add_task(what, total=total or None)
+            self.bar.update(self.tasks[what], completed=done, total=total or None)
+            if 0 < total <= done:
+                self.end_progress()
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Show on a terminal that the command is at work, where the block takes longer than a moment."""
+        if self.is_quiet or not sys.stderr.isatty():
+            yield
+            return
+        timer = threading.Timer(SILENT_S, self.progress, (self.command, 0, 0))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
             self.end_progress()
 
     def end_progress(self) -> None:
         """Take the progress display away: what follows may print."""
-        if self.bar is not None:
-            self.bar.stop()
-        self.bar, self.tasks = None, {}
+        with self.showing:
+            if self.bar is not None:
+                self.bar.stop()
+            self.bar, self.tasks = None, {}
 
     def answer(self, answer: BaseModel, text: str, *, is_dim: bool = False, is_file: bool = False) -> None:
         """

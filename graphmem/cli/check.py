@@ -32,7 +32,7 @@ def check(
     Example: graphmem check --base origin/main
     """
     to_markdown = is_markdown(invocation, form)
-    invocation.is_quiet = True  # what is wrong is the answer here, not talk
+    invocation.is_talk_off = True  # what is wrong is the answer here, not talk
     answer: BranchChecked = call()
     invocation.answer(answer, in_markdown(answer) if to_markdown else in_words(answer), is_file=to_markdown)
     if not answer.ok or (strict and (answer.doubtful or answer.findings)):

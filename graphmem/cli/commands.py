@@ -6,6 +6,7 @@ What a command says of a field by itself is an exception; all else follows from 
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from itertools import pairwise
@@ -129,7 +130,8 @@ def passes(
             given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
 
             def call(stream: Any = None, /, **changes: Any) -> Any:
-                return invocation.memory.call(operation, stream, **{**given, **changes})
+                with nullcontext() if stream is not None else invocation.at_work():
+                    return invocation.memory.call(operation, stream, **{**given, **changes})
 
             asked = {one.name: values[one.name] for one in named}
             show(invocation, call if second.name == "call" else call(), **asked)

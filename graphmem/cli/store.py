@@ -85,7 +85,7 @@ def validate(invocation: Invocation, call: Call) -> None:
 
     Example: graphmem validate
     """
-    invocation.is_quiet = True  # what is wrong is the answer here, not talk
+    invocation.is_talk_off = True  # what is wrong is the answer here, not talk
     answer: Checked = call()
     invocation.answer(answer, findings(answer, "well"))
     if not answer.ok:
@@ -99,11 +99,11 @@ def resolve(invocation: Invocation, call: Call) -> None:
 
     Example: graphmem resolve
     """
-    invocation.is_quiet = True  # the bad lines are about to be repaired
+    invocation.is_talk_off = True  # the bad lines are about to be repaired
     answer: Resolved = call()
     lines = [f"resolved: {file}" for file in answer.files] + [f"{found.severity}: {found}" for found in answer.findings]
     invocation.answer(answer, "\n".join(lines) or "no file is left to merge")
-    invocation.is_quiet = False
+    invocation.is_talk_off = False
     if answer.files and not answer.findings:
         invocation.say("now: git add .graphmem, then git commit (or git rebase --continue)")
 
@@ -182,7 +182,7 @@ def doctor(
     """
     if yes and not fix:
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
-    invocation.is_quiet = True  # what is wrong is the answer here, not talk
+    invocation.is_talk_off = True  # what is wrong is the answer here, not talk
     found: Doctored = call(fix=fix and yes)
     clients = checked(invocation.memory.client.layout.root)
     answer = found.model_copy(update={"findings": [*found.findings, *clients]})
@@ -190,7 +190,7 @@ def doctor(
     if answer.findings or not lines:
         lines.append(findings(answer, "well"))
     invocation.answer(answer, "\n".join(lines))
-    invocation.is_quiet = False
+    invocation.is_talk_off = False
     if fix and not yes and answer.findings:
         invocation.say("nothing was changed; do it with: graphmem doctor --fix --yes")
     if not answer.ok:

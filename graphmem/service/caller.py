@@ -6,6 +6,7 @@ does not take the command, the caller runs it by itself; the answer is the same.
 """
 
 import os
+import select
 import socket
 import sys
 
@@ -23,7 +24,9 @@ HERE = frozenset(
     " ran rebuild serve textconv trust vacuum view --follow --plot --prove".split()
 )
 COMPLETING = "_GRAPHMEM_COMPLETE"  # a variable that a shell sets where it asks for completions
+QUIET = frozenset({"-q", "--quiet"})
 HELP = frozenset({"-h", "--help", "--version"})
+SILENT_S = 1.0  # seconds that a command takes without a word to the person who waits
 ACCEPT_S = 2.0  # seconds that a service may take to begin; after that the caller is faster by itself
 LOST = 4  # exit status
 
@@ -115,10 +118,24 @@ def ask(
         connection.sendall(b"+")  # only now the service begins: a caller that gave up is not answered
         connection.settimeout(limit_s)
         try:
+            if limit_s is None and QUIET.isdisjoint(sys.argv):
+                wait_for(connection)
             answer = receive(connection)[0]
         except OSError:
             answer = None
     return True, None if answer is None else printed(answer)
+
+
+def wait_for(connection: socket.socket) -> None:
+    """Wait for an answer; where it takes longer than a moment, a terminal shows that the service is at work."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if not is_terminal or select.select([connection], [], [], SILENT_S)[0]:
+        return
+    os.write(2, b"graphmem: the service is at work\r")
+    try:
+        select.select([connection], [], [])
+    finally:
+        os.write(2, b"\x1b[K")  # takes the line away
 
 
 def complain(code: str, message: str, hint: str | None = None) -> int:
