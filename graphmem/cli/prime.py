@@ -40,6 +40,8 @@ def status(invocation: Invocation, answer: StoreStatus) -> None:
 def shown(answer: StoreStatus) -> Iterator[str]:
     """Yield the lines for people."""
     yield f"store: {answer.store}, {text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')}"
+    if answer.user_store:
+        yield f"your own store: {answer.user_store}, asked too"
     if answer.findings:
         yield f"files: {text.count(answer.findings, 'finding')}"
     if answer.without_vector:

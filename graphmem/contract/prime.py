@@ -39,10 +39,11 @@ class StoreStatus(Answer):
 
     ``unregistered`` are settings of git that this clone lacks, ``findings`` counts what is wrong with the files,
     ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
-    reviewed.
+    reviewed. ``user_store`` is the folder of the user's own store, where questions go to it too.
     """
 
     store: str
+    user_store: str | None = None
     records: int
     relations: int
     unregistered: list[str]

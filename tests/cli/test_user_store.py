@@ -48,10 +48,8 @@ def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphm
     assert (mixed.status, "two stores" in mixed.err) == (2, True)
     both = graphmem("--dir", ".", "get", "user:failure/gone")
     assert (both.status, "two stores" in both.err) == (2, True)
-    assert (
-        graphmem("get", "user:failure/none").status == 4
-        or "nothing is named" in graphmem("get", "user:failure/none").err
-    )
+    missing = graphmem("get", "user:failure/none")
+    assert (missing.status, missing.err.splitlines()[0]) == (1, "error: nothing is named 'failure/none'")
 
 
 def test_promote_and_adopt_say_where_the_copy_is(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
@@ -74,8 +72,11 @@ def test_it_is_turned_off_by_an_empty_variable(
     graphmem("init", "--user")
     graphmem("--user", "add", "pattern", "--name", "sign", "--trigger", "a push is refused", "--insight", "sign")
     assert "user:pattern/sign" in graphmem("query", "a push is refused").out
+    assert f"your own store: {own}, asked too\n" in graphmem("status").out
+    assert "your own store" not in graphmem("--user", "status").out
     monkeypatch.setenv("GRAPHMEM_USER_STORE", "")
     assert graphmem("query", "a push is refused").out == ""
+    assert "your own store" not in graphmem("status").out
     off = graphmem("--user", "list")
     assert (off.status, "turned off" in off.err) == (2, True)
 

@@ -21,6 +21,7 @@ from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.retrieval.campaign_plan import plan_of
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries, with_contradictions
+from graphmem.usecase.retrieval.two_stores import own_store
 from graphmem.usecase.writing.candidates import waiting
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
@@ -122,8 +123,10 @@ def status(snapshot: Snapshot) -> StoreStatus:
         for number, one in active(snapshot)
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
+    user = own_store(snapshot.client)
     return StoreStatus(
         store=str(snapshot.layout.root),
+        user_store=str(user.layout.root) if user else None,
         records=records,
         relations=relations,
         unregistered=missing,
