@@ -1,6 +1,5 @@
 """``serve``."""
 
-import importlib.util
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,7 +12,7 @@ from graphmem.cli.caller import Invocation, ids_of, invocation_of
 from graphmem.constants import SERVICE_IDLE_S
 from graphmem.contract.service import ServiceStatus
 from graphmem.embed.shared import Models
-from graphmem.errors import NotFound, Unavailable, Usage
+from graphmem.errors import NotFound, Usage
 from graphmem.service import manage
 from graphmem.service.logs import LogFormat, log_to
 from graphmem.service.place import path_of
@@ -21,7 +20,6 @@ from graphmem.service.server import Service, end_at_signals
 from graphmem.store.runtime import find_store
 from graphmem.system import shell
 
-NEEDED = ("fastapi", "uvicorn", "prometheus_client")  # by HTTP: an extra
 MOST_LOG = 64 * 1024  # bytes of the log that are shown
 
 
@@ -92,10 +90,8 @@ def end_of_log(project: Path) -> str:
 
 def run_here(invocation: Invocation, project: Path, log_format: LogFormat, http: str | None) -> None:
     """Run the service until it ends, with HTTP at an address if one is given."""
-    if http is not None and (missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]):
-        raise Unavailable(f"{missing[0]} is not installed", hint="install it: pip install 'graphmem[server]'")
     if http is not None:
-        from graphmem.http.server import checked  # noqa: PLC0415 - FastAPI is an extra
+        from graphmem.http.server import checked  # noqa: PLC0415 - FastAPI takes long to import
 
         checked(http)
         manage.make_room(project)
@@ -113,7 +109,7 @@ def beside(service: Service, http: str | None, say: Callable[[str], None]) -> Ab
     """Return what runs as long as the service: HTTP, if it is asked for."""
     if http is None:
         return nullcontext()
-    from graphmem.http.server import http_beside  # noqa: PLC0415 - FastAPI is an extra
+    from graphmem.http.server import http_beside  # noqa: PLC0415 - FastAPI takes long to import
 
     return http_beside(service, http, say)
 

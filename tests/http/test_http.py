@@ -399,15 +399,6 @@ def test_a_port_that_is_taken_is_reported(project: Project) -> None:
     assert f"nothing can listen at 127.0.0.1, port {port}" in said(project)
 
 
-def test_without_the_extra_its_name_is_said(project: Project) -> None:
-    code = "import sys; sys.modules['fastapi'] = None; from graphmem.__main__ import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "serve", "--http", "127.0.0.1:0"],
-        cwd=project.root, env=project.environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, "pip install 'graphmem[server]'" in done.stderr) == (4, True)
-
-
 # --- what is wrong with a call ------------------------------------------------------------------------------------
 
 
