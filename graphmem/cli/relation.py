@@ -17,6 +17,7 @@ from graphmem.contract.relations import (
     SolutionsRequest,
     UnlinkRequest,
 )
+from graphmem.system import shell
 
 FROM, TO = Taken("FROM", complete_ref), Taken("TO", complete_ref)
 TYPE, TYPES = Taken("TYPE", complete_relation), Taken("T", complete_relation)
@@ -76,7 +77,9 @@ def solutions(invocation: Invocation, answer: Solutions) -> None:
         lines.append(text.ASIDE.join([head, *text.against(found.doubts, found.cites), text.gist(found.record)]))
     invocation.answer(answer, "\n".join(lines))
     if not (answer.fixes or answer.results):
-        invocation.say(f"nothing solves {answer.failure} yet")
+        ref = address(answer.failure, "user" if invocation.is_user else "project")
+        fix = shell.command("graphmem", "edit", ref, "--fix", "what fixed it")
+        invocation.say(f"nothing solves {answer.failure} yet; to record what does: {fix}")
 
 
 @passes("path", PathRequest, source=FROM, target=TO, types=TYPES)

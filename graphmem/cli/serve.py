@@ -51,7 +51,8 @@ def serve(
     if logs:
         invocation.write(end_of_log(project))
     elif stop:
-        invocation.answer(manage.stop(project), "the service has ended")
+        was_there = manage.status(project).ok
+        invocation.answer(manage.stop(project), "the service has ended" if was_there else "no service ran")
     elif status:
         found = manage.status(project)
         invocation.answer(found, shown(found))

@@ -44,6 +44,9 @@ def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphm
     assert "helped 1" in graphmem("feedback", "user:failure/gone", "--helped").out
     assert graphmem("edit", "user:failure/gone", "--fix", "vendor it").status == 0
     assert graphmem("solutions", "user:failure/gone").out.splitlines()[0] == "fix: vendor it"
+    graphmem("--user", "add", "failure", "--name", "open", "--trigger", "OSError: disk is full")
+    unsolved = graphmem("solutions", "user:failure/open").err
+    assert "nothing solves failure/open yet" in unsolved and "edit user:failure/open --fix" in unsolved
     mixed = graphmem("link", "user:failure/gone", "related_to", "failure/mine")
     assert (mixed.status, "two stores" in mixed.err) == (2, True)
     both = graphmem("--dir", ".", "get", "user:failure/gone")

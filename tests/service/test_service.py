@@ -232,9 +232,10 @@ def test_a_service_is_started_shown_and_ended(project: Project) -> None:
     assert json.loads(project.run("serve", "--detach", "--json").stdout)["pid"] == started["pid"]
     project.run("list")
     assert "answered" in project.run("serve", "--logs").stdout
-    assert project.run("serve", "--stop").returncode == 0
+    assert project.run("serve", "--stop").stdout == "the service has ended\n"
     assert project.socket is None
     wait_until(lambda: not is_running(started["pid"]))
+    assert project.run("serve", "--stop").stdout == "no service ran\n"
 
 
 def test_the_first_command_starts_a_service_where_the_settings_say_so(project: Project) -> None:
