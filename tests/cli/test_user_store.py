@@ -54,6 +54,15 @@ def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphm
     )
 
 
+def test_a_log_is_compared_with_it_line_by_line(graphmem: Graphmem, own: Path, tmp_path: Path) -> None:  # noqa: F811
+    graphmem("init", "--user")
+    graphmem("--user", "add", "failure", "--name", "gone", "--trigger", ERROR, "--fix", "pin setuptools")
+    (tmp_path / "make.log").write_text(f"building\n{ERROR}\nmake: *** [all] Error 1\n")
+    assert graphmem("match", "make.log").out.startswith("user:failure/gone  line 2  [the same line]")
+    found = graphmem("ran", "--", "sh", "-c", "cat make.log; exit 2")
+    assert "user:failure/gone  [the same line]" in found.out + found.err
+
+
 def test_promote_and_adopt_say_where_the_copy_is(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
     graphmem("init", "--user")
     graphmem("add", "pattern", "--name", "pin", "--trigger", "a tool dropped a module", "--insight", "pin tools")

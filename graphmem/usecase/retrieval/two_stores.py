@@ -144,9 +144,9 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
 
 
 def kept(lines: Iterable[bytes], log: tempfile.SpooledTemporaryFile[bytes]) -> Iterator[bytes]:
-    """Yield lines, and write each into a file."""
+    """Yield lines, and write each into a file; they come with or without their ends."""
     for line in lines:
-        log.write(line)
+        log.write(line if line.endswith(b"\n") else line + b"\n")
         yield line
 
 
