@@ -129,7 +129,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         return matches.match(client, raw, request)
     with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as log:
         found = matches.match(client, kept(raw, log), request)
-        theirs = ask_user(client, lambda user: matches.match(user, begun(log), request))
+        theirs = ask_user(client, lambda user: matches.match(user, begun(log), request, known_as=found.asked))
     if theirs is None or not theirs.results:
         return found
     results = [*found.results, *added(theirs.results, found.results)]
@@ -138,6 +138,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         update={
             "results": sorted(results, key=rank_of),
             "unknown": [error for error in found.unknown if error in theirs.unknown],
+            "asked": found.asked or theirs.asked,
             "candidates": [] if answered else found.candidates,
         }
     )

@@ -150,6 +150,22 @@ def test_a_log_is_compared_with_both_stores_however_long_it_is(memory: Memory, u
     assert found.unknown == ["TypeError: None is not callable"]
 
 
+@pytest.mark.parametrize("has_own", [True, False])
+def test_a_report_on_either_store_takes_the_id_of_what_was_asked(memory: Memory, user: Memory, has_own: bool) -> None:
+    if has_own:
+        memory.failures.add("KeyError: 'price'", fix="add a price", name="price")
+        memory.patterns.add(f"{ERROR} in a build", "ask Ann", name="ann")
+    user.failures.add(ERROR, fix="pin setuptools", name="gone")
+    log = memory.match(["KeyError: 'price'\n", f"{ERROR}\n"])
+    for asked in (log.asked, memory.query(ERROR).asked, memory.context(ERROR).asked):
+        assert asked is not None
+        user.feedback("failure/gone", helped=True, asked=asked)
+    if has_own:
+        memory.feedback("failure/price", helped=True, asked=log.asked)
+    questions = {report.question for report in user.why("failure/gone").reports}
+    assert questions == {ERROR}
+
+
 def test_a_failure_is_solved_by_what_the_user_knows_of_the_same_error_and_not_of_the_same_name(
     memory: Memory, user: Memory
 ) -> None:
