@@ -245,10 +245,9 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
         return Said()
     said = known_failures(sure) if sure else seen_failures(log.candidates)
     if event.command:
-        given = {part.key for part in said.parts}
-        log = log.model_copy(
-            update={"results": [hit for hit in sure if hit.record.key_ref in given or not advises(hit)]}
-        )
+        given = {part.ref for part in said.parts}
+        shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not advises(hit)]
+        log = log.model_copy(update={"results": shown})
         tests = command_runs.tested(client, tally, folder_of(client, event))
         command_runs.failed(client, key, client.now(), event.status or 1, log, tests)
     return said

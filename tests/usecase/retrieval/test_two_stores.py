@@ -280,6 +280,20 @@ def test_nothing_of_the_user_store_is_in_the_folder_of_the_project(
     assert MARK in shown and MARK in memory.context(ERROR).text  # it was there to leak
 
 
+def test_a_hook_does_not_offer_to_record_what_the_user_knows(memory: Memory, user: Memory, tmp_path: Path) -> None:
+    user.failures.add("AssertionError: assert 'blue' == 'teal' in render", fix="repaint", name="blue")
+    run = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "pytest"}}
+    shown = []
+    for stdout, status in (("AssertionError: assert 'blue' == 'teal' in render\n1 failed", 1), ("1 passed", 0)):
+        response = {"tool_response": {"stdout": stdout, "stderr": "", "exit_code": status}}
+        given = {"session_id": "s", "cwd": str(tmp_path), **run, **response}
+        shown.append(memory.hook("claude-code", json.dumps(given)).text)
+        (tmp_path / "render.py").write_text("colour = 'teal'\n")
+    assert "repaint" in shown[0]
+    assert shown[1] == ""
+    assert memory.candidates.review().candidates == []
+
+
 def leaks(folder: Path) -> list[Path]:
     """Return the files of a project that hold what only the user's own store has."""
     return [path for path in folder.rglob("*") if path.is_file() and MARK.encode() in path.read_bytes()]
