@@ -75,6 +75,16 @@ def test_promote_and_adopt_say_where_the_copy_is(graphmem: Graphmem, own: Path) 
     assert graphmem("adopt", "pattern/sign").out == "unchanged pattern/sign\n"
 
 
+def test_another_folder_is_refused_beside_it_in_any_order(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    graphmem("init", "--user")
+    add = ("add", "pattern", "--trigger", "a push is refused", "--insight", "sign")
+    here = ("--dir", ".")
+    for line in (("--user", *here, *add), (*here, "--user", *add), ("--user", *add, *here), (*add, "--user", *here)):
+        found = graphmem(*line)
+        assert (found.status, "two stores" in found.err) == (2, True)
+    assert graphmem("list").out == graphmem("--user", "list").out == ""
+
+
 def test_it_is_turned_off_by_an_empty_variable(
     graphmem: Graphmem,  # noqa: F811
     own: Path,
