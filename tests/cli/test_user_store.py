@@ -46,6 +46,12 @@ def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphm
     assert graphmem("solutions", "user:failure/gone").out.splitlines()[0] == "fix: vendor it"
     mixed = graphmem("link", "user:failure/gone", "related_to", "failure/mine")
     assert (mixed.status, "two stores" in mixed.err) == (2, True)
+    add = ("add", "failure", "--trigger", "TypeError: x", "--supersedes", "user:failure/gone")
+    for line in (add, ("session", "note", "--used", "user:failure/gone")):
+        about = graphmem(*line)
+        assert (about.status, "works on the project" in about.err) == (2, True)
+    assert graphmem("--user", *add).out.splitlines()[0] == "created failure/typeerror-x"
+    assert graphmem("--user", "undo").status == 0
     both = graphmem("--dir", ".", "get", "user:failure/gone")
     assert (both.status, "two stores" in both.err) == (2, True)
     assert (
