@@ -21,6 +21,7 @@ COPIED: dict[str, type[AddRequest]] = {
 }
 # What a copy does not take along: code and files of the project, and how a record is added.
 LEFT = frozenset(("cites", "files", "supersedes", "dedup", "dry_run", "replace", "versions_from", "type_name"))
+NAMED = 60  # characters of a project's name that a source holds
 
 
 def promote(client: Client, request: CopyRequest) -> Changed:
@@ -29,11 +30,11 @@ def promote(client: Client, request: CopyRequest) -> Changed:
 
     Raises:
         Unavailable: there is no such store, or the settings turn it off.
-        Refused: the record belongs to its project, such as a task.
+        Refused: the record is archived, or belongs to its project, such as a task.
     """
     user, root = of_user(client), client.layout.root
     record = found(client, request.ref)
-    origin = f"project:{root.name}-{mark(str(root.resolve()))}/{record.key_ref}"
+    origin = f"project:{root.name[:NAMED]}-{mark(str(root.resolve()))}/{record.key_ref}"
     return attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
 
 
@@ -63,12 +64,14 @@ def of_user(client: Client) -> Client:
 
 
 def found(client: Client, ref: str) -> Record:
-    """Return a record that may be copied."""
+    """Return a record that may be copied; one that is archived would be a live one there."""
     with client.reading() as snapshot:
         number = snapshot.resolve(ref)
         record = snapshot.catalog.records([number])[number]
     if kind_of(record) not in COPIED:
         raise Refused(f"{record.ref} belongs to its project", hint=f"what can be copied: {', '.join(sorted(COPIED))}")
+    if record.is_archived:
+        raise Refused(f"{record.ref} is archived", hint="what is archived is not copied; restore brings it back")
     return record
 
 
@@ -83,6 +86,8 @@ def copied(client: Client, record: Record, origin: str, sources: list[str]) -> C
         known = snapshot.catalog.origins(origin.partition(":")[0]).get((record.record_type, origin))
         if known is not None:
             there = snapshot.catalog.records([known])[known]
+            if there.is_archived:
+                client.notify_once(f"the copy {there.ref} is archived; restore brings it back")
             return Changed(ref=there.ref, action="unchanged", record=there)
         is_taken = snapshot.catalog.lookup(record.record_type, record.name) is not None
     request, row = COPIED[kind_of(record)], record.to_row()

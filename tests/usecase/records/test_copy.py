@@ -79,6 +79,31 @@ def test_adopting_tells_nothing_of_other_projects(memory: Memory, user: Memory, 
     assert rows(memory)[0]["sources"] == [f"user:{made.record.key_ref}"]
 
 
+def test_what_is_archived_is_not_copied_and_a_copy_that_is_says_so(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("deploys stall at the end of a week", "wait", name="old")
+    memory.patterns.add("a deploy stalls on fridays", "never on fridays", name="new", supersedes="pattern/old")
+    with pytest.raises(Refused, match="pattern/old is archived"):
+        memory.user.promote("pattern/old")
+    user.patterns.add("a push is refused", "sign", name="sign")
+    user.forget("pattern/sign")
+    with pytest.raises(Refused, match="pattern/sign is archived"):
+        memory.user.adopt("pattern/sign")
+    assert [len(rows(store)) for store in (memory, user)] == [1, 0]
+    user.restore("pattern/sign")
+    memory.user.adopt("pattern/sign")
+    memory.forget("pattern/sign")
+    again = memory.user.adopt("pattern/sign")
+    assert again.action == "unchanged"
+    assert any("pattern/sign is archived" in text for text in again.notices)
+
+
+def test_a_project_with_a_long_name_is_named_by_its_beginning(user: Memory, tmp_path: Path) -> None:
+    with open_memory(tmp_path / ("long" * 60)) as memory:
+        memory.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+        assert memory.user.promote("pattern/pin").action == "created"
+        assert memory.user.promote("pattern/pin").action == "unchanged"
+
+
 def test_entities_need_their_type_there(memory: Memory, user: Memory) -> None:
     memory.types.add_entity("tool")
     memory.entities.add("tool", "make", value="GNU")
