@@ -89,12 +89,15 @@ def copied(client: Client, record: Record, origin: str, sources: list[str]) -> C
             if there.is_archived:
                 client.notify_once(f"the copy {there.ref} is archived; restore brings it back")
             return Changed(ref=there.ref, action="unchanged", record=there)
-        is_taken = snapshot.catalog.lookup(record.record_type, record.name) is not None
+        taken = snapshot.catalog.lookup(record.record_type, record.name)
+        other = None if taken is None else snapshot.catalog.records([taken])[taken]
     request, row = COPIED[kind_of(record)], record.to_row()
     fields: dict[str, Any] = {
         name: value for name, value in row.items() if name in request.model_fields.keys() - LEFT and value is not None
     }
     fields |= {"sources": sources} | ({"versions_from": "none"} if "versions_from" in request.model_fields else {})
     if isinstance(record, Entity):
+        if isinstance(other, Entity) and "" not in (other.value, record.value) and other.value != record.value:
+            raise Refused(f"{other.ref} is there with another value", hint="edit it there, or rename this one first")
         return add_record(client, request(**fields | {"type_name": record.record_type, "name": record.name}))
-    return add_record(client, request(**fields | {"name": None if is_taken else record.name}))
+    return add_record(client, request(**fields | {"name": None if other else record.name}))

@@ -114,6 +114,20 @@ def test_entities_need_their_type_there(memory: Memory, user: Memory) -> None:
     assert memory.user.promote("tool/make").action == "unchanged"
 
 
+def test_an_entity_with_another_value_is_not_overwritten(memory: Memory, user: Memory) -> None:
+    for store, value in ((memory, "clang"), (user, "gcc")):
+        store.types.add_entity("tool")
+        store.entities.add("tool", "cc", value=value)
+        store.entities.add("tool", "ld", value="lld" if store is user else None)
+    for copy, ref in ((memory.user.adopt, "user:tool/cc"), (memory.user.promote, "tool/cc")):
+        with pytest.raises(Refused, match="tool/cc is there with another value"):
+            copy(ref)
+    assert [store.get("tool/cc").record.to_row()["value"] for store in (memory, user)] == ["clang", "gcc"]
+    memory.user.promote("tool/ld")  # which has none
+    memory.user.adopt("tool/ld")
+    assert [store.get("tool/ld").record.to_row()["value"] for store in (memory, user)] == ["lld", "lld"]
+
+
 def test_what_cannot_be_copied_is_refused_with_the_reason(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, user: Memory
 ) -> None:
