@@ -78,7 +78,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):
             lines.append(f"is: {text.one_line(record.trigger)}")
-        lines += text.advice_lines(record) + text.variant_lines(found.variant_fix)
+        lines += text.advice_lines(record) + text.variant_lines(found.variant_fix, found.store)
     for solution in found.solved_by:
         insight = text.one_line(getattr(solution.record, "insight", None), text.ADVICE)
         lines.append(

@@ -69,7 +69,7 @@ def solutions(invocation: Invocation, answer: Solutions) -> None:
     lines += [f"{address('fix', fix.store)}: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
     for found in answer.results:
         first = found.path[0]
-        near = first.target if first.direction == "out" else first.source
+        near = address(first.target if first.direction == "out" else first.source, found.store)
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
         ref = address(found.ref, found.store)
         head = f"{ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}{text.handed_out(found)}"

@@ -151,7 +151,7 @@ def block(answer: ContextBlock, view: View) -> Reply:
             tier=Word(one.tier),
             section=Word(one.section),
         )
-        | values_of(one, "contradicts")
+        | ({"contradicts": [address(ref, one.store) for ref in one.contradicts]} if one.contradicts else {})
         for one in entries
     ]
     return Reply(sureness(answer) | more, shown, notes + ([answer.note] if answer.note else []))

@@ -4,6 +4,7 @@ The questions that the user's own store is asked too, beside that of the project
 What it answers is only in answers: nothing of it is written into the files of the project.
 """
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -12,6 +13,7 @@ from graphmem.contract.answer import Answer, address
 from graphmem.contract.context import ContextBlock, ContextEntry, ContextRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.contract.query import Found, Hit, QueryRequest
+from graphmem.contract.records import Listed
 from graphmem.contract.relations import Solution, Solutions, SolutionsRequest
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.model import Failure
@@ -28,7 +30,7 @@ A = TypeVar("A", bound=Answer)
 R = TypeVar("R", Hit, ContextEntry, Matched, Solution)
 OF_THEIRS = {"store": "user"}
 SHARE = 3  # parts of a context block, of which the user's own store may take one
-MARKS = 20  # parts of that third, of which one is kept for the marks of its references
+MARKS = 10  # parts of that third, of which one is kept for the marks of its references
 KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a temporary file
 CERTAINTIES = ("none", "low", "high")
 
@@ -114,6 +116,9 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
 def marked(entry: ContextEntry) -> ContextEntry:
     """Return an entry of the user's own store as the block of a project shows it."""
     text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, "user")), 1)
+    others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}
+    for ref in others:
+        text = re.sub(rf"(?<![\w/:.-]){re.escape(ref)}(?![\w/-])", lambda found: address(found[0], "user"), text)
     return entry.model_copy(update={"text": text})
 
 
@@ -197,9 +202,18 @@ def solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> S
 
 def added(theirs: Sequence[R], ours: Sequence[R]) -> list[R]:
     """Return what the user's own store adds to the project's results, marked; the same texts add nothing."""
-    known = {(one.record.key_ref, one.record.search_text) for one in ours}
-    new = (one for one in theirs if (one.record.key_ref, one.record.search_text) not in known)
-    return [one.model_copy(update=OF_THEIRS) for one in new]
+    known = {(one.record.key_ref, one.record.search_text): solutions_in(one) for one in ours}
+    return [
+        one.model_copy(update=OF_THEIRS)
+        for one in theirs
+        if (same := known.get((one.record.key_ref, one.record.search_text))) is None or solutions_in(one) - same
+    ]
+
+
+def solutions_in(result: R) -> set[str]:
+    """Return what a result says solves it, as texts; in a context block as references."""
+    solved_by: Sequence[str | Listed] = getattr(result, "solved_by", ())
+    return {one if isinstance(one, str) else one.record.search_text for one in solved_by}
 
 
 def ask_user(client: Client, ask: Callable[[Client], A]) -> A | None:

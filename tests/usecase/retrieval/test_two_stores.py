@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem import Memory
+from graphmem.cli.query import hits
 from graphmem.contract.query import Found
 from graphmem.errors import NotFound
 from graphmem.rules.context import tokens
@@ -68,6 +70,24 @@ def test_a_copy_with_the_same_texts_is_shown_once_and_another_fix_of_the_same_er
     assert [fix.store for fix in memory.solutions("failure/gone").fixes] == ["project"]
 
 
+def test_a_copy_that_only_the_user_knows_a_solution_of_is_shown_beside_the_project_s(
+    memory: Memory, user: Memory
+) -> None:
+    memory.failures.add(ERROR, name="gone")
+    memory.user.promote("failure/gone")
+    user.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+    user.relations.link("pattern/pin", "solves", "failure/gone")
+
+    def shown() -> list[tuple[str, list[str]]]:
+        return [(one.store, [found.ref for found in one.solved_by]) for one in memory.match([ERROR]).results]
+
+    assert shown() == [("project", []), ("user", ["pattern/pin"])]
+    assert "  > fix, user:pattern/pin, never reported on: pin build tools" in memory.context(ERROR).text
+    memory.user.adopt("pattern/pin")
+    memory.relations.link("pattern/pin", "solves", "failure/gone")
+    assert shown() == [("project", ["pattern/pin"])]
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ours=st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=5, unique=True), max_size=5),
@@ -120,6 +140,24 @@ def test_a_third_of_a_context_block_at_most_is_of_the_user_and_all_of_it_fits(
     assert {f"user:{entry.ref}" for entry in theirs} <= set(found.refs)
     assert len(theirs) > 0 or budget < 400
     assert len(theirs) < len(found.entries) or budget < 150
+
+
+def test_whatever_an_entry_of_the_user_names_is_marked_too(memory: Memory, user: Memory) -> None:
+    user.failures.add("KeyError: 'price' of a cart", fix="ask", name="near")
+    user.failures.add("KeyError: 'price' of a basket", name="far")
+    user.relations.link("failure/far", "variant", "failure/near")
+    user.failures.add("a push is refused by the hook", name="push")
+    user.patterns.add("a remote that takes signed commits only", "sign the commits", name="sign")
+    user.relations.link("pattern/sign", "solves", "failure/push")
+    for objective, named in (
+        ("KeyError: 'price' of a basket", "fix of user:failure/near, a variant: ask"),
+        ("a push is refused by the hook", "fix, user:pattern/sign, never reported on: sign the commits"),
+    ):
+        text = memory.context(objective).text
+        assert named in text
+        assert not re.search(r"(?<!user:)(pattern|failure)/\w+", text)
+    text = hits(memory.query("KeyError: 'price' of a basket"), explain=False)
+    assert [text.count(ref) for ref in ("failure/near", "user:failure/near")] == [2, 2]
 
 
 def test_the_marks_of_many_short_entries_count_too(memory: Memory, user: Memory) -> None:
