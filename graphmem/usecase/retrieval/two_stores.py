@@ -51,7 +51,7 @@ def query(client: Client, request: QueryRequest) -> Found:
     certain = {"project": found.certainty, "user": theirs.certainty if is_judged else "none"}
     store = max(certain, key=lambda name: (CERTAINTIES.index(certain[name]), name == ranked[0].store))
     first = next(hit for hit in ranked if hit.store == store)
-    judged = theirs if store == "user" else found
+    judged = theirs if store == "user" and is_judged else found
     return found.model_copy(
         update={
             "results": [first, *(hit for hit in ranked if hit is not first)][: request.limit],

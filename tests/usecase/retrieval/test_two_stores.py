@@ -55,6 +55,22 @@ def test_the_first_result_is_of_the_store_that_is_surer_whatever_the_scores(memo
     assert (found.known, found.certainty, found.probability) == (True, "high", user.query(asked).probability)
 
 
+def test_what_is_said_of_a_copy_that_is_not_shown_is_not_said_of_another_result(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("module lock push hook build cache deploy", "friday cart error tool python deploy", name="lock")
+    memory.patterns.add("push build release import price timeout", "price deploy sign", name="push")
+    memory.patterns.add("lock sign python", "error tool sign build import", name="sign")
+    memory.user.promote("pattern/sign")
+    user.patterns.add(
+        "hook friday release tool price cart", "deploy cart python price timeout cache error", name="cart"
+    )
+    asked = "numpy branch sign import cart"
+    alone = user.query(asked)
+    assert (refs(alone)[0], alone.certainty) == (("project", "pattern/sign"), "low")
+    found = memory.query(asked)
+    assert refs(found)[0] == ("user", "pattern/cart")
+    assert (found.known, found.certainty) == (False, "none")
+
+
 def test_a_copy_with_the_same_texts_is_shown_once_and_another_fix_of_the_same_error_twice(
     memory: Memory, user: Memory
 ) -> None:
