@@ -60,6 +60,16 @@ def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphm
     )
 
 
+def test_what_it_says_to_run_works_on_it(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    assert "hint: make one with: graphmem init --user" in graphmem("--user", "list").err
+    graphmem("init", "--user")
+    assert "import --all" in graphmem("list").err and "--user" not in graphmem("list").err
+    assert ": graphmem --user stats --objective" in graphmem("--user", "stats", "--objective", " ").err
+    assert "hint: see: graphmem --user list" in graphmem("get", "user:failure/none").err
+    assert json.loads(graphmem("--json", "get", "user:x").err)["error"]["hint"] == "see: graphmem --user list"
+    assert "hint: see: graphmem list" in graphmem("get", "failure/none").err
+
+
 def test_a_log_is_compared_with_it_line_by_line(graphmem: Graphmem, own: Path, tmp_path: Path) -> None:  # noqa: F811
     graphmem("init", "--user")
     graphmem("--user", "add", "failure", "--name", "gone", "--trigger", ERROR, "--fix", "pin setuptools")

@@ -17,6 +17,7 @@ from graphmem.contract.records import Listed
 from graphmem.contract.relations import Solution, Solutions, SolutionsRequest
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.model import Failure
+from graphmem.names import for_user
 from graphmem.rules.context import BlockEntry, block, preface, quoted_name, tokens
 from graphmem.rules.score import BANDS
 from graphmem.store.attempt import attempt
@@ -234,7 +235,7 @@ def ask_user(client: Client, ask: Callable[[Client], A]) -> A | None:
         return None
     for text in answer.notices:
         if text not in client.answered_notices():
-            client.notify_once(f"of the user's own store: {text}")
+            client.notify_once(f"of the user's own store: {for_user(text)}")
     return answer
 
 

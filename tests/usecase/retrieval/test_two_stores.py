@@ -252,6 +252,16 @@ def test_a_user_store_that_cannot_be_read_is_reported_and_the_project_answers(me
     assert any("own store was not asked" in text and "no_such_key" in text for text in found.notices)
 
 
+def test_what_is_wrong_with_the_user_store_names_commands_for_that_store(memory: Memory, user: Memory) -> None:
+    user.patterns.add("git push is refused", "sign", name="sign")
+    user.client.layout.config.write_text("format = 1\n[embedding]\nmodel = 'some/model'\n")
+    with (user.client.layout.data / "pattern.ndjson").open("a") as file:
+        file.write("<<<<<<< ours\n=======\n>>>>>>> theirs\n")
+    said = "\n".join(memory.query("git push is refused").notices)
+    assert "of the user's own store: ignored: embedding.model" in said and ": graphmem --user trust" in said
+    assert ": graphmem --user resolve" in said
+
+
 def test_a_damaged_catalog_of_the_user_is_made_again(memory: Memory, user: Memory) -> None:
     user.patterns.add("git push is refused", "sign", name="sign")
     assert refs(memory.query("git push is refused")) == [("user", "pattern/sign")]
