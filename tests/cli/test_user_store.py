@@ -86,6 +86,8 @@ def test_promote_and_adopt_say_where_the_copy_is(graphmem: Graphmem, own: Path) 
     assert graphmem("promote", "pattern/pin", "--to", "user").out == "unchanged user:pattern/pin\n"
     wrong = graphmem("promote", "pattern/pin")
     assert (wrong.status, "graphmem promote REF --to user" in wrong.err) == (2, True)
+    graphmem("--user", "forget", "pattern/pin")
+    assert "user:pattern/pin is archived" in graphmem("promote", "pattern/pin", "--to", "user").err
     graphmem("--user", "add", "pattern", "--name", "sign", "--trigger", "a push is refused", "--insight", "sign")
     assert graphmem("adopt", "user:pattern/sign").out == "created pattern/sign\n"
     assert graphmem("adopt", "pattern/sign").out == "unchanged pattern/sign\n"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graphmem.contract.answer import Store, address
 from graphmem.contract.entities import AddEntityRequest
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.lessons import AddLessonRequest
@@ -9,7 +10,7 @@ from graphmem.contract.patterns import AddPatternRequest
 from graphmem.contract.records import AddRequest, Changed, CopyRequest
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.model import Entity, Record
-from graphmem.names import mark
+from graphmem.names import for_user, mark
 from graphmem.settings.folders import user_store
 from graphmem.store.attempt import attempt
 from graphmem.store.runtime import Client
@@ -35,7 +36,10 @@ def promote(client: Client, request: CopyRequest) -> Changed:
     user, root = of_user(client), client.layout.root
     record = found(client, request.ref)
     origin = f"project:{root.name[:NAMED]}-{mark(str(root.resolve()))}/{record.key_ref}"
-    return attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+    made = attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+    for text in made.notices:
+        client.notify_once(f"of the user's own store: {for_user(text)}")
+    return told(client, made, "user")
 
 
 def adopt(client: Client, request: CopyRequest) -> Changed:
@@ -46,7 +50,14 @@ def adopt(client: Client, request: CopyRequest) -> Changed:
     except NotFound as error:
         raise NotFound(f"{error.message} in the user's own store", hint="see: graphmem --user list") from None
     origin = f"user:{record.key_ref}"
-    return copied(client, record, origin, [origin])
+    return told(client, copied(client, record, origin, [origin]), "project")
+
+
+def told(client: Client, made: Changed, store: Store) -> Changed:
+    """Return what became of a copy; of one that is archived it is reported, for nothing finds it."""
+    if made.record.is_archived:
+        client.notify_once(f"{address(made.ref, store)} is archived; restore brings it back")
+    return made
 
 
 def of_user(client: Client) -> Client:
@@ -54,7 +65,7 @@ def of_user(client: Client) -> Client:
     if client.of_user is not None:
         return client.of_user
     folder = user_store()
-    if client.layout.root == folder:
+    if folder is not None and client.layout.root.resolve() == folder.resolve():
         raise Usage("this is the user's own store", hint="run the command in a project")
     if folder is None or not client.settings.user_store:
         raise Unavailable(
@@ -86,8 +97,6 @@ def copied(client: Client, record: Record, origin: str, sources: list[str]) -> C
         known = snapshot.catalog.origins(origin.partition(":")[0]).get((record.record_type, origin))
         if known is not None:
             there = snapshot.catalog.records([known])[known]
-            if there.is_archived:
-                client.notify_once(f"the copy {there.ref} is archived; restore brings it back")
             return Changed(ref=there.ref, action="unchanged", record=there)
         taken = snapshot.catalog.lookup(record.record_type, record.name)
         other = None if taken is None else snapshot.catalog.records([taken])[taken]

@@ -94,7 +94,10 @@ def test_what_is_archived_is_not_copied_and_a_copy_that_is_says_so(memory: Memor
     memory.forget("pattern/sign")
     again = memory.user.adopt("pattern/sign")
     assert again.action == "unchanged"
-    assert any("pattern/sign is archived" in text for text in again.notices)
+    assert "pattern/sign is archived; restore brings it back" in again.notices
+    memory.user.promote("pattern/new")
+    user.forget("pattern/new")
+    assert "user:pattern/new is archived; restore brings it back" in memory.user.promote("pattern/new").notices
 
 
 def test_a_project_with_a_long_name_is_named_by_its_beginning(user: Memory, tmp_path: Path) -> None:
@@ -138,8 +141,11 @@ def test_what_cannot_be_copied_is_refused_with_the_reason(
     with pytest.raises(NotFound, match="'pattern/none' in the user's own store") as absent:
         memory.user.adopt("user:pattern/none")
     assert absent.value.hint == "see: graphmem --user list"
-    with pytest.raises(Usage, match="is the user's own store"):
-        user.user.promote("pattern/pin")
+    link = tmp_path / "link"
+    link.symlink_to(user.client.layout.root)
+    for same in (user, Memory(link)):
+        with pytest.raises(Usage, match="is the user's own store"):
+            same.user.promote("pattern/pin")
     monkeypatch.setenv("GRAPHMEM_USER_STORE", str(tmp_path / "none"))
     with pytest.raises(Unavailable, match="is missing") as missing:
         memory.user.adopt("pattern/pin")
