@@ -8,7 +8,7 @@ from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.lessons import AddLessonRequest
 from graphmem.contract.patterns import AddPatternRequest
 from graphmem.contract.records import AddRequest, Changed, CopyRequest
-from graphmem.errors import NotFound, Refused, Unavailable, Usage
+from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.model import Entity, Record
 from graphmem.names import for_user, mark
 from graphmem.settings.folders import user_store
@@ -36,7 +36,11 @@ def promote(client: Client, request: CopyRequest) -> Changed:
     user, root = of_user(client), client.layout.root
     record = found(client, request.ref)
     origin = f"project:{root.name[:NAMED]}-{mark(str(root.resolve()))}/{record.key_ref}"
-    made = attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+    try:
+        made = attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+    except GraphmemError as error:
+        error.hint = error.hint and for_user(error.hint)
+        raise
     for text in made.notices:
         client.notify_once(f"of the user's own store: {for_user(text)}")
     return told(client, made, "user")

@@ -110,8 +110,9 @@ def test_a_project_with_a_long_name_is_named_by_its_beginning(user: Memory, tmp_
 def test_entities_need_their_type_there(memory: Memory, user: Memory) -> None:
     memory.types.add_entity("tool")
     memory.entities.add("tool", "make", value="GNU")
-    with pytest.raises(GraphmemError, match="tool"):
+    with pytest.raises(GraphmemError, match="tool") as undeclared:
         memory.user.promote("tool/make")
+    assert undeclared.value.hint == "declare it with: graphmem --user type add entity tool"
     user.types.add_entity("tool")
     assert memory.user.promote("tool/make").ref == "tool/make"
     assert memory.user.promote("tool/make").action == "unchanged"
