@@ -358,6 +358,20 @@ def test_a_hook_does_not_offer_to_record_what_the_user_knows(memory: Memory, use
     assert memory.candidates.review().candidates == []
 
 
+def test_what_the_user_knows_is_told_with_the_next_event_where_an_answer_came_too_late(
+    memory: Memory, user: Memory, tmp_path: Path
+) -> None:
+    user.failures.add(ERROR, fix=f"pin {MARK}", name="gone")
+    base = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "PostToolUse", "tool_name": "Bash"}
+    failing = {"tool_response": {"stdout": ERROR, "stderr": "", "exit_code": 2}, "tool_input": {"command": "make"}}
+    other = {"tool_response": {"stdout": "a.py", "stderr": "", "exit_code": 0}, "tool_input": {"command": "ls"}}
+    assert memory.hook("claude-code", json.dumps(base | failing), until=0).text == ""
+    told = memory.hook("claude-code", json.dumps(base | other))
+    assert (f"pin {MARK}" in told.text, told.refs) == (True, ["user:failure/gone"])
+    assert memory.hook("claude-code", json.dumps(base | failing)).text == ""  # it was told once
+    assert leaks(tmp_path) == []
+
+
 def leaks(folder: Path) -> list[Path]:
     """Return the files of a project that hold what only the user's own store has."""
     return [path for path in folder.rglob("*") if path.is_file() and MARK.encode() in path.read_bytes()]
