@@ -75,6 +75,7 @@ def test_a_log_is_compared_with_it_line_by_line(graphmem: Graphmem, own: Path, t
     graphmem("--user", "add", "failure", "--name", "gone", "--trigger", ERROR, "--fix", "pin setuptools")
     (tmp_path / "make.log").write_text(f"building\n{ERROR}\nmake: *** [all] Error 1\n")
     assert graphmem("match", "make.log").out.startswith("user:failure/gone  line 2  [the same line]")
+    assert "setuptools" not in graphmem("match", "make.log", "--format", "markdown").out
     found = graphmem("ran", "--", "sh", "-c", "cat make.log; exit 2")
     assert "user:failure/gone  [the same line]" in found.out + found.err
 
