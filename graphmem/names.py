@@ -18,6 +18,8 @@ GIVEN_SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]{0,119}")  # as a command takes it
 TASK_NAME = re.compile(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
+OWN_COMMAND = re.compile(r"(^|: )graphmem (?=[a-z])(?!.*--user)")
+
 LINE_CHARS = 300  # characters of a line of a message
 MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
 
@@ -195,3 +197,8 @@ SHOWN_OR_HIDDEN = re.compile(
     rf"|(?<=[\u1820-\u18aa])[\u180b-\u180d]"
     rf"|([{INVISIBLE}])"
 )
+
+
+def for_user(text: str) -> str:
+    """Return a text of the user's own store whose commands work on that store, and not on the project."""
+    return OWN_COMMAND.sub(r"\1graphmem --user ", text)

@@ -158,6 +158,8 @@ def keeps(name: str) -> Callable[[typer.Context, Any], None]:
             raise Usage("--scope names no scope", hint="see: graphmem scope list")
         if value not in (None, False) and invocation is not None:
             setattr(invocation, name, value)
+            if invocation.is_user:  # --dir after --user
+                invocation.use_user_store()
 
     return keep
 

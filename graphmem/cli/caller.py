@@ -22,7 +22,7 @@ from graphmem.contract.service import Done
 from graphmem.errors import AlreadyDone, Unavailable, Usage
 from graphmem.ledger import undo
 from graphmem.machine import requests
-from graphmem.names import inert, visible
+from graphmem.names import for_user, inert, visible
 from graphmem.service.caller import SILENT_S
 from graphmem.service.place import path_of
 from graphmem.settings.folders import user_store
@@ -151,7 +151,7 @@ class Invocation:
         """Say something to the person on standard error."""
         if self.is_quiet or self.is_talk_off:
             return
-        line = visible(f"graphmem: {text}")
+        line = visible(f"graphmem: {for_user(text) if self.is_user else text}")
         if self.is_json:
             self.notes.append(line)  # an error has to be one document
         else:
@@ -161,6 +161,7 @@ class Invocation:
         """Report what went wrong: for people in two lines, with ``--json`` as one document."""
         self.before_error()
         self.end_progress()
+        hint = for_user(hint) if hint and self.is_user else hint
         if self.is_json:
             notes = {"notes": self.notes} if self.notes else {}
             error = {"code": code, "message": message, "hint": hint, "details": {**details, **notes}}

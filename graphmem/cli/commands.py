@@ -14,6 +14,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
+from typer.models import ArgumentInfo
 
 from graphmem.cli.app import Noun
 from graphmem.cli.caller import Invocation, complete_campaign, complete_kind, complete_ref, invocation_of
@@ -117,7 +118,7 @@ def passes(
         _, second, *named = inspect.signature(show).parameters.values()
         taken = parameters(request, named, exceptions, arguments=arguments, without=without)
         fields = {one.name for one in taken} - {one.name for one in named if is_own(one)}
-        refs = [one.name for one in taken if is_ref(one)]
+        refs = {one.name: is_an_argument(one) for one in taken if is_ref(one)}
         negated = {name for name in fields if is_negated(request.model_fields[name])}
 
         @wraps(show, assigned=("__module__", "__name__", "__doc__"))
@@ -143,12 +144,15 @@ def passes(
     return command_of
 
 
-def of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+def of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mapping[str, bool]) -> dict[str, Any]:
     """
     Return what was given with references as the store has them; one that is marked chooses the user's own store.
 
+    Args:
+        names: those of the references; whether it is an argument, which says what the command is about.
+
     Raises:
-        Usage: some are marked and some are not.
+        Usage: some are marked and some are not, or one is of an option of a command that is about the project.
     """
     values = [given[name] for name in names if given[name] is not None]
     refs = [ref for value in values for ref in ([value] if isinstance(value, str) else value)]
@@ -157,14 +161,26 @@ def of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Collec
         return dict(given)
     if others := [ref for ref in refs if ref not in marked]:
         raise Usage(f"{marked[0]!r} and {others[0]!r} are in two stores", hint="a command works on one")
+    if not invocation.is_user and not any(given[name] for name, is_argument in names.items() if is_argument):
+        hint = "with --user it works on that store"
+        raise Usage(f"{marked[0]!r} is in the user's own store, and the command works on the project", hint=hint)
     invocation.use_user_store()
     return {name: bare(value) if name in names and value else value for name, value in given.items()}
 
 
 def is_ref(parameter: inspect.Parameter) -> bool:
     """Return whether a parameter takes a reference of a record, or several."""
-    infos = (parameter.default, *getattr(parameter.annotation, "__metadata__", ()))
-    return any(getattr(info, "autocompletion", None) is complete_ref for info in infos)
+    return any(getattr(info, "autocompletion", None) is complete_ref for info in infos_of(parameter))
+
+
+def is_an_argument(parameter: inspect.Parameter) -> bool:
+    """Return whether a parameter is an argument, and no option."""
+    return any(isinstance(info, ArgumentInfo) for info in infos_of(parameter))
+
+
+def infos_of(parameter: inspect.Parameter) -> tuple[Any, ...]:
+    """Return what the parser knows of a parameter."""
+    return (parameter.default, *getattr(parameter.annotation, "__metadata__", ()))
 
 
 def bare(value: Any) -> Any:

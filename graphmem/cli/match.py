@@ -35,7 +35,8 @@ def match(
     """
     Show the known failures in a log, on which lines, and what fixes them.
 
-    With --format markdown it is a part of a comment on a forge, without the credentials that the log may hold.
+    With --format markdown it is a part of a comment on a forge, without the credentials that the log may hold, and
+    without what only your own store knows.
 
     Example: graphmem match build.log
     pytest 2>&1 | graphmem match
@@ -43,6 +44,8 @@ def match(
     to_markdown = is_markdown(invocation, form)
     with opened(file) as log:
         answer: MatchedLog = call(Lines(log))
+    if to_markdown:  # others read it
+        answer = answer.model_copy(update={"results": [one for one in answer.results if one.store == "project"]})
     lines = [*map(shown, answer.results), *map(text.seen, answer.candidates)]
     invocation.answer(answer, in_markdown(answer) if to_markdown else "\n".join(lines), is_file=to_markdown)
     for note in limits(answer):
@@ -78,7 +81,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):
             lines.append(f"is: {text.one_line(record.trigger)}")
-        lines += text.advice_lines(record) + text.variant_lines(found.variant_fix)
+        lines += text.advice_lines(record) + text.variant_lines(found.variant_fix, found.store)
     for solution in found.solved_by:
         insight = text.one_line(getattr(solution.record, "insight", None), text.ADVICE)
         lines.append(

@@ -141,7 +141,7 @@ def hits(answer: Found, explain: bool) -> str:
         lines.append(f"{address(hit.ref, hit.store)}{place}{text.worth(hit.record)}")
         lines += [f"    {found}" for found in (*text.against(hit.doubts, hit.cites), *text.holding(hit.holds))]
         lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
-        lines += [f"    {found}" for found in text.variant_lines(hit.variant_fix)]
+        lines += [f"    {found}" for found in text.variant_lines(hit.variant_fix, hit.store)]
         if explain:
             lines += [f"    {found}" for found in reckoning(hit)]
     return "\n".join(lines)

@@ -70,15 +70,14 @@ def solutions(invocation: Invocation, answer: Solutions) -> None:
     lines += [f"{address('fix', fix.store)}: {text.one_line(fix.text, text.ADVICE)}" for fix in answer.fixes]
     for found in answer.results:
         first = found.path[0]
-        near = first.target if first.direction == "out" else first.source
+        near = address(first.target if first.direction == "out" else first.source, found.store)
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
         ref = address(found.ref, found.store)
         head = f"{ref}  [{found.strength:.3f}]{way}{text.worth(found.record)}{text.handed_out(found)}"
         lines.append(text.ASIDE.join([head, *text.against(found.doubts, found.cites), text.gist(found.record)]))
     invocation.answer(answer, "\n".join(lines))
     if not (answer.fixes or answer.results):
-        ref = address(answer.failure, "user" if invocation.is_user else "project")
-        fix = shell.command("graphmem", "edit", ref, "--fix", "what fixed it")
+        fix = shell.command("graphmem", "edit", answer.failure, "--fix", "what fixed it")
         invocation.say(f"nothing solves {answer.failure} yet; to record what does: {fix}")
 
 

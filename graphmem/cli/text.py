@@ -6,6 +6,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
+from graphmem.contract.answer import Store
 from graphmem.contract.citations import Cited, VariantFix
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.harvest import SeenCandidate
@@ -113,9 +114,9 @@ def advice_lines(record: Record) -> list[str]:
     return [f"{word}: {one_line(said, ADVICE)}" for word, said in advice(record)]
 
 
-def variant_lines(found: VariantFix | None) -> list[str]:
+def variant_lines(found: VariantFix | None, store: Store = "project") -> list[str]:
     """Return the fix of a variant, for a failure that nothing solves."""
-    return [f"{word}: {one_line(said, ADVICE)}" for word, said in of_variant(found)]
+    return [f"{word}: {one_line(said, ADVICE)}" for word, said in of_variant(found, store)]
 
 
 def seen(found: SeenCandidate) -> str:

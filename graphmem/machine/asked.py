@@ -31,7 +31,13 @@ class Asked(BaseModel):
 
 
 def keep(
-    folder: Path, now: datetime, question: str, by_ref: Mapping[str, str], on_message: Callable[[str], None]
+    folder: Path,
+    now: datetime,
+    question: str,
+    by_ref: Mapping[str, str],
+    on_message: Callable[[str], None],
+    *,
+    known_as: str | None = None,
 ) -> str | None:
     """
     Keep a question; return its id, None where it cannot be kept. The same question has the same id.
@@ -39,12 +45,13 @@ def keep(
     Args:
         question: of a log its telling lines.
         by_ref: for memories that answer a part of the question, by their reference by key, that part.
+        known_as: the id that another store gave it already.
     """
     kept = {
         "question": kept_question(question),
         "by_ref": {ref: kept_question(text) for ref, text in by_ref.items()},
     }
-    made = hashlib.sha256(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)).hexdigest()[:ID_LENGTH]
+    made = known_as or hashlib.sha256(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)).hexdigest()[:ID_LENGTH]
     path = folder / f"{now:%Y-%m-%d}.ndjson"
     try:
         stat = safe_files.stat_of(path)

@@ -119,7 +119,7 @@ def hit(
     advised = [cut(fix.text, ADVICE_WIDTH, view) + " (disputed)" * fix.disputed for fix in fixes(record)]
     if isinstance(record, Failure) and advised:
         found |= {"fix": advised[0]} | ({"other_fixes": advised[1:]} if advised[1:] else {})
-    found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in of_variant(variant_fix)}
+    found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in of_variant(variant_fix, store)}
     brief = (*record.advises, ("outcome", "outcome"))
     found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in noted(record, brief) if word not in found}
     return found | (rest_of(record, (record.says, *dict(brief))) if view.detail == "full" else {})

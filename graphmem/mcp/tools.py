@@ -68,10 +68,14 @@ def runtime_of(memory: Memory, given: Mapping[str, object]) -> Runtime:
 
     Raises:
         NotFound: there is no such store, or this caller may not see it.
+        BadInput: another reference is not marked.
     """
-    marked = [value for name in REFS if isinstance(value := given.get(name), str) and value.startswith(OF_USER)]
+    refs = [value for name in REFS if isinstance(value := given.get(name), str)]
+    marked = [ref for ref in refs if ref.startswith(OF_USER)]
     if not marked:
         return memory.runtime
+    if others := [ref for ref in refs if ref not in marked]:
+        raise BadInput(f"{marked[0]!r} and {others[0]!r} are in two stores", hint="a call works on one")
     user = memory.client.of_user
     if user is None:
         raise NotFound(f"{marked[0]!r}: there is no store of the user's own")
@@ -147,7 +151,7 @@ def block(answer: ContextBlock, view: View) -> Reply:
             tier=Word(one.tier),
             section=Word(one.section),
         )
-        | values_of(one, "contradicts")
+        | ({"contradicts": [address(ref, one.store) for ref in one.contradicts]} if one.contradicts else {})
         for one in entries
     ]
     return Reply(sureness(answer) | more, shown, notes + ([answer.note] if answer.note else []))

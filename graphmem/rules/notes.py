@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from graphmem.contract.answer import Store, address
 from graphmem.contract.citations import Fix, VariantFix
 from graphmem.model import Failure, Record
 from graphmem.rules.fixes import fixes
@@ -27,9 +28,9 @@ def fix_word(fix: Fix) -> str:
     return "fix, disputed" if fix.disputed else "fix"
 
 
-def of_variant(found: VariantFix | None) -> list[Note]:
+def of_variant(found: VariantFix | None, store: Store = "project") -> list[Note]:
     """Return the fix of a variant, with a word that says whose it is."""
-    return [(f"fix of {found.ref}, a variant", found.text)] if found else []
+    return [(f"fix of {address(found.ref, store)}, a variant", found.text)] if found else []
 
 
 def noted(record: Record, fields: Iterable[tuple[str, str]]) -> Iterator[Note]:

@@ -23,7 +23,7 @@ from graphmem.contract.match import Matched, MatchRequest
 from graphmem.contract.prime import PrimeRequest
 from graphmem.contract.query import QueryRequest
 from graphmem.contract.sessions import NoteRequest
-from graphmem.errors import BadInput, Unavailable
+from graphmem.errors import BadInput, GraphmemError, Unavailable
 from graphmem.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
@@ -34,8 +34,10 @@ from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
+from graphmem.rules.merge import FACTS
 from graphmem.rules.outcome import outcome_of
 from graphmem.rules.tally import Tally
+from graphmem.store.attempt import attempt
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import shell
@@ -45,7 +47,7 @@ from graphmem.usecase.records.credits import creditable, hook_sessions, write_wa
 from graphmem.usecase.retrieval.match import SURE
 from graphmem.usecase.retrieval.prime import prime
 from graphmem.usecase.retrieval.traversal import solving
-from graphmem.usecase.retrieval.two_stores import match, query
+from graphmem.usecase.retrieval.two_stores import match, own_store, query
 from graphmem.usecase.work import command_runs
 from graphmem.usecase.writing.seen import in_run
 
@@ -245,10 +247,9 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
         return Said()
     said = known_failures(sure) if sure else seen_failures(log.candidates)
     if event.command:
-        given = {part.key for part in said.parts}
-        log = log.model_copy(
-            update={"results": [hit for hit in sure if hit.record.key_ref in given or not advises(hit)]}
-        )
+        given = {part.ref for part in said.parts}
+        shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not advises(hit)]
+        log = log.model_copy(update={"results": shown})
         tests = command_runs.tested(client, tally, folder_of(client, event))
         command_runs.failed(client, key, client.now(), event.status or 1, log, tests)
     return said
@@ -271,13 +272,29 @@ def known_before(client: Client, refs: Sequence[str]) -> Said:
     """Return what was known of events that were answered too late, such as while the service was still starting."""
     if not refs:
         return Said()
-    with client.reading() as snapshot:
-        records = snapshot.catalog.records(snapshot.catalog.known(refs).values())
-        doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
-        sound = {number: one for number, one in records.items() if not is_doubted(doubter.of(one))}
-        parts = list(entries((one, solutions.get(number, ()), [], "project") for number, one in sound.items()))
+    parts = told_late(client, refs, "project")
+    if any(ref.startswith("user ") for ref in refs) and (user := own_store(client)) is not None:
+        with contextlib.suppress(GraphmemError, OSError):
+            parts += attempt(user, lambda: told_late(user, refs, "user"))
     opening = f"The project's memory knows this of what came before in this session. {NOTES}"
     return Said(parts, opening, report(parts, ""))
+
+
+def told_late(client: Client, keys: Sequence[str], store: Store) -> list[HookText]:
+    """Return what a store says of memories that a session was not told of yet, by the keys of their parts."""
+    with client.reading() as snapshot:
+        catalog = snapshot.catalog
+        records = catalog.records(catalog.known(keys).values() if store == "project" else catalog.all_live(FACTS))
+        if store == "user":
+            records = {number: one for number, one in records.items() if key_in_session(one, store) in keys}
+        doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
+        sound = {number: one for number, one in records.items() if not is_doubted(doubter.of(one))}
+        return list(entries((one, solutions.get(number, ()), [], store) for number, one in sound.items()))
+
+
+def key_in_session(record: Record, store: Store) -> str:
+    """Return what names a record in the file of a session: of the user's own store a hash."""
+    return record.key_ref if store == "project" else f"{store} {mark(record.key_ref)}"
 
 
 def campaign_task(client: Client) -> str | None:
@@ -418,11 +435,10 @@ def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str], Store
             continue
         shown |= {ref, *([address(pattern.ref, store)] if pattern else [])}
         what = [*marks, track_record(record.helped, record.failed)]
-        key = record.key_ref if store == "project" else f"{store} {mark(record.key_ref)}"
         lines = [f"- {quoted_name(ref)} ({'; '.join(what)})"]
         lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
         text = "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
-        yield HookText(key, text, ref)
+        yield HookText(key_in_session(record, store), text, ref)
 
 
 def advice(

@@ -46,13 +46,39 @@ def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphm
     assert graphmem("solutions", "user:failure/gone").out.splitlines()[0] == "fix: vendor it"
     graphmem("--user", "add", "failure", "--name", "open", "--trigger", "OSError: disk is full")
     unsolved = graphmem("solutions", "user:failure/open").err
-    assert "nothing solves failure/open yet" in unsolved and "edit user:failure/open --fix" in unsolved
+    assert "nothing solves failure/open yet" in unsolved and "graphmem --user edit failure/open --fix" in unsolved
     mixed = graphmem("link", "user:failure/gone", "related_to", "failure/mine")
     assert (mixed.status, "two stores" in mixed.err) == (2, True)
+    add = ("add", "failure", "--trigger", "TypeError: x", "--supersedes", "user:failure/gone")
+    for line in (add, ("session", "note", "--used", "user:failure/gone")):
+        about = graphmem(*line)
+        assert (about.status, "works on the project" in about.err) == (2, True)
+    assert graphmem("--user", *add).out.splitlines()[0] == "created failure/typeerror-x"
+    assert graphmem("--user", "undo").status == 0
     both = graphmem("--dir", ".", "get", "user:failure/gone")
     assert (both.status, "two stores" in both.err) == (2, True)
     missing = graphmem("get", "user:failure/none")
     assert (missing.status, missing.err.splitlines()[0]) == (1, "error: nothing is named 'failure/none'")
+
+
+def test_what_it_says_to_run_works_on_it(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    assert "hint: make one with: graphmem init --user" in graphmem("--user", "list").err
+    graphmem("init", "--user")
+    assert "import --all" in graphmem("list").err and "--user" not in graphmem("list").err
+    assert ": graphmem --user stats --objective" in graphmem("--user", "stats", "--objective", " ").err
+    assert "hint: see: graphmem --user list" in graphmem("get", "user:failure/none").err
+    assert json.loads(graphmem("--json", "get", "user:x").err)["error"]["hint"] == "see: graphmem --user list"
+    assert "hint: see: graphmem list" in graphmem("get", "failure/none").err
+
+
+def test_a_log_is_compared_with_it_line_by_line(graphmem: Graphmem, own: Path, tmp_path: Path) -> None:  # noqa: F811
+    graphmem("init", "--user")
+    graphmem("--user", "add", "failure", "--name", "gone", "--trigger", ERROR, "--fix", "pin setuptools")
+    (tmp_path / "make.log").write_text(f"building\n{ERROR}\nmake: *** [all] Error 1\n")
+    assert graphmem("match", "make.log").out.startswith("user:failure/gone  line 2  [the same line]")
+    assert "setuptools" not in graphmem("match", "make.log", "--format", "markdown").out
+    found = graphmem("ran", "--", "sh", "-c", "cat make.log; exit 2")
+    assert "user:failure/gone  [the same line]" in found.out + found.err
 
 
 def test_promote_and_adopt_say_where_the_copy_is(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
@@ -62,9 +88,21 @@ def test_promote_and_adopt_say_where_the_copy_is(graphmem: Graphmem, own: Path) 
     assert graphmem("promote", "pattern/pin", "--to", "user").out == "unchanged user:pattern/pin\n"
     wrong = graphmem("promote", "pattern/pin")
     assert (wrong.status, "graphmem promote REF --to user" in wrong.err) == (2, True)
+    graphmem("--user", "forget", "pattern/pin")
+    assert "user:pattern/pin is archived" in graphmem("promote", "pattern/pin", "--to", "user").err
     graphmem("--user", "add", "pattern", "--name", "sign", "--trigger", "a push is refused", "--insight", "sign")
     assert graphmem("adopt", "user:pattern/sign").out == "created pattern/sign\n"
     assert graphmem("adopt", "pattern/sign").out == "unchanged pattern/sign\n"
+
+
+def test_another_folder_is_refused_beside_it_in_any_order(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    graphmem("init", "--user")
+    add = ("add", "pattern", "--trigger", "a push is refused", "--insight", "sign")
+    here = ("--dir", ".")
+    for line in (("--user", *here, *add), (*here, "--user", *add), ("--user", *add, *here), (*add, "--user", *here)):
+        found = graphmem(*line)
+        assert (found.status, "two stores" in found.err) == (2, True)
+    assert graphmem("list").out == graphmem("--user", "list").out == ""
 
 
 def test_it_is_turned_off_by_an_empty_variable(

@@ -498,6 +498,16 @@ def test_a_record_of_the_user_is_marked_and_its_mark_leads_back_to_it(user: Memo
     assert not call("get", ref="failure/gone").is_error
 
 
+def test_references_of_two_stores_are_refused(user: Memory, memory: Memory, call: Call) -> None:
+    user.failures.add("TypeError: something else", name="gone")  # both names are in the project too
+    user.patterns.add("another trigger", "another thing", name="pin")
+    user.relations.link("pattern/pin", "solves", "failure/gone")
+    mixed = call("related", intent="path", ref="user:failure/gone", target="pattern/pin")
+    assert refused(mixed) == ("'user:failure/gone' and 'pattern/pin' are in two stores", "a call works on one")
+    found = call("related", intent="path", ref="user:failure/gone", target="user:pattern/pin").structured_content
+    assert found is not None and found["to"] == "pattern/pin"
+
+
 def test_a_fix_of_the_user_s_own_store_says_so(user: Memory, memory: Memory, call: Call) -> None:
     user.failures.add(ERROR, fix="use importlib.resources", name="gone")
     found = call("related", intent="solutions", ref="failure/gone").structured_content

@@ -2,14 +2,15 @@
 
 from typing import Any
 
+from graphmem.contract.answer import Store, address
 from graphmem.contract.entities import AddEntityRequest
 from graphmem.contract.failures import AddFailureRequest
 from graphmem.contract.lessons import AddLessonRequest
 from graphmem.contract.patterns import AddPatternRequest
 from graphmem.contract.records import AddRequest, Changed, CopyRequest
-from graphmem.errors import NotFound, Refused, Unavailable, Usage
+from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.model import Entity, Record
-from graphmem.names import mark
+from graphmem.names import for_user, mark
 from graphmem.settings.folders import user_store
 from graphmem.store.attempt import attempt
 from graphmem.store.runtime import Client
@@ -21,6 +22,7 @@ COPIED: dict[str, type[AddRequest]] = {
 }
 # What a copy does not take along: code and files of the project, and how a record is added.
 LEFT = frozenset(("cites", "files", "supersedes", "dedup", "dry_run", "replace", "versions_from", "type_name"))
+NAMED = 60  # characters of a project's name that a source holds
 
 
 def promote(client: Client, request: CopyRequest) -> Changed:
@@ -29,12 +31,19 @@ def promote(client: Client, request: CopyRequest) -> Changed:
 
     Raises:
         Unavailable: there is no such store, or the settings turn it off.
-        Refused: the record belongs to its project, such as a task.
+        Refused: the record is archived, or belongs to its project, such as a task.
     """
     user, root = of_user(client), client.layout.root
     record = found(client, request.ref)
-    origin = f"project:{root.name}-{mark(str(root.resolve()))}/{record.key_ref}"
-    return attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+    origin = f"project:{root.name[:NAMED]}-{mark(str(root.resolve()))}/{record.key_ref}"
+    try:
+        made = attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+    except GraphmemError as error:
+        error.hint = error.hint and for_user(error.hint)
+        raise
+    for text in made.notices:
+        client.notify_once(f"of the user's own store: {for_user(text)}")
+    return reported(client, made, "user")
 
 
 def adopt(client: Client, request: CopyRequest) -> Changed:
@@ -45,7 +54,14 @@ def adopt(client: Client, request: CopyRequest) -> Changed:
     except NotFound as error:
         raise NotFound(f"{error.message} in the user's own store", hint="see: graphmem --user list") from None
     origin = f"user:{record.key_ref}"
-    return copied(client, record, origin, [origin])
+    return reported(client, copied(client, record, origin, [origin]), "project")
+
+
+def reported(client: Client, made: Changed, store: Store) -> Changed:
+    """Return what became of a copy; of one that is archived it is reported, for nothing finds it."""
+    if made.record.is_archived:
+        client.notify_once(f"{address(made.ref, store)} is archived; restore brings it back")
+    return made
 
 
 def of_user(client: Client) -> Client:
@@ -53,7 +69,7 @@ def of_user(client: Client) -> Client:
     if client.of_user is not None:
         return client.of_user
     folder = user_store()
-    if client.layout.root == folder:
+    if folder is not None and client.layout.root.resolve() == folder.resolve():
         raise Usage("this is the user's own store", hint="run the command in a project")
     if folder is None or not client.settings.user_store:
         raise Unavailable(
@@ -63,12 +79,14 @@ def of_user(client: Client) -> Client:
 
 
 def found(client: Client, ref: str) -> Record:
-    """Return a record that may be copied."""
+    """Return a record that may be copied; one that is archived would be a live one there."""
     with client.reading() as snapshot:
         number = snapshot.resolve(ref)
         record = snapshot.catalog.records([number])[number]
     if kind_of(record) not in COPIED:
         raise Refused(f"{record.ref} belongs to its project", hint=f"what can be copied: {', '.join(sorted(COPIED))}")
+    if record.is_archived:
+        raise Refused(f"{record.ref} is archived", hint="what is archived is not copied; restore brings it back")
     return record
 
 
@@ -84,12 +102,15 @@ def copied(client: Client, record: Record, origin: str, sources: list[str]) -> C
         if known is not None:
             there = snapshot.catalog.records([known])[known]
             return Changed(ref=there.ref, action="unchanged", record=there)
-        is_taken = snapshot.catalog.lookup(record.record_type, record.name) is not None
+        taken = snapshot.catalog.lookup(record.record_type, record.name)
+        other = None if taken is None else snapshot.catalog.records([taken])[taken]
     request, row = COPIED[kind_of(record)], record.to_row()
     fields: dict[str, Any] = {
         name: value for name, value in row.items() if name in request.model_fields.keys() - LEFT and value is not None
     }
     fields |= {"sources": sources} | ({"versions_from": "none"} if "versions_from" in request.model_fields else {})
     if isinstance(record, Entity):
+        if isinstance(other, Entity) and "" not in (other.value, record.value) and other.value != record.value:
+            raise Refused(f"{other.ref} is there with another value", hint="edit it there, or rename this one first")
         return add_record(client, request(**fields | {"type_name": record.record_type, "name": record.name}))
-    return add_record(client, request(**fields | {"name": None if is_taken else record.name}))
+    return add_record(client, request(**fields | {"name": None if other else record.name}))

@@ -86,8 +86,13 @@ class LogHit:
     similarity: float | None = None
 
 
-def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> MatchedLog:
-    """Return the known failures that a log reports: by their triggers, by expressions, by signatures, by meaning."""
+def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_as: str | None = None) -> MatchedLog:
+    """
+    Return the known failures that a log reports: by their triggers, by expressions, by signatures, by meaning.
+
+    Args:
+        known_as: the id of the question, where another store that was asked it gave it one.
+    """
     with client.reading(client.clues) as snapshot:
         matcher = Matcher(snapshot.catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
         finder = LineFinder(snapshot.catalog.heads(), snapshot.catalog.begun_by)
@@ -128,7 +133,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
             unread=log.unread,
             slow=slow,
             unknown=unknown,
-            asked=keep_question(snapshot, results[0].text, by_ref) if results else None,
+            asked=keep_question(snapshot, results[0].text, by_ref, known_as=known_as) if results else None,
             candidates=in_log(client, ends.text, answered),
         )
 

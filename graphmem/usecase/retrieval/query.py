@@ -174,12 +174,15 @@ def profile_of(settings: Retrieval, name: str | None) -> Profile:
     )
 
 
-def keep_question(snapshot: Snapshot, gist: str, by_ref: Mapping[str, str] | None = None) -> str | None:
+def keep_question(
+    snapshot: Snapshot, gist: str, by_ref: Mapping[str, str] | None = None, *, known_as: str | None = None
+) -> str | None:
     """Keep what was asked on this machine, for reports; return its id, None where it cannot be kept."""
     if snapshot.is_past:
         return None
     kept = unexposed(snapshot.client, "question", {"question": gist, "by_ref": dict(by_ref or {})})
-    return keep(snapshot.layout.asked, snapshot.now, kept["question"], kept["by_ref"], snapshot.client.notify_once)
+    folder, say = snapshot.layout.asked, snapshot.client.notify_once
+    return keep(folder, snapshot.now, kept["question"], kept["by_ref"], say, known_as=known_as)
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------

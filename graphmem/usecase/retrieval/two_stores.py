@@ -4,6 +4,7 @@ The questions that the user's own store is asked too, beside that of the project
 What it answers is only in answers: nothing of it is written into the files of the project.
 """
 
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -12,9 +13,11 @@ from graphmem.contract.answer import Answer, address
 from graphmem.contract.context import ContextBlock, ContextEntry, ContextRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.contract.query import Found, Hit, QueryRequest
+from graphmem.contract.records import Listed
 from graphmem.contract.relations import Solution, Solutions, SolutionsRequest
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.model import Failure
+from graphmem.names import for_user
 from graphmem.rules.context import BlockEntry, block, preface, quoted_name, tokens
 from graphmem.rules.score import BANDS
 from graphmem.store.attempt import attempt
@@ -28,7 +31,7 @@ A = TypeVar("A", bound=Answer)
 R = TypeVar("R", Hit, ContextEntry, Matched, Solution)
 OF_THEIRS = {"store": "user"}
 SHARE = 3  # parts of a context block, of which the user's own store may take one
-MARKS = 20  # parts of that third, of which one is kept for the marks of its references
+MARKS = 10  # parts of that third, of which one is kept for the marks of its references
 KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a temporary file
 CERTAINTIES = ("none", "low", "high")
 
@@ -49,7 +52,7 @@ def query(client: Client, request: QueryRequest) -> Found:
     certain = {"project": found.certainty, "user": theirs.certainty if is_judged else "none"}
     store = max(certain, key=lambda name: (CERTAINTIES.index(certain[name]), name == ranked[0].store))
     first = next(hit for hit in ranked if hit.store == store)
-    judged = theirs if store == "user" else found
+    judged = theirs if store == "user" and is_judged else found
     return found.model_copy(
         update={
             "results": [first, *(hit for hit in ranked if hit is not first)][: request.limit],
@@ -114,6 +117,9 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
 def marked(entry: ContextEntry) -> ContextEntry:
     """Return an entry of the user's own store as the block of a project shows it."""
     text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, "user")), 1)
+    others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}
+    for ref in others:
+        text = re.sub(rf"(?<![\w/:.-]){re.escape(ref)}(?![\w/-])", lambda found: address(found[0], "user"), text)
     return entry.model_copy(update={"text": text})
 
 
@@ -129,7 +135,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         return matches.match(client, raw, request)
     with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as log:
         found = matches.match(client, kept(raw, log), request)
-        theirs = ask_user(client, lambda user: matches.match(user, begun(log), request))
+        theirs = ask_user(client, lambda user: matches.match(user, begun(log), request, known_as=found.asked))
     if theirs is None or not theirs.results:
         return found
     results = [*found.results, *added(theirs.results, found.results)]
@@ -138,15 +144,16 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         update={
             "results": sorted(results, key=rank_of),
             "unknown": [error for error in found.unknown if error in theirs.unknown],
+            "asked": found.asked or theirs.asked,
             "candidates": [] if answered else found.candidates,
         }
     )
 
 
 def kept(lines: Iterable[bytes], log: tempfile.SpooledTemporaryFile[bytes]) -> Iterator[bytes]:
-    """Yield lines, and write each into a file."""
+    """Yield lines, and write each into a file; they come with or without their ends."""
     for line in lines:
-        log.write(line)
+        log.write(line if line.endswith(b"\n") else line + b"\n")
         yield line
 
 
@@ -196,9 +203,18 @@ def solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> S
 
 def added(theirs: Sequence[R], ours: Sequence[R]) -> list[R]:
     """Return what the user's own store adds to the project's results, marked; the same texts add nothing."""
-    known = {(one.record.key_ref, one.record.search_text) for one in ours}
-    new = (one for one in theirs if (one.record.key_ref, one.record.search_text) not in known)
-    return [one.model_copy(update=OF_THEIRS) for one in new]
+    known = {(one.record.key_ref, one.record.search_text): solutions_in(one) for one in ours}
+    return [
+        one.model_copy(update=OF_THEIRS)
+        for one in theirs
+        if (same := known.get((one.record.key_ref, one.record.search_text))) is None or solutions_in(one) - same
+    ]
+
+
+def solutions_in(result: R) -> set[str]:
+    """Return what a result says solves it, as texts; in a context block as references."""
+    solved_by: Sequence[str | Listed] = getattr(result, "solved_by", ())
+    return {one if isinstance(one, str) else one.record.search_text for one in solved_by}
 
 
 def ask_user(client: Client, ask: Callable[[Client], A]) -> A | None:
@@ -219,7 +235,7 @@ def ask_user(client: Client, ask: Callable[[Client], A]) -> A | None:
         return None
     for text in answer.notices:
         if text not in client.answered_notices():
-            client.notify_once(f"of the user's own store: {text}")
+            client.notify_once(f"of the user's own store: {for_user(text)}")
     return answer
 
 

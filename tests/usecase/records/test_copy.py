@@ -79,14 +79,57 @@ def test_adopting_tells_nothing_of_other_projects(memory: Memory, user: Memory, 
     assert rows(memory)[0]["sources"] == [f"user:{made.record.key_ref}"]
 
 
+def test_what_is_archived_is_not_copied_and_a_copy_that_is_says_so(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("deploys stall at the end of a week", "wait", name="old")
+    memory.patterns.add("a deploy stalls on fridays", "never on fridays", name="new", supersedes="pattern/old")
+    with pytest.raises(Refused, match="pattern/old is archived"):
+        memory.user.promote("pattern/old")
+    user.patterns.add("a push is refused", "sign", name="sign")
+    user.forget("pattern/sign")
+    with pytest.raises(Refused, match="pattern/sign is archived"):
+        memory.user.adopt("pattern/sign")
+    assert [len(rows(store)) for store in (memory, user)] == [1, 0]
+    user.restore("pattern/sign")
+    memory.user.adopt("pattern/sign")
+    memory.forget("pattern/sign")
+    again = memory.user.adopt("pattern/sign")
+    assert again.action == "unchanged"
+    assert "pattern/sign is archived; restore brings it back" in again.notices
+    memory.user.promote("pattern/new")
+    user.forget("pattern/new")
+    assert "user:pattern/new is archived; restore brings it back" in memory.user.promote("pattern/new").notices
+
+
+def test_a_project_with_a_long_name_is_named_by_its_beginning(user: Memory, tmp_path: Path) -> None:
+    with open_memory(tmp_path / ("long" * 60)) as memory:
+        memory.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+        assert memory.user.promote("pattern/pin").action == "created"
+        assert memory.user.promote("pattern/pin").action == "unchanged"
+
+
 def test_entities_need_their_type_there(memory: Memory, user: Memory) -> None:
     memory.types.add_entity("tool")
     memory.entities.add("tool", "make", value="GNU")
-    with pytest.raises(GraphmemError, match="tool"):
+    with pytest.raises(GraphmemError, match="tool") as undeclared:
         memory.user.promote("tool/make")
+    assert undeclared.value.hint == "declare it with: graphmem --user type add entity tool"
     user.types.add_entity("tool")
     assert memory.user.promote("tool/make").ref == "tool/make"
     assert memory.user.promote("tool/make").action == "unchanged"
+
+
+def test_an_entity_with_another_value_is_not_overwritten(memory: Memory, user: Memory) -> None:
+    for store, value in ((memory, "clang"), (user, "gcc")):
+        store.types.add_entity("tool")
+        store.entities.add("tool", "cc", value=value)
+        store.entities.add("tool", "ld", value="lld" if store is user else None)
+    for copy, ref in ((memory.user.adopt, "user:tool/cc"), (memory.user.promote, "tool/cc")):
+        with pytest.raises(Refused, match="tool/cc is there with another value"):
+            copy(ref)
+    assert [store.get("tool/cc").record.to_row()["value"] for store in (memory, user)] == ["clang", "gcc"]
+    memory.user.promote("tool/ld")  # which has none
+    memory.user.adopt("tool/ld")
+    assert [store.get("tool/ld").record.to_row()["value"] for store in (memory, user)] == ["lld", "lld"]
 
 
 def test_what_cannot_be_copied_is_refused_with_the_reason(
@@ -99,8 +142,11 @@ def test_what_cannot_be_copied_is_refused_with_the_reason(
     with pytest.raises(NotFound, match="'pattern/none' in the user's own store") as absent:
         memory.user.adopt("user:pattern/none")
     assert absent.value.hint == "see: graphmem --user list"
-    with pytest.raises(Usage, match="is the user's own store"):
-        user.user.promote("pattern/pin")
+    link = tmp_path / "link"
+    link.symlink_to(user.client.layout.root)
+    for same in (user, Memory(link)):
+        with pytest.raises(Usage, match="is the user's own store"):
+            same.user.promote("pattern/pin")
     monkeypatch.setenv("GRAPHMEM_USER_STORE", str(tmp_path / "none"))
     with pytest.raises(Unavailable, match="is missing") as missing:
         memory.user.adopt("pattern/pin")

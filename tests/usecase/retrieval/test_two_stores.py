@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem import Memory
+from graphmem.cli.query import hits
 from graphmem.contract.query import Found
 from graphmem.errors import NotFound
 from graphmem.rules.context import tokens
@@ -53,6 +55,22 @@ def test_the_first_result_is_of_the_store_that_is_surer_whatever_the_scores(memo
     assert (found.known, found.certainty, found.probability) == (True, "high", user.query(asked).probability)
 
 
+def test_what_is_said_of_a_copy_that_is_not_shown_is_not_said_of_another_result(memory: Memory, user: Memory) -> None:
+    memory.patterns.add("module lock push hook build cache deploy", "friday cart error tool python deploy", name="lock")
+    memory.patterns.add("push build release import price timeout", "price deploy sign", name="push")
+    memory.patterns.add("lock sign python", "error tool sign build import", name="sign")
+    memory.user.promote("pattern/sign")
+    user.patterns.add(
+        "hook friday release tool price cart", "deploy cart python price timeout cache error", name="cart"
+    )
+    asked = "numpy branch sign import cart"
+    alone = user.query(asked)
+    assert (refs(alone)[0], alone.certainty) == (("project", "pattern/sign"), "low")
+    found = memory.query(asked)
+    assert refs(found)[0] == ("user", "pattern/cart")
+    assert (found.known, found.certainty) == (False, "none")
+
+
 def test_a_copy_with_the_same_texts_is_shown_once_and_another_fix_of_the_same_error_twice(
     memory: Memory, user: Memory
 ) -> None:
@@ -66,6 +84,24 @@ def test_a_copy_with_the_same_texts_is_shown_once_and_another_fix_of_the_same_er
     assert fixes == [("project", "use importlib"), ("user", "pin setuptools")]
     user.edit("failure/gone", fix="use importlib")
     assert [fix.store for fix in memory.solutions("failure/gone").fixes] == ["project"]
+
+
+def test_a_copy_that_only_the_user_knows_a_solution_of_is_shown_beside_the_project_s(
+    memory: Memory, user: Memory
+) -> None:
+    memory.failures.add(ERROR, name="gone")
+    memory.user.promote("failure/gone")
+    user.patterns.add("a tool dropped a module", "pin build tools", name="pin")
+    user.relations.link("pattern/pin", "solves", "failure/gone")
+
+    def shown() -> list[tuple[str, list[str]]]:
+        return [(one.store, [found.ref for found in one.solved_by]) for one in memory.match([ERROR]).results]
+
+    assert shown() == [("project", []), ("user", ["pattern/pin"])]
+    assert "  > fix, user:pattern/pin, never reported on: pin build tools" in memory.context(ERROR).text
+    memory.user.adopt("pattern/pin")
+    memory.relations.link("pattern/pin", "solves", "failure/gone")
+    assert shown() == [("project", ["pattern/pin"])]
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -122,6 +158,24 @@ def test_a_third_of_a_context_block_at_most_is_of_the_user_and_all_of_it_fits(
     assert len(theirs) < len(found.entries) or budget < 150
 
 
+def test_whatever_an_entry_of_the_user_names_is_marked_too(memory: Memory, user: Memory) -> None:
+    user.failures.add("KeyError: 'price' of a cart", fix="ask", name="near")
+    user.failures.add("KeyError: 'price' of a basket", name="far")
+    user.relations.link("failure/far", "variant", "failure/near")
+    user.failures.add("a push is refused by the hook", name="push")
+    user.patterns.add("a remote that takes signed commits only", "sign the commits", name="sign")
+    user.relations.link("pattern/sign", "solves", "failure/push")
+    for objective, named in (
+        ("KeyError: 'price' of a basket", "fix of user:failure/near, a variant: ask"),
+        ("a push is refused by the hook", "fix, user:pattern/sign, never reported on: sign the commits"),
+    ):
+        text = memory.context(objective).text
+        assert named in text
+        assert not re.search(r"(?<!user:)(pattern|failure)/\w+", text)
+    text = hits(memory.query("KeyError: 'price' of a basket"), explain=False)
+    assert [text.count(ref) for ref in ("failure/near", "user:failure/near")] == [2, 2]
+
+
 def test_the_marks_of_many_short_entries_count_too(memory: Memory, user: Memory) -> None:
     for place in range(30):
         user.patterns.add(f"push {place}", "ask", name=f"p{place}", dedup=False)
@@ -148,6 +202,22 @@ def test_a_log_is_compared_with_both_stores_however_long_it_is(memory: Memory, u
         ("user", "failure/gone", 100_001), ("project", "failure/price", 100_002),
     ]  # fmt: skip
     assert found.unknown == ["TypeError: None is not callable"]
+
+
+@pytest.mark.parametrize("has_own", [True, False])
+def test_a_report_on_either_store_takes_the_id_of_what_was_asked(memory: Memory, user: Memory, has_own: bool) -> None:
+    if has_own:
+        memory.failures.add("KeyError: 'price'", fix="add a price", name="price")
+        memory.patterns.add(f"{ERROR} in a build", "ask Ann", name="ann")
+    user.failures.add(ERROR, fix="pin setuptools", name="gone")
+    log = memory.match(["KeyError: 'price'\n", f"{ERROR}\n"])
+    for asked in (log.asked, memory.query(ERROR).asked, memory.context(ERROR).asked):
+        assert asked is not None
+        user.feedback("failure/gone", helped=True, asked=asked)
+    if has_own:
+        memory.feedback("failure/price", helped=True, asked=log.asked)
+    questions = {report.question for report in user.why("failure/gone").reports}
+    assert questions == {ERROR}
 
 
 def test_a_failure_is_solved_by_what_the_user_knows_of_the_same_error_and_not_of_the_same_name(
@@ -180,6 +250,16 @@ def test_a_user_store_that_cannot_be_read_is_reported_and_the_project_answers(me
     found = memory.query("git push is refused")
     assert refs(found) == [("project", "pattern/sign")]
     assert any("own store was not asked" in text and "no_such_key" in text for text in found.notices)
+
+
+def test_what_is_wrong_with_the_user_store_names_commands_for_that_store(memory: Memory, user: Memory) -> None:
+    user.patterns.add("git push is refused", "sign", name="sign")
+    user.client.layout.config.write_text("format = 1\n[embedding]\nmodel = 'some/model'\n")
+    with (user.client.layout.data / "pattern.ndjson").open("a") as file:
+        file.write("<<<<<<< ours\n=======\n>>>>>>> theirs\n")
+    said = "\n".join(memory.query("git push is refused").notices)
+    assert "of the user's own store: ignored: embedding.model" in said and ": graphmem --user trust" in said
+    assert ": graphmem --user resolve" in said
 
 
 def test_a_damaged_catalog_of_the_user_is_made_again(memory: Memory, user: Memory) -> None:
@@ -262,6 +342,34 @@ def test_nothing_of_the_user_store_is_in_the_folder_of_the_project(
         shown += memory.hook("claude-code", json.dumps(given)).text
         assert leaks(tmp_path) == []
     assert MARK in shown and MARK in memory.context(ERROR).text  # it was there to leak
+
+
+def test_a_hook_does_not_offer_to_record_what_the_user_knows(memory: Memory, user: Memory, tmp_path: Path) -> None:
+    user.failures.add("AssertionError: assert 'blue' == 'teal' in render", fix="repaint", name="blue")
+    run = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "pytest"}}
+    shown = []
+    for stdout, status in (("AssertionError: assert 'blue' == 'teal' in render\n1 failed", 1), ("1 passed", 0)):
+        response = {"tool_response": {"stdout": stdout, "stderr": "", "exit_code": status}}
+        given = {"session_id": "s", "cwd": str(tmp_path), **run, **response}
+        shown.append(memory.hook("claude-code", json.dumps(given)).text)
+        (tmp_path / "render.py").write_text("colour = 'teal'\n")
+    assert "repaint" in shown[0]
+    assert shown[1] == ""
+    assert memory.candidates.review().candidates == []
+
+
+def test_what_the_user_knows_is_told_with_the_next_event_where_an_answer_came_too_late(
+    memory: Memory, user: Memory, tmp_path: Path
+) -> None:
+    user.failures.add(ERROR, fix=f"pin {MARK}", name="gone")
+    base = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "PostToolUse", "tool_name": "Bash"}
+    failing = {"tool_response": {"stdout": ERROR, "stderr": "", "exit_code": 2}, "tool_input": {"command": "make"}}
+    other = {"tool_response": {"stdout": "a.py", "stderr": "", "exit_code": 0}, "tool_input": {"command": "ls"}}
+    assert memory.hook("claude-code", json.dumps(base | failing), until=0).text == ""
+    told = memory.hook("claude-code", json.dumps(base | other))
+    assert (f"pin {MARK}" in told.text, told.refs) == (True, ["user:failure/gone"])
+    assert memory.hook("claude-code", json.dumps(base | failing)).text == ""  # it was told once
+    assert leaks(tmp_path) == []
 
 
 def leaks(folder: Path) -> list[Path]:
