@@ -189,10 +189,16 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
 
 
 def solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> Solutions:
-    """Return what the user's own store has against the error of a failure, in the order of its failures."""
-    lines = failure.trigger.encode().splitlines(keepends=True)
-    log = matches.match(user, lines, MatchRequest(strict=request.strict))
-    refs = [hit.ref for hit in log.results if hit.by in matches.SURE]
+    """
+    Return what the user's own store has against the error of a failure, in the order of its failures.
+
+    Of a trigger of several lines the error counts: others, such as the last line of make, are in many triggers.
+    """
+    refs = dict[str, None]()
+    for text in dict.fromkeys((failure.trigger, failure.headline)):
+        log = matches.match(user, text.encode().splitlines(keepends=True), MatchRequest(strict=request.strict))
+        sure = (hit for hit in log.results if hit.by in matches.SURE)
+        refs.update((hit.ref, None) for hit in sure if failure.headline in (text, hit.record.headline))
     with user.reading() as snapshot:
         found = [traversal.solutions(snapshot, request.model_copy(update={"ref": ref})) for ref in refs]
     results = {one.ref: one for same in reversed(found) for one in same.results}

@@ -235,6 +235,15 @@ def test_a_failure_is_solved_by_what_the_user_knows_of_the_same_error_and_not_of
     assert [(one.store, one.ref) for one in found.results] == [("user", "pattern/pin")]
 
 
+def test_a_line_that_many_logs_end_with_is_not_the_same_error(memory: Memory, user: Memory) -> None:
+    log = "gcc: foo.c:3: error: undeclared x\nmake: *** [all] Error 1"
+    memory.failures.add(log, name="undeclared")
+    user.failures.add("make: *** [all] Error 1", fix="run make clean", name="make")
+    assert memory.solutions("failure/undeclared").fixes == []
+    user.failures.add(log, fix="declare it", name="same")
+    assert [fix.text for fix in memory.solutions("failure/undeclared").fixes] == ["declare it"]
+
+
 def test_kinds_that_the_user_has_none_of_are_no_error(memory: Memory, user: Memory) -> None:
     memory.types.add_entity("service")
     memory.entities.add("service", "billing", value="git push")
