@@ -1,6 +1,7 @@
 """The tools: what each takes, which operation it calls, and what it answers."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -31,6 +32,8 @@ from graphmem.system.user import OF_USER
 
 OF_THE_USER = " (of the user's own store)"  # after a fix, which has no reference to mark
 REFS = ("ref", "target")  # parameters that are references
+SHOWN_REFS = frozenset(("ref", "start", "failure", "from", "to"))  # what a reply calls references
+END = re.compile(r"^|(?<=-> )")  # where an edge names a record
 Show = Callable[[Any, View], Reply]
 
 
@@ -59,7 +62,8 @@ class Tool:
         if not self.is_read_only:
             refuse_missing(opened.client.layout.root, getattr(request, "files", None) or ())
         answer: Answer = dispatch.call(runtime, opened.caller, self.parameters.operations[value].name, request, text)
-        return self.show[value](answer, view)
+        reply = self.show[value](answer, view)
+        return reply if runtime is opened.runtime else marked(reply)
 
 
 def runtime_of(memory: Memory, given: Mapping[str, object]) -> Runtime:
@@ -88,6 +92,20 @@ def bare(given: Mapping[str, object]) -> dict[str, object]:
         name: value.removeprefix(OF_USER) if name in REFS and isinstance(value, str) else value
         for name, value in given.items()
     }
+
+
+def marked(reply: Reply) -> Reply:
+    """Return a reply of the user's own store with its references marked, so that the next call takes them."""
+    reply.head = with_marks(reply.head)
+    reply.hits = reply.hits and list(map(with_marks, reply.hits))
+    return reply
+
+
+def with_marks(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reply says with its references marked, those at the ends of edges too."""
+    refs = {name: address(value, "user") for name, value in values.items() if name in SHOWN_REFS}
+    paths = {name: [END.sub(OF_USER, edge) for edge in values[name]] for name in ("edges", "path") if name in values}
+    return {**values, **refs, **paths}
 
 
 def refuse_missing(root: Path, files: Iterable[str]) -> None:

@@ -492,7 +492,9 @@ def test_a_record_of_the_user_is_marked_and_its_mark_leads_back_to_it(user: Memo
     assert found is not None and found["results"][0]["ref"] == "user:pattern/sign"
     got = call("get", ref="user:pattern/sign").structured_content
     assert got is not None and got["results"][0]["do"] == "sign the commits"
-    assert not call("feedback", ref="user:pattern/sign", helped=True).is_error
+    assert got["results"][0]["ref"] == "user:pattern/sign"
+    reported = call("feedback", ref="user:pattern/sign", helped=True).structured_content
+    assert reported is not None and reported["ref"] == "user:pattern/sign"
     assert user.get("pattern/sign").record.to_row().get("helped", 1) == 1
     assert call("feedback", ref="user:pattern/none", helped=True).is_error
     assert not call("get", ref="failure/gone").is_error
@@ -505,7 +507,17 @@ def test_references_of_two_stores_are_refused(user: Memory, memory: Memory, call
     mixed = call("related", intent="path", ref="user:failure/gone", target="pattern/pin")
     assert refused(mixed) == ("'user:failure/gone' and 'pattern/pin' are in two stores", "a call works on one")
     found = call("related", intent="path", ref="user:failure/gone", target="user:pattern/pin").structured_content
-    assert found is not None and found["to"] == "pattern/pin"
+    assert found is not None and (found["from"], found["to"]) == ("user:failure/gone", "user:pattern/pin")
+    assert found["path"] == ["user:pattern/pin -solves 1.5-> user:failure/gone"]
+    near = call("related", intent="related", ref="user:failure/gone").structured_content
+    assert near is not None and near["start"] == "user:failure/gone"
+    assert [(one["ref"], one["path"]) for one in near["results"]] == [("user:pattern/pin", found["path"])]
+    solved = call("related", intent="solutions", ref="user:failure/gone").structured_content
+    assert solved is not None and [solved["failure"], solved["results"][0]["ref"]] == [
+        "user:failure/gone", "user:pattern/pin",
+    ]  # fmt: skip
+    edges = call("get", ref="user:failure/gone").structured_content
+    assert edges is not None and edges["results"][0]["edges"] == found["path"]
 
 
 def test_a_fix_of_the_user_s_own_store_says_so(user: Memory, memory: Memory, call: Call) -> None:
