@@ -277,10 +277,16 @@
   }
   function historyOf(ref) {
     const box = onDemand("History", (found) => [table(["when", "who", "commit", "what"], found.results.map((one) => [one.at || "not committed yet", one.author || "",
-      `${(one.commit || "").slice(0, 10)} ${one.subject || ""}`, `${one.change.action} ${one.change.fields.map((changed) => changed.field).join(", ")}`]))]);
+      `${(one.commit || "").slice(0, 10)} ${one.subject || ""}`, `${one.change.action} ${one.change.fields.map((changed) => changed.field).join(", ")}`])),
+      ...(found.truncated ? [make("p", {}, "More commits changed it: ", make("code", {}, "graphmem log --limit"))] : []), ...(found.shallow ? [make("p", {}, "The clone is shallow: what happened before is not here.")] : [])]);
     box.ask = () => read("log", { ref });
     return box;
   }
+  const local = parts.path;
+  parts.path = async (source, target) => { // as `graphmem path` answers; what is further than that looks is found here
+    const found = await read("path", { source, target }).catch(() => ({ hops: 0 }));
+    return found.hops ? found.path : local(source, target);
+  };
   let open = { ref: null, nodes: [] };
   parts.record = (one) => {
     if (open.ref === one.ref) return open.nodes;

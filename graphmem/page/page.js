@@ -15,7 +15,7 @@
   const asked = { text: "", kind: "", relation: "", order: "importance" };
   let picked = null, start = null, drawing = null, camera = null, before = null;
   // What the served page shows more, and does; see live.js.
-  const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [],
+  const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [], path: strongest,
     candidate: (one) => [make("p", {}, code(`graphmem review accept ${one.id}`), " or ", code(`graphmem review dismiss ${one.id}`))] };
 
   // Texts of the memory are shown as they are: never as markup, and what no one sees as its code (`visible` in names.py).
@@ -217,7 +217,8 @@
   }
 
   // The strongest explanation: the path with the largest product of weights; a weight above 1 counts as 1 here.
-  function strongest(from, to) {
+  function strongest(...ends) {
+    const [from, to] = ends.map((ref) => places.get(ref));
     const best = new Map([[from, 1]]), by = new Map(), open = new Set([from]), done = new Set();
     while (open.size) {
       let at = null;
@@ -234,22 +235,24 @@
     const path = [];
     for (let at = to; at !== from; ) {
       if (!by.has(at)) return null;
-      path.unshift(by.get(at));
+      const { source, target, type, weight } = edges[by.get(at)];
+      path.unshift({ from: records[source].ref, type, weight, to: records[target].ref });
       at = far(by.get(at), at);
     }
     return path;
   }
   let path = new Set();
-  function explain(to) {
+  async function explain(to) {
     const said = document.getElementById("path");
     path = new Set();
     if (to === undefined) said.textContent = visible(`From ${records[start].ref}: open another record and choose "Explain to here".`);
     else if (start === null) said.textContent = "Choose \"Explain from here\" at another record first.";
     else {
-      const found = strongest(start, to);
-      path = new Set(found || []);
-      said.textContent = visible(found ? found.map((number) => `${records[edges[number].source].ref} -${edges[number].type} ${edges[number].weight}-> ${records[edges[number].target].ref}`).join("; ") || "It is the same record."
-        : `No edges lead from ${records[start].ref} to ${records[to].ref}.`);
+      const ends = [records[start].ref, records[to].ref], found = await parts.path(...ends);
+      path = new Set((found || []).map((one) => (around[places.get(one.from)] || []).find((number) => edges[number].type === one.type
+        && edges[number].source === places.get(one.from) && edges[number].target === places.get(one.to))));
+      said.textContent = visible(found ? found.map((one) => `${one.from} -${one.type} ${one.weight}-> ${one.to}`).join("; ") || "It is the same record."
+        : `No edges lead from ${ends.join(" to ")}.`);
     }
     choose("graph");
   }
@@ -309,6 +312,7 @@
       drawing.on("clickNode", (event) => open(Number(event.node)));
     }
     drawing.setCustomBBox(found.length && found.length < records.length ? boxOf(found) : null);
+    path.delete(undefined); // an edge that is not in the page
     const ends = new Set([...path].flatMap((number) => [edges[number].source, edges[number].target]));
     // Where nothing is left out or marked, sigma draws what it has: a reducer costs time for each record.
     const isPlain = picked === null && kept.size === records.length && !asked.relation && !path.size;

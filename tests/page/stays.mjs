@@ -61,6 +61,19 @@ await page.evaluate(() => [...document.querySelectorAll("#record button")].find(
 await press("Enter", "Escape");
 found.shut.push(await active());
 
+// The strongest path is that of `graphmem path`.
+await view("records");
+const explain = (ref, which) => page.evaluate((wanted, name) => {
+  [...document.querySelectorAll("#panel-records td .ref")].find((one) => one.textContent === wanted).click();
+  [...document.querySelectorAll("#record button")].find((one) => one.textContent === name).click();
+}, ref, which);
+await explain("pattern/key", "Explain from here");
+await explain("failure/mill", "Explain to here");
+await page.waitForFunction(() => document.getElementById("path").textContent.includes("->"));
+found.path = await page.$eval("#path", (node) => node.textContent);
+await press("Escape");
+await view("records");
+
 // Who types "trigger" looks for the word, not for the field; and a quoted text is found.
 await page.focus("#search");
 await page.keyboard.type("trigger");

@@ -108,6 +108,8 @@ def test_what_a_person_is_at_stays_while_others_write_and_no_answer_counts_twice
             memory.failures.add(f"the {thing} does not start", name=thing, dedup=False, cost=100 - number)
         memory.patterns.add('"no key"', "make another", name="key")
         memory.relations.link("pattern/key", "solves", "failure/kiln")
+        memory.relations.link("pattern/key", "solves", "failure/mill")
+        memory.relations.link("failure/kiln", "causes", "failure/mill", weight=1.4)
         for number, text in enumerate(("one broke", "two broke", "three broke")):
             put(memory, text, base=0.9 - number / 10)
     found = in_chromium(SCRIPT.with_name("stays.mjs"), project.run("view").stdout.strip())
@@ -117,6 +119,7 @@ def test_what_a_person_is_at_stays_while_others_write_and_no_answer_counts_twice
     assert found["tree"][0] == found["tree"][1] == [["pattern: 1", 'pattern/key "no key"'], 'pattern/key "no key"']
     assert found["up"] == "pattern: 1"
     assert found["shut"] == ["pattern/key", "panel-graph"]
+    assert found["path"] == "pattern/key -solves 1.5-> failure/kiln; failure/kiln -causes 1.4-> failure/mill"
     assert [one.partition(" ")[0] for one in found["counts"]] == ["0", "1"]
     assert "make lint" in found["candidate"] and "codex session s1" in found["candidate"] and found["inSight"]
     assert found["lost"].endswith("to do it again now does it once")
