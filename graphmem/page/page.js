@@ -174,7 +174,7 @@
       panel.append(make("h3", {}, link(place), ` ${records[place].fields.status || "active"}`), make("p", {}, records[place].title));
       if (!own.length) { panel.append(empty("No task yet: ", code(`graphmem campaign add-tasks ${name}`))); continue; }
       const order = edges.filter((edge) => edge.type === "depends_on" && at.has(edge.source) && at.has(edge.target)).map((edge) => [at.get(edge.target), at.get(edge.source)]);
-      panel.append(dag.show(own.map((task) => ({ place: task, name: records[task].ref.slice(prefix.length), status: status(task), title: records[task].title })), order, { make, open }),
+      panel.append(dag.show(`tasks ${records[place].ref}`, own.map((task) => ({ place: task, name: records[task].ref.slice(prefix.length), status: status(task), title: records[task].title })), order, { make, open }),
         folded(`table ${records[place].ref}`, "The same as a table", table(["task", "status", "objective", "after"], own.map((task) => [link(task), status(task), records[task].title,
           (records[task].fields.depends || []).join(", ")]))));
     }
@@ -387,8 +387,10 @@
     path = new Set();
     if (drawing) { camera = drawing.getCamera().getState(); drawing.kill(); drawing = null; }
     const isAnywhere = document.activeElement !== document.body, back = focusKept(), opened = [...document.querySelectorAll("main details[open][id]")], [left, top] = [scrollX, scrollY];
+    const scrolled = [...document.querySelectorAll("main [id]")].filter((one) => one.scrollLeft).map((one) => [one.id, one.scrollLeft]);
     show();
     for (const { id } of opened) if (document.getElementById(id)) document.getElementById(id).open = true;
+    for (const [id, far] of scrolled) if (document.getElementById(id)) document.getElementById(id).scrollLeft = far;
     if (isAnywhere) back();
     scrollTo(left, top);
   }

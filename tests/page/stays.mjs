@@ -16,10 +16,11 @@ const said = (part) => page.waitForFunction((wanted) => document.getElementById(
 const view = (name) => page.evaluate((wanted) => document.getElementById(`tab-${wanted}`).click(), name);
 const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
 const active = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
+const WORDS = ["wheel", "door", "lamp", "pump", "roof", "sink", "gate"];
 let number = 0;
 async function comes() { // another failure, that the page shows
-  const before = await page.$eval("#count", (node) => node.textContent), words = ["wheel", "door", "lamp", "pump", "roof", "sink", "gate"];
-  await post("failures/add", { trigger: `the ${words[number]} fell off`, name: `a-${words[number]}` });
+  const before = await page.$eval("#count", (node) => node.textContent);
+  await post("failures/add", { trigger: `the ${WORDS[number]} fell off`, name: `a-${WORDS[number]}` });
   number += 1;
   await page.waitForFunction((old) => document.getElementById("count").textContent !== old, {}, before);
 }
@@ -39,9 +40,13 @@ const folded = () => page.evaluate(() => { const all = [...document.querySelecto
 found.health.push(await folded());
 await comes();
 found.health.push(await folded());
+await view("campaigns");
+await page.$eval(".wide", (node) => { node.scrollLeft = 150; node.focus(); });
+await comes();
+found.wide = await page.evaluate(() => [document.activeElement.className, document.activeElement.scrollLeft]);
 await view("tree");
 await page.focus("[role=treeitem]");
-await press("End", "ArrowRight", "ArrowDown", "ArrowRight");
+await press("p", "ArrowRight", "ArrowDown", "ArrowRight");
 const branches = () => page.evaluate(() => [[...document.querySelectorAll("[aria-expanded=true]")].map((one) => one.textContent.trim()), document.activeElement.textContent.trim()]);
 found.tree.push(await branches());
 await comes();
@@ -132,7 +137,7 @@ const old = await late.answer;
 await comes();
 await late.request.respond({ status: 200, contentType: "application/json", body: old, headers: { "Graphmem-May": "write", ETag: "\"old\"" } });
 await new Promise((done) => setTimeout(done, 300));
-found.newest = await page.evaluate((name) => document.getElementById("panel-now").textContent.includes(name), `a-${["wheel", "door", "lamp", "pump", "roof", "sink", "gate"][number - 1]}`);
+found.newest = await page.evaluate((name) => document.getElementById("panel-now").textContent.includes(name), `a-${WORDS[number - 1]}`);
 
 // The keys of the picture.
 await view("graph");

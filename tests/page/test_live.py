@@ -110,12 +110,19 @@ def test_what_a_person_is_at_stays_while_others_write_and_no_answer_counts_twice
         memory.relations.link("pattern/key", "solves", "failure/kiln")
         memory.relations.link("pattern/key", "solves", "failure/mill")
         memory.relations.link("failure/kiln", "causes", "failure/mill", weight=1.4)
+        memory.campaigns.create("a plan", name="plan")
+        steps = [
+            {"seq": one, "slug": f"s{one}", "objective": "go", "depends": [one - 1] if one > 1 else []}
+            for one in range(1, 7)
+        ]
+        memory.campaigns.add_tasks("plan", steps)
         for number, text in enumerate(("one broke", "two broke", "three broke")):
             put(memory, text, base=0.9 - number / 10)
     found = in_chromium(SCRIPT.with_name("stays.mjs"), project.run("view").stdout.strip())
     before, after = found["less"]
     assert before == after and before[0] and before[2]
     assert found["health"] == [[True, 1], [True, 1]]
+    assert found["wide"] == ["wide", 150]
     assert found["tree"][0] == found["tree"][1] == [["pattern: 1", 'pattern/key "no key"'], 'pattern/key "no key"']
     assert found["up"] == "pattern: 1"
     assert found["shut"] == ["pattern/key", "panel-graph"]
