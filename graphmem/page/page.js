@@ -15,8 +15,7 @@
   const asked = { text: "", kind: "", relation: "", order: "importance" };
   let picked = null, start = null, drawing = null, camera = null, before = null;
   // What the served page shows more, and does; see live.js.
-  const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [], path: strongest,
-    candidate: (one) => [make("p", {}, code(`graphmem review accept ${one.id}`), " or ", code(`graphmem review dismiss ${one.id}`))] };
+  const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [], path: strongest, candidate: () => [] };
 
   // Texts of the memory are shown as they are: never as markup, and what no one sees as its code (`visible` in names.py).
   const PICTURE = "\\p{Extended_Pictographic}\\p{Emoji_Modifier}", JOINING = "\\u0620-\\u0dff\\u1780-\\u18aa"; // what joiners are a part of stays
