@@ -1298,9 +1298,9 @@ class Candidates(Operations):
 
         Args:
             id: Id of the candidate, or its first characters.
-            trigger: The error as it was observed.
+            trigger: The error as it was observed; the constraint, or the decision.
             fix: What resolves the failure.
-            insight: What to do then.
+            insight: What to do then; the reasoning of a decision.
             name: Name of the failure, or of the only record.
             tags: Tags.
             into: Add it to this record instead of making new ones.

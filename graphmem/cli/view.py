@@ -46,7 +46,8 @@ def view(
         return
     refuse_other(current_folder() / output, str(output))
     answer: PageData = call()
-    written({"page": page_of(answer)}, current_folder() / output, is_folder=False)
+    kept = answer.model_copy(update={"candidates": [], "waiting": None})  # what waits stays on this machine
+    written({"page": page_of(kept)}, current_folder() / output, is_folder=False)
     invocation.say(f"written: {output}")
     if invocation.is_json:
         invocation.answer(answer, "")

@@ -144,9 +144,9 @@ class AcceptCandidateRequest(Request):
     """Which candidate to write as records, with which words."""
 
     id: str | None = Field(None, description="Id of the candidate, or its first characters")
-    trigger: str | None = Field(None, description="The error as it was observed")
+    trigger: str | None = Field(None, description="The error as it was observed; the constraint, or the decision")
     fix: str | None = Field(None, description="What resolves the failure")
-    insight: str | None = Field(None, description="What to do then")
+    insight: str | None = Field(None, description="What to do then; the reasoning of a decision")
     name: str | None = Field(None, description="Name of the failure, or of the only record")
     tags: tuple[str, ...] | None = Field(None, description="Tags")
     into: str | None = Field(None, description="Add it to this record instead of making new ones")

@@ -53,7 +53,8 @@ class PageData(Answer):
 
     ``unsolved`` are the places of the failures that have neither a fix nor a pattern that solves them, the most
     important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
-    edges. ``health`` is what ``stats`` returns.
+    edges. ``health`` is what ``stats`` returns but for the candidates. ``waiting`` is how many candidates there are,
+    of which ``candidates`` are those of most worth; None in a file, which holds no candidates.
     """
 
     project: str
@@ -62,6 +63,7 @@ class PageData(Answer):
     unsolved: list[int]
     health: Stats
     candidates: list[ShownCandidate] = []
+    waiting: int | None = None
     events: list[Happening] = []
     inbox: list[Item] = []
     left_out: int = 0

@@ -19,6 +19,7 @@ from graphmem.http.guard import EVENTS
 from graphmem.http.problems import problem
 from graphmem.names import inert
 from graphmem.store.runtime import Client
+from graphmem.system import safe_files
 from graphmem.usecase.work.event_log import EventFollower
 
 MEDIA_TYPE = "text/event-stream"
@@ -42,15 +43,17 @@ class Stream(StreamingResponse):
 
 
 class ChangeWatcher:
-    """Sees whether the files of the memory changed since the last look."""
+    """Sees whether the files of the memory, or the candidates, changed since the last look."""
 
     def __init__(self) -> None:
-        self.contents: bytes | None = None
+        self.contents: tuple[object, ...] | None = None
 
     def has_changed(self, client: Client) -> bool:
         """Return whether they did; the first look sees no change."""
         with client.reading() as snapshot:
-            before, self.contents = self.contents, snapshot.catalog.contents()
+            queue = safe_files.stat_of(client.layout.candidates)  # it is replaced whole
+            stamp = queue and (queue.st_ino, queue.st_mtime_ns, queue.st_size)
+            before, self.contents = self.contents, (snapshot.catalog.contents(), stamp)
         return before not in (None, self.contents)
 
 

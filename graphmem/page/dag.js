@@ -40,7 +40,7 @@ const dag = (function () {
     }
     return layers;
   }
-  function show(tasks, edges, { make, open }) {
+  function show(id, tasks, edges, { make, open }) {
     const layers = layout(tasks.length, edges), most = Math.max(...layers.map((nodes) => nodes.length));
     const width = layers.length * (WIDE + ASIDE) - ASIDE, height = most * (HIGH + BELOW) - BELOW;
     const at = new Map(), arrows = document.createElementNS(SVG, "svg");
@@ -66,7 +66,7 @@ const dag = (function () {
       button.style.top = `${at.get(node).y}px`;
       box.append(button);
     }
-    return make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Tasks in their order, as a picture" }, box);
+    return make("div", { id, class: "wide", tabindex: "0", role: "group", "aria-label": "Tasks in their order, as a picture" }, box);
   }
   return { layout, show };
 }());

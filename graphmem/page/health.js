@@ -49,7 +49,7 @@ const health = (function () {
     drawn.append(svg("line", { x1: 0, x2: width, y1: 1 + up * scale, y2: 1 + up * scale }));
     return drawn;
   }
-  function show(panel, data, { make, table }) {
+  function show(panel, data, { make, table, folded }) {
     const found = data.health, worth = found.worth, unsolved = new Set(data.unsolved);
     function figure(title, ...parts) { return make("figure", {}, make("figcaption", {}, make("h3", {}, title)), ...parts); }
     function overTime(title, rows, up, down, empty) {
@@ -59,7 +59,7 @@ const health = (function () {
       if (down) key.append(make("span", { class: "mark hollow", "aria-hidden": "true" }), `${down}: ${total(2)}`);
       const cells = rows.filter((row) => row[1] || row[2]).map((row) => row.slice(0, down ? 3 : 2).map(String));
       return figure(title, key, columns(rows), make("p", { class: "axis" }, make("span", {}, rows[0][0]), make("span", {}, rows.at(-1)[0])),
-        make("details", {}, make("summary", {}, "Numbers"), table(down ? ["week", up, down] : ["week", up], cells)));
+        folded(`numbers ${title}`, "Numbers", table(down ? ["week", up, down] : ["week", up], cells)));
     }
     function bars(title, what, rows, most = Math.max(1, ...rows.map((row) => row[1]))) {
       const body = rows.map(([name, number, said, whole]) => {

@@ -10,16 +10,18 @@
   history.replaceState(null, "", location.pathname);
   window.addEventListener("hashchange", () => location.reload()); // another address was put into this tab
   const token = sessionStorage.getItem(TOKEN) || "";
-  let tag = null, mayWrite = false, isOver = false, isBusy = false, waits = 0, last = null, first = true;
+  let tag = null, mayWrite = false, isOver = false, isBusy = false, waits = 0, last = null, first = true, views = 0, newest = 0;
 
   const said = make("p", { id: "said", role: "status" }), failed = make("p", { id: "failed", role: "alert" }), link = make("p", { id: "link", role: "status" });
-  document.querySelector("header").append(said, failed, link);
+  const notes = make("footer", { id: "notes" }, said, failed, link); // always in sight
+  document.body.append(notes);
   function say(text) { said.textContent = visible(text); failed.textContent = ""; }
   function fail(text) { failed.textContent = visible(text); }
   function lock(why) {
     isOver = true;
     sessionStorage.removeItem(TOKEN);
     document.querySelector("header").replaceChildren(make("h1", {}, "graphmem"));
+    notes.remove();
     document.getElementById("record").hidden = true;
     const head = make("h2", { tabindex: "-1" }, why);
     document.querySelector("main").replaceChildren(head, make("p", {}, "Run ", make("code", {}, "graphmem view"), " in the project again, and open the address that it prints."));
@@ -46,15 +48,24 @@
   }
   const read = async (name, body) => answerOf(await post(name, body));
   // A write has an id of its own: where its answer is lost it is sent again, and not carried out a second time.
+  // It keeps it where it was never answered, and a person does the same once more.
+  let unanswered = {};
   async function write(name, body) {
-    const key = [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
+    const what = JSON.stringify([name, body]);
+    if (unanswered.what !== what) unanswered = { what, key: [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("") };
+    const { key } = unanswered;
     for (let turn = 1; ; turn += 1) {
       try {
         const answer = await post(name, body, { "Idempotency-Key": key });
-        if (answer.status !== 503 || !answer.headers.get("Retry-After") || turn === TRIES) return await answerOf(answer);
+        if (answer.status !== 503 || !answer.headers.get("Retry-After") || turn === TRIES) {
+          const found = await answerOf(answer);
+          unanswered = {};
+          return found;
+        }
       } catch (error) {
+        if (error.status) unanswered = {};
         if (!(error instanceof TypeError)) throw error;
-        if (turn === TRIES) throw new Error("the service does not answer; it is not known whether this was carried out");
+        if (turn === TRIES) throw new Error("the service does not answer; it is not known whether this was carried out; to do it again now does it once");
       }
       await pause(SOON_MS * turn);
     }
@@ -66,9 +77,12 @@
     try { await done(await doing()); } catch (error) { fail(error.message); } finally { isBusy = false; }
   }
   async function refresh() {
+    const turn = views += 1;
     const answer = await post("view", {}, tag ? { "If-None-Match": tag } : {});
     if (answer.status === 304 || isOver) return;
     const data = await answerOf(answer);
+    if (turn < newest) return; // it was asked for before what is shown
+    newest = turn;
     tag = answer.headers.get("ETag");
     load(data);
     if (first) { first = false; move(0); }
@@ -169,6 +183,7 @@
     for (const other of one.other) {
       if (other.constraint !== undefined) texts.push(["trigger", "Constraint", other.constraint]);
       if (other.insight !== undefined) texts.push(["insight", "Insight", other.insight]);
+      if (other.decision !== undefined) texts.push(["trigger", "Decision", other.decision], ["insight", "Reasoning", other.reasoning]);
     }
     const into = one.near ? `Add it to this record instead, such as ${one.near}` : "Add it to this record instead";
     const fields = [...texts.map(([name, label, value]) => field(name, label, value, true)), field("name", "Name"), field("into", into)];
@@ -262,10 +277,16 @@
   }
   function historyOf(ref) {
     const box = onDemand("History", (found) => [table(["when", "who", "commit", "what"], found.results.map((one) => [one.at || "not committed yet", one.author || "",
-      `${(one.commit || "").slice(0, 10)} ${one.subject || ""}`, `${one.change.action} ${one.change.fields.map((changed) => changed.field).join(", ")}`]))]);
+      `${(one.commit || "").slice(0, 10)} ${one.subject || ""}`, `${one.change.action} ${one.change.fields.map((changed) => changed.field).join(", ")}`])),
+      ...(found.truncated ? [make("p", {}, "More commits changed it: ", make("code", {}, "graphmem log --limit"))] : []), ...(found.shallow ? [make("p", {}, "The clone is shallow: what happened before is not here.")] : [])]);
     box.ask = () => read("log", { ref });
     return box;
   }
+  const local = parts.path;
+  parts.path = async (source, target) => { // as `graphmem path` answers; what is further than that looks is found here
+    const found = await read("path", { source, target }).catch(() => ({ hops: 0 }));
+    return found.hops ? found.path : local(source, target);
+  };
   let open = { ref: null, nodes: [] };
   parts.record = (one) => {
     if (open.ref === one.ref) return open.nodes;

@@ -15,13 +15,17 @@
   const asked = { text: "", kind: "", relation: "", order: "importance" };
   let picked = null, start = null, drawing = null, camera = null, before = null;
   // What the served page shows more, and does; see live.js.
-  const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [],
-    candidate: (one) => [make("p", {}, code(`graphmem review accept ${one.id}`), " or ", code(`graphmem review dismiss ${one.id}`))] };
+  const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [], path: strongest, candidate: () => [] };
 
-  // Texts of the memory are shown as they are: never as markup, and what no one sees as its code.
+  // Texts of the memory are shown as they are: never as markup, and what no one sees as its code (`visible` in names.py).
+  const PICTURE = "\\p{Extended_Pictographic}\\p{Emoji_Modifier}", JOINING = "\\u0620-\\u0dff\\u1780-\\u18aa"; // what joiners are a part of stays
+  const UNSEEN = new RegExp(`(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])|(?<=[${PICTURE}])[\\ufe0e\\ufe0f]|(?<=[0-9#*])\\ufe0f(?=\\u20e3)|(?<=[${
+    PICTURE}\\ufe0f])\\u200d(?=[${PICTURE}])|((?![\\t\\n])[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}])`, "gu");
   function visible(value) {
-    return String(value).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-      (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    return String(value).replace(UNSEEN, (sign, unseen) => {
+      const code = sign.codePointAt(0).toString(16);
+      return !unseen ? sign : code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+    });
   }
   function make(name, given, ...children) {
     const node = document.createElement(name);
@@ -51,6 +55,7 @@
   }
 
   function code(text) { return make("code", {}, text); }
+  function folded(id, title, ...inside) { return make("details", { id }, make("summary", {}, title), ...inside); } // by its id it stays open
   function empty(...parts) { return make("p", { class: "empty" }, ...parts); }
   function tile(number, text, view) {
     return make("button", { type: "button", class: "tile", click: () => { choose(view); document.getElementById(`tab-${view}`).focus(); } },
@@ -58,20 +63,23 @@
   }
   function showNow() {
     const panel = document.getElementById("panel-now");
-    const doubted = records.filter((one) => one.doubts.length).length, reports = data.health.feedback;
+    const every = records.length + data.left_out, doubted = records.filter((one) => one.doubts.length).length, reports = data.health.feedback;
     const helped = reports.reduce((sum, week) => sum + week.helped, 0), failed = reports.reduce((sum, week) => sum + week.failed, 0);
-    panel.replaceChildren(make("div", { class: "tiles" }, tile(records.length + data.left_out, "records", "records"), tile(edges.length, "edges", "graph"),
+    panel.replaceChildren(make("div", { class: "tiles" }, tile(every, "records", "records"), tile(Math.round(data.health.connectivity.edges_per_node * every), "edges", "graph"),
       tile(data.unsolved.length, "failures without a fix", "health"), tile(`${helped} : ${failed}`, "helped : did not help", "health"),
       tile(doubted, "in doubt", "health")));
-    panel.append(make("h2", {}, `Waiting for a review: ${data.candidates.length}`), ...parts.now());
-    if (!data.candidates.length) panel.append(empty("No candidate waits. To find some: ", code("graphmem import --all")));
+    panel.append(make("h2", {}, data.waiting === null ? "Waiting for a review" : `Waiting for a review: ${data.waiting}`), ...parts.now());
+    if (data.waiting === null) panel.append(empty("Candidates are on the machine that found them, and not in this file: ", code("graphmem review")));
+    else if (!data.waiting) panel.append(empty("No candidate waits. To find some: ", code("graphmem import --all")));
     for (const one of data.candidates) panel.append(candidate(one));
+    if (data.waiting > data.candidates.length) panel.append(empty(`${data.waiting - data.candidates.length} worth less come when some of these are reviewed.`));
     panel.append(make("h2", {}, `Failures without a fix: ${data.unsolved.length}`));
     const rows = data.unsolved.slice(0, MOST_ROWS).map((place) => [link(place), records[place].title]);
     if (!rows.length) panel.append(records.length ? empty("Each failure has a fix or a pattern that solves it.") : empty("Nothing is recorded yet. To begin: ", code("graphmem add failure --trigger TEXT")));
     if (rows.length) panel.append(table(["failure", "what happened"], rows.slice(0, MOST_UNSOLVED)));
     if (rows.length > MOST_UNSOLVED) {
-      panel.append(make("details", {}, make("summary", {}, `${rows.length - MOST_UNSOLVED} less important`), table(["failure", "what happened"], rows.slice(MOST_UNSOLVED))));
+      panel.append(folded("less", `${data.unsolved.length - MOST_UNSOLVED} less important`, table(["failure", "what happened"], rows.slice(MOST_UNSOLVED)),
+        ...(data.unsolved.length > rows.length ? [make("p", {}, `${data.unsolved.length - rows.length} more are in Records`)] : [])));
     }
     panel.append(make("h2", {}, `Inbox: ${data.inbox.length}`));
     panel.append(data.inbox.length ? table(["since", "what"], data.inbox.map((one) => [one.at || "", make("span", {}, `${one.type}: ${one.content} `, ...parts.item(one))]))
@@ -83,9 +91,16 @@
   function candidate(one) {
     const said = one.failure ? one.failure.trigger : one.other.map((part) => part.decision || part.constraint || part.insight || "").join(" ");
     const box = make("article", { id: `candidate-${one.id}`, tabindex: "-1", "aria-label": said || one.id }, make("h3", {}, said || one.id),
-      make("p", {}, `worth ${one.worth}, seen ${one.occurrences} time${one.occurrences === 1 ? "" : "s"}`));
+      make("p", {}, `worth ${one.worth}, seen ${one.occurrences} time${one.occurrences === 1 ? "" : "s"}${one.proof ? ", proven" : ""}${
+        one.failure && one.failure.flaky ? ", passed again with nothing changed" : ""}`));
+    if (one.failure && one.failure.fix) box.append(make("p", {}, `fix of its own: ${one.failure.fix}`));
     if (one.pattern) box.append(make("p", {}, `fix: ${one.pattern.insight}`));
+    for (const { reasoning } of one.other) if (reasoning) box.append(make("pre", { tabindex: "0" }, reasoning));
+    if (places.has(one.near)) box.append(make("p", {}, "A record has this error: ", link(places.get(one.near))));
     for (const seen of one.evidence) {
+      const where = seen.session ? `session ${seen.session.slice(0, 8)}` : (seen.commit || "").slice(0, 12) || seen.run || "";
+      box.append(make("p", { class: "about" }, ...(seen.command ? [code(seen.command), " "] : []),
+        [seen.folder && `in ${seen.folder}`, seen.passed && `passed ${seen.passed}`, `${seen.source} ${where}`.trim(), seen.at].filter(Boolean).join(", ")));
       if (seen.failed) box.append(make("pre", { tabindex: "0" }, seen.failed));
       for (const edit of seen.edits) {
         box.append(make("p", { class: "ref" }, edit.file), make("pre", { tabindex: "0" },
@@ -133,14 +148,14 @@
       const near = around[place].filter((number) => kept.has(far(number, place)) && (!asked.relation || edges[number].type === asked.relation));
       return { key, text: `${before}${records[place].ref}`, about: records[place].title, open: () => open(place), children: near.length ? () => capped(key, near, (number) => {
         const edge = edges[number];
-        return branch(`${key} ${number}`, far(number, place), `${edge.source === place ? "→" : "←"} ${edge.type} ${edge.weight} `);
+        return branch(`${key} ${edge.type} ${edge.source === place} ${records[far(number, place)].ref}`, far(number, place), `${edge.source === place ? "→" : "←"} ${edge.type} ${edge.weight} `);
       }) : null };
     }
     const kinds = KINDS.map((kind) => [kind, found.filter((place) => records[place].kind === kind)]).filter(([, places]) => places.length);
     const root = make("ul", { role: "tree", "aria-label": "Records by kind" });
     panel.replaceChildren(make("h2", {}, "Tree"), kinds.length ? root : nothing());
     tree.show(root, kinds.map(([kind, places]) => ({ key: kind, text: `${kind}: ${places.length}`,
-      children: () => capped(kind, [...places].sort((a, b) => ORDERS.importance(a, b) || a - b), (place) => branch(`${kind} ${place}`, place, "")) })), make);
+      children: () => capped(kind, [...places].sort((a, b) => ORDERS.importance(a, b) || a - b), (place) => branch(`${kind} ${records[place].ref}`, place, "")) })), make);
   }
   function far(number, place) {
     return edges[number].source === place ? edges[number].target : edges[number].source;
@@ -158,14 +173,14 @@
       panel.append(make("h3", {}, link(place), ` ${records[place].fields.status || "active"}`), make("p", {}, records[place].title));
       if (!own.length) { panel.append(empty("No task yet: ", code(`graphmem campaign add-tasks ${name}`))); continue; }
       const order = edges.filter((edge) => edge.type === "depends_on" && at.has(edge.source) && at.has(edge.target)).map((edge) => [at.get(edge.target), at.get(edge.source)]);
-      panel.append(dag.show(own.map((task) => ({ place: task, name: records[task].ref.slice(prefix.length), status: status(task), title: records[task].title })), order, { make, open }),
-        make("details", {}, make("summary", {}, "The same as a table"), table(["task", "status", "objective", "after"], own.map((task) => [link(task), status(task), records[task].title,
+      panel.append(dag.show(`tasks ${records[place].ref}`, own.map((task) => ({ place: task, name: records[task].ref.slice(prefix.length), status: status(task), title: records[task].title })), order, { make, open }),
+        folded(`table ${records[place].ref}`, "The same as a table", table(["task", "status", "objective", "after"], own.map((task) => [link(task), status(task), records[task].title,
           (records[task].fields.depends || []).join(", ")]))));
     }
   }
 
   function open(place) {
-    before = before || document.activeElement;
+    before = before || focusKept();
     picked = place;
     showRecord(place);
     document.querySelector("#record button").focus();
@@ -195,13 +210,14 @@
   function shut() {
     document.getElementById("record").hidden = true;
     picked = null;
-    keepFocus(before, () => {});
+    if (before) before();
     before = null;
     if (shown === "graph") update();
   }
 
   // The strongest explanation: the path with the largest product of weights; a weight above 1 counts as 1 here.
-  function strongest(from, to) {
+  function strongest(...ends) {
+    const [from, to] = ends.map((ref) => places.get(ref));
     const best = new Map([[from, 1]]), by = new Map(), open = new Set([from]), done = new Set();
     while (open.size) {
       let at = null;
@@ -218,22 +234,24 @@
     const path = [];
     for (let at = to; at !== from; ) {
       if (!by.has(at)) return null;
-      path.unshift(by.get(at));
+      const { source, target, type, weight } = edges[by.get(at)];
+      path.unshift({ from: records[source].ref, type, weight, to: records[target].ref });
       at = far(by.get(at), at);
     }
     return path;
   }
   let path = new Set();
-  function explain(to) {
+  async function explain(to) {
     const said = document.getElementById("path");
     path = new Set();
     if (to === undefined) said.textContent = visible(`From ${records[start].ref}: open another record and choose "Explain to here".`);
     else if (start === null) said.textContent = "Choose \"Explain from here\" at another record first.";
     else {
-      const found = strongest(start, to);
-      path = new Set(found || []);
-      said.textContent = visible(found ? found.map((number) => `${records[edges[number].source].ref} -${edges[number].type} ${edges[number].weight}-> ${records[edges[number].target].ref}`).join("; ") || "It is the same record."
-        : `No edges lead from ${records[start].ref} to ${records[to].ref}.`);
+      const ends = [records[start].ref, records[to].ref], found = await parts.path(...ends);
+      path = new Set((found || []).map((one) => (around[places.get(one.from)] || []).find((number) => edges[number].type === one.type
+        && edges[number].source === places.get(one.from) && edges[number].target === places.get(one.to))));
+      said.textContent = visible(found ? found.map((one) => `${one.from} -${one.type} ${one.weight}-> ${one.to}`).join("; ") || "It is the same record."
+        : `No edges lead from ${ends.join(" to ")}.`);
     }
     choose("graph");
   }
@@ -246,7 +264,7 @@
       const sign = make("span", { "aria-hidden": "true" }, "●");
       sign.style.color = colour(kind);
       return make("span", {}, sign, ` ${kind}`);
-    }), make("span", { class: "about" }, "The larger, the more important."));
+    }), make("span", { class: "about" }, "The larger, the more important. With the keyboard: arrows move the picture, + and - zoom, 0 shows all."));
   }
   // The label of the record that the pointer is at, on the colour of the page: sigma's own is white.
   function hover(context, node, settings) {
@@ -265,6 +283,15 @@
     const side = (name) => found.reduce(([least, most], place) => [Math.min(least, records[place][name]), Math.max(most, records[place][name])], [Infinity, -Infinity]);
     return { x: side("x"), y: side("y") };
   }
+  document.getElementById("drawing").addEventListener("keydown", (event) => {
+    if (drawing === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { x, y, ratio } = drawing.getCamera().getState(), step = ratio / 8;
+    const to = { ArrowLeft: { x: x - step }, ArrowRight: { x: x + step }, ArrowUp: { y: y + step }, ArrowDown: { y: y - step },
+      "+": { ratio: ratio / 1.5 }, "-": { ratio: ratio * 1.5 }, 0: { x: 0.5, y: 0.5, ratio: 1 } }[event.key];
+    if (!to) return;
+    event.preventDefault();
+    drawing.getCamera().setState(to);
+  });
   let is = {}; // the colours that sigma has to be told
   function showGraph(found) {
     const kept = new Set(found);
@@ -284,6 +311,7 @@
       drawing.on("clickNode", (event) => open(Number(event.node)));
     }
     drawing.setCustomBBox(found.length && found.length < records.length ? boxOf(found) : null);
+    path.delete(undefined); // an edge that is not in the page
     const ends = new Set([...path].flatMap((number) => [edges[number].source, edges[number].target]));
     // Where nothing is left out or marked, sigma draws what it has: a reducer costs time for each record.
     const isPlain = picked === null && kept.size === records.length && !asked.relation && !path.size;
@@ -330,13 +358,18 @@
   for (const name of ["kind", "relation"]) {
     document.getElementById(name).addEventListener("change", (event) => { asked[name] = event.target.value; update(); });
   }
-  // Draws again what a person is at, and lets it have the focus as before: itself, or what is the same in its place.
-  function keepFocus(node, draw) {
-    const home = node && node.closest("[id]");
-    draw();
-    if (!home || document.activeElement === node) return;
-    const again = document.getElementById(home.id), same = [...(again ? again.querySelectorAll(node.localName) : [])].find((one) => one.textContent === node.textContent);
-    (node.isConnected ? node : (home !== node && same) || again || document.getElementById(`panel-${shown}`)).focus({ preventScroll: true });
+  // Returns what gives the focus back: to what has it now, to what is the same in its place, or to the view.
+  function focusKept() {
+    const node = document.activeElement, home = node.closest("[id]"), text = node.textContent, isItem = node.matches("[role=treeitem]");
+    return () => {
+      const place = home && document.getElementById(home.id);
+      const same = place && [...place.querySelectorAll(isItem ? "[role=treeitem][tabindex='0']" : node.localName)].find((one) => isItem || one.textContent === text);
+      [node, home !== node && same, place, document.getElementById(`panel-${shown}`)].find((one) => {
+        if (!one || !one.getClientRects().length) return false; // it is gone, or not shown
+        one.focus({ preventScroll: true });
+        return document.activeElement === one;
+      });
+    };
   }
   // Takes the memory as it is now; what is searched, chosen, open and focused stays so.
   function load(found) {
@@ -346,12 +379,19 @@
     TYPES = [...new Set(edges.map((one) => one.type))].sort();
     around = records.map(() => []);
     edges.forEach((edge, number) => { around[edge.source].push(number); around[edge.target].push(number); });
-    texts = records.map((one) => `${one.ref}\n${JSON.stringify(one.fields)}`.toLowerCase());
+    const said = (value) => (value !== null && typeof value === "object" ? Object.values(value).map(said).join("\n") : String(value));
+    texts = records.map((one) => [one.ref, one.title, ...Object.entries(one.fields).map(([name, value]) => (UNSHOWN.includes(name) ? "" : said(value)))].join("\n").toLowerCase());
     places = new Map(records.map((one, place) => [one.ref, place]));
     [picked, start] = [pickedRef, startRef].map((ref) => places.get(ref) ?? null);
     path = new Set();
     if (drawing) { camera = drawing.getCamera().getState(); drawing.kill(); drawing = null; }
-    keepFocus(document.activeElement, show);
+    const isAnywhere = document.activeElement !== document.body, back = focusKept(), opened = [...document.querySelectorAll("main details[open][id]")], [left, top] = [scrollX, scrollY];
+    const scrolled = [...document.querySelectorAll("main [id]")].filter((one) => one.scrollLeft).map((one) => [one.id, one.scrollLeft]);
+    show();
+    for (const { id } of opened) if (document.getElementById(id)) document.getElementById(id).open = true;
+    for (const [id, far] of scrolled) if (document.getElementById(id)) document.getElementById(id).scrollLeft = far;
+    if (isAnywhere) back();
+    scrollTo(left, top);
   }
   function show() {
     document.getElementById("project").textContent = visible(`Memory of ${data.project}`);
@@ -359,7 +399,7 @@
     choices("relation", TYPES);
     showNow();
     showCampaigns();
-    health.show(document.getElementById("panel-health"), data, { make, table });
+    health.show(document.getElementById("panel-health"), data, { make, table, folded });
     if (picked !== null) showRecord(picked); else document.getElementById("record").hidden = true;
     choose(shown);
   }

@@ -3,6 +3,7 @@
 const tree = (function () {
   const MOST_ABOUT = 90; // characters
   const opened = new Set(); // keys of the branches that are open; they stay so when a filter changes
+  let last = null; // key of the item that the Tab key reaches, which stays so too
 
   function show(root, nodes, make) {
     let at = null; // the one item that the Tab key reaches
@@ -30,6 +31,7 @@ const tree = (function () {
       if (at) at.tabIndex = -1;
       at = next;
       at.tabIndex = 0;
+      last = at.node.key;
     }
     const isOpen = (one) => one.getAttribute("aria-expanded") === "true";
     function press(key) {
@@ -63,7 +65,8 @@ const tree = (function () {
       if (one.node.children && event.target.classList.contains("twist")) unfold(one, !isOpen(one));
       else act(one);
     };
-    move(root.querySelector("[role=treeitem]"));
+    const every = [...root.querySelectorAll("[role=treeitem]")];
+    move(every.find((one) => one.node.key === last) || every[0]);
   }
   return { show };
 }());

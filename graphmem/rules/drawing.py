@@ -22,13 +22,12 @@ def drawn(number: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, fl
     radius = np.sqrt((order + 0.5) / number)
     places = np.stack([radius * np.cos(order * GOLDEN), radius * np.sin(order * GOLDEN)], axis=1)
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    both = ends.T.ravel()  # where each edge begins, then where each ends
     degrees = np.maximum(1, np.bincount(ends.ravel(), minlength=number))[:, None]
     for step in range(STEPS):
-        move = np.zeros_like(places)
-        apart = places[ends[:, 1]] - places[ends[:, 0]]
-        np.add.at(move, ends[:, 0], apart)
-        np.add.at(move, ends[:, 1], -apart)
-        pull = PULL * move / degrees
+        apart = (places[ends[:, 1]] - places[ends[:, 0]]).T
+        move = [np.bincount(both, weights=np.concatenate([one, -one]), minlength=number) for one in apart]
+        pull = PULL * np.stack(move, axis=1) / degrees
         places = places + (1 - step / STEPS) * (pull + PUSH * pushes(places, step / STEPS) / number**0.5)
         places -= places.mean(axis=0)
         places /= max(1.0, float(np.abs(places).max()))

@@ -63,6 +63,17 @@ def test_what_is_there_is_not_written_over_where_it_is_a_link_or_of_another_prog
     assert graphmem("view", "--out", "new.html").status == graphmem("view", "--out", "new.html").status == 0
 
 
+def test_a_file_holds_nothing_of_the_candidates_of_this_machine(graphmem: Graphmem, tmp_path: Path) -> None:  # noqa: F811
+    assert graphmem("init").status in (0, 2)
+    with Memory(tmp_path) as memory:
+        name = put(memory, "the private part broke", insight="a private fix")
+    assert graphmem("view", "--out", "page.html").status == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "private" not in page and name not in page
+    assert graphmem("dump", "--to", "html", "-o", "dump.html").status == 0
+    assert name not in (tmp_path / "dump.html").read_text("utf-8")
+
+
 def test_the_scripts_of_others_are_those_that_the_notice_names() -> None:
     notice = (FILES / "vendor/NOTICE.md").read_text("utf-8")
     rows = re.findall(r"^\| (\S+\.js) \|.*\| ([0-9a-f]{64}) \|$", notice, re.MULTILINE)

@@ -84,6 +84,12 @@ def test_who_asks_for_changes_is_told_when_a_record_comes_and_goes_on_after_the_
     add(served, 10)
     assert [stream.next()["event"] for _ in range(2)] == ["lifecycle", "changed"]
     assert plain.next()["event"] == "lifecycle"  # nobody else gets it
+    (served.project.root / "RULES.md").write_text("# Decisions\n\n- Never log the price of a cart.\n")
+    assert served.project.run("import", "notes", "RULES.md").returncode == 0
+    waiting = served.call("candidates.review").body["candidates"]
+    assert stream.next()["event"] == "changed"
+    assert served.project.run("review", "dismiss", waiting[0]["id"]).returncode == 0
+    assert stream.next()["event"] == "changed"
     stream.close()
     plain.close()
 

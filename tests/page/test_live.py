@@ -10,11 +10,31 @@ from urllib.parse import urlsplit
 import pytest
 
 from graphmem import Memory
+from graphmem.names import visible
 from tests.npm import in_chromium
 from tests.service.project import Project, new_project, stopped
 from tests.usecase.harvest.test_review import put
 
 SCRIPT = Path(__file__).with_name("live.mjs")
+THINGS = (
+    "kiln",
+    "mill",
+    "loom",
+    "forge",
+    "lathe",
+    "press",
+    "drill",
+    "saw",
+    "crane",
+    "winch",
+    "boiler",
+    "stove",
+    "oven",
+)
+SIGNS = (
+    "\u061c", "\U000e0041", "\u2028", "\u202e", "\U0001f469\u200d\U0001f692", "\u2764\ufe0f", "1\ufe0f\u20e3",
+    "\u0645\u06cc\u200c\u062e", "a\u200db", "1\ufe0f",
+)  # fmt: skip
 HOSTILE = "<img src=x onerror=document.title='run'>"
 
 
@@ -79,6 +99,42 @@ def test_a_browser_reviews_by_keyboard_sees_what_comes_and_keeps_its_token(proje
         assert [one.content for one in memory.inbox.items(everything=True).items] == ["a dark mode"]
         assert memory.inbox.items().items == []
         assert [one.helped for one in memory.why("failure/meanwhile").reports] == [True]
+
+
+@pytest.mark.npm
+def test_what_a_person_is_at_stays_while_others_write_and_no_answer_counts_twice(project: Project) -> None:
+    with Memory(project.root) as memory:
+        for number, thing in enumerate(THINGS):
+            memory.failures.add(f"the {thing} does not start", name=thing, dedup=False, cost=100 - number)
+        memory.patterns.add('"no key"', "make another", name="key")
+        memory.relations.link("pattern/key", "solves", "failure/kiln")
+        memory.relations.link("pattern/key", "solves", "failure/mill")
+        memory.relations.link("failure/kiln", "causes", "failure/mill", weight=1.4)
+        memory.campaigns.create("a plan", name="plan")
+        steps = [
+            {"seq": one, "slug": f"s{one}", "objective": "go", "depends": [one - 1] if one > 1 else []}
+            for one in range(1, 7)
+        ]
+        memory.campaigns.add_tasks("plan", steps)
+        for number, text in enumerate(("one broke", "two broke", "three broke")):
+            put(memory, text, base=0.9 - number / 10)
+    found = in_chromium(SCRIPT.with_name("stays.mjs"), project.run("view").stdout.strip())
+    before, after = found["less"]
+    assert before == after and before[0] and before[2]
+    assert found["health"] == [[True, 1], [True, 1]]
+    assert found["wide"] == ["wide", 150]
+    assert found["tree"][0] == found["tree"][1] == [["pattern: 1", 'pattern/key "no key"'], 'pattern/key "no key"']
+    assert found["up"] == "pattern: 1"
+    assert found["shut"] == ["pattern/key", "panel-graph"]
+    assert found["path"] == "pattern/key -solves 1.5-> failure/kiln; failure/kiln -causes 1.4-> failure/mill"
+    assert [one.partition(" ")[0] for one in found["counts"]] == ["0", "1"]
+    assert "make lint" in found["candidate"] and "codex session s1" in found["candidate"] and found["inSight"]
+    assert found["lost"].endswith("to do it again now does it once")
+    assert (found["keys"], found["again"], found["newest"]) == (1, 2, True)
+    assert found["pictures"] == [True, True, True]
+    assert found["visible"] == [visible(text) for text in SIGNS]
+    with Memory(project.root) as memory:
+        assert [one.content for one in memory.inbox.items().items] == ["once", "once"]
 
 
 def work_in(address: str, project: Project) -> Any:

@@ -28,8 +28,8 @@ def view(client: Client, request: ViewRequest) -> PageData:
     """Return what the page shows, of a large memory the most important records."""
     with client.reading() as snapshot:
         found = page_of(snapshot, request.most)
-    waiting = review(client, ReviewRequest(limit=MOST_WAITING)).candidates
-    return found.model_copy(update={"candidates": waiting})
+    waiting = review(client, ReviewRequest(limit=MOST_WAITING))
+    return found.model_copy(update={"candidates": waiting.candidates, "waiting": waiting.total})
 
 
 def page_of(
@@ -71,7 +71,7 @@ def page_of(
             for kind, source, target, weight in kept
         ],
         unsolved=[refs[ref] for ref in memories.unsolved if ref in refs],
-        health=health(snapshot, memories),
+        health=health(snapshot, memories).model_copy(update={"candidates": []}),
         events=events(snapshot, ListEventsRequest(limit=MOST_EVENTS)).events,
         inbox=[one for one in items(snapshot).values() if one.status != "processed"],
         left_out=len(every) - len(order),

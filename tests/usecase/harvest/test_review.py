@@ -99,6 +99,17 @@ def test_the_words_that_are_given_take_the_place_of_its_own(memory: Memory) -> N
     assert other.insight == "wrap errors"
 
 
+def test_a_decision_takes_the_words_that_are_given_too(memory: Memory) -> None:
+    seen = Occasion(source="RULES.md")
+    fields: Any = {"kind": "decision", "decision": "a queue", "reasoning": "simple"}
+    one = Candidate(id="c1", base=0.7, evidence=(seen,), marks=(seen.mark,), sessions=("s1",), other=(fields,))
+    with queue_of(memory.client).changing() as queue:
+        queue.add(one)
+    (ref,) = memory.candidates.accept("c1", trigger="one queue", insight="two were slow").reviewed[0].refs
+    record: Any = memory.get(ref).record
+    assert (record.decision, record.reasoning) == ("one queue", "two were slow")
+
+
 def test_a_candidate_is_added_to_a_record(memory: Memory) -> None:
     memory.failures.add("errors must be wrapped", name="wrap", dedup=False)
     memory.patterns.add("any error", "look at it", name="look", dedup=False)

@@ -46,6 +46,15 @@ def test_what_waits_and_what_happened_is_there(memory: Memory) -> None:
     assert [one.content for one in found.inbox] == ["look at it"]
 
 
+def test_of_many_candidates_the_page_has_the_first_and_says_how_many_wait(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphmem.usecase.store.view.MOST_WAITING", 2)
+    names = [put(memory, text, base=0.9 - number / 10) for number, text in enumerate(("one", "two", "three"))]
+    found = memory.view()
+    assert ([one.id for one in found.candidates], found.waiting) == (names[:2], 3)
+
+
 def test_of_too_many_the_most_important_are_kept_and_long_texts_are_cut(memory: Memory) -> None:
     memory.edit("failure/full", {"fix": "x" * 9_000, "cost": 30})
     memory.edit("failure/gone", {"cost": 3})
