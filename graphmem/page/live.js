@@ -2,7 +2,7 @@
 // The page as the service gives it: asks for the memory with the token of its address, and changes it.
 (function () {
   const { load, make, visible, parts, shown } = window.graphmem;
-  const TOKEN = "graphmem-token", TRIES = 5, SOON_MS = 300, MOST_WAIT_MS = 30000, REPORTED = ["failure", "pattern", "lesson"];
+  const TOKEN = "graphmem-token", TRIES = 5, SOON_MS = 300, MOST_WAIT_MS = 30000, FIRST = 500, REST = 2, AWAKE_MS = 300000, REPORTED = ["failure", "pattern", "lesson"];
   const KEYS = [["j, k", "the next, the previous candidate; the arrows do the same at a candidate"], ["a", "accept the candidate"],
     ["e", "change its words, or add it to a record, and accept it"], ["d", "dismiss it"], ["u", "take back the last write"], ["?", "show or hide this"]];
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -10,7 +10,7 @@
   history.replaceState(null, "", location.pathname);
   window.addEventListener("hashchange", () => location.reload()); // another address was put into this tab
   const token = sessionStorage.getItem(TOKEN) || "";
-  let tag = null, mayWrite = false, isOver = false, isBusy = false, waits = 0, last = null, first = true, views = 0, newest = 0;
+  let tag = null, mayWrite = false, isOver = false, isBusy = false, waits = 0, last = null, first = true, views = 0, newest = 0, whole = null, took = 0;
 
   const said = make("p", { id: "said", role: "status" }), failed = make("p", { id: "failed", role: "alert" }), link = make("p", { id: "link", role: "status" });
   const notes = make("footer", { id: "notes" }, said, failed, link); // always in sight
@@ -77,20 +77,34 @@
     try { await done(await doing()); } catch (error) { fail(error.message); } finally { isBusy = false; }
   }
   async function refresh() {
-    const turn = views += 1;
-    const answer = await post("view", {}, tag ? { "If-None-Match": tag } : {});
+    const turn = views += 1, began = performance.now();
+    const answer = await post("view", first ? { most: FIRST } : {}, tag ? { "If-None-Match": tag } : {});
     if (answer.status === 304 || isOver) return;
     const data = await answerOf(answer);
     if (turn < newest) return; // it was asked for before what is shown
     newest = turn;
     tag = answer.headers.get("ETag");
-    load(data);
-    if (first) { first = false; move(0); }
+    load(whole = data);
+    took = performance.now() - began;
+    if (!first) return;
+    first = false;
+    move(0);
+    if (data.left_out) await refresh(); // a large memory takes seconds: what waits is shown before all of it
   }
-  function soon() { // what comes at once is fetched once
+  // After an action: what waits and what happened, at once; the records of a large memory follow.
+  async function renew() {
+    if (whole.records.length <= FIRST) return refresh();
+    const turn = views += 1, { records, edges, unsolved, left_out, ...rest } = await read("view", { most: FIRST });
+    if (turn < newest || isOver) return;
+    newest = turn;
+    load(whole = { ...whole, ...rest });
+    soon();
+  }
+  function soon() { // what comes at once is fetched once, and the service is not kept busy by a large memory
     clearTimeout(waits);
-    waits = setTimeout(() => refresh().catch((error) => fail(error.message)), SOON_MS);
+    waits = setTimeout(() => refresh().catch((error) => fail(error.message)), Math.max(SOON_MS, REST * took));
   }
+  setInterval(() => { if (!document.hidden && !isOver) soon(); }, AWAKE_MS); // the service ends where nobody asks
   async function follow() {
     for (let turn = 0; !isOver; turn += 1) {
       try {
@@ -140,7 +154,7 @@
   async function settled(id, text, answer) {
     const all = boxes().map(idOf), at = all.indexOf(id), next = all[at + 1] || all[at - 1];
     forms.delete(id);
-    await refresh();
+    await renew();
     (document.getElementById(`candidate-${next}`) || document.getElementById("panel-now")).focus();
     say(`${text}; ${answer.waiting} wait${answer.waiting === 1 ? "s" : ""}`);
   }
@@ -215,7 +229,7 @@
       }
       await write("undo", {});
       back.replaceChildren();
-      await refresh();
+      await renew();
       document.getElementById("panel-now").focus();
       say(`taken back: ${told(found)}`);
     });
@@ -230,11 +244,11 @@
   item.addEventListener("submit", (event) => {
     event.preventDefault();
     const { content, type } = item.elements;
-    act(() => write("inbox/add", { content: content.value, type: type.value }), async () => { content.value = ""; await refresh(); say("added to the inbox"); });
+    act(() => write("inbox/add", { content: content.value, type: type.value }), async () => { content.value = ""; await renew(); say("added to the inbox"); });
   });
   parts.inbox = () => (mayWrite ? [item] : []);
   parts.item = (one) => {
-    const end = (name, text) => act(() => write(`inbox/${name}`, { id: one.id }), async () => { await refresh(); item.elements.content.focus(); say(text); });
+    const end = (name, text) => act(() => write(`inbox/${name}`, { id: one.id }), async () => { await renew(); item.elements.content.focus(); say(text); });
     return mayWrite ? [make("span", { id: `item-${one.id}` }, button("Done", () => end("finish", "done")), button("Dismiss", () => end("dismiss", "dismissed")))] : [];
   };
   document.addEventListener("keydown", (event) => {
@@ -291,7 +305,7 @@
   parts.record = (one) => {
     if (open.ref === one.ref) return open.nodes;
     const why = whyOf(one.ref), report = (helped) => act(() => write("feedback", { ref: one.ref, helped }), async (answer) => {
-      await refresh();
+      await renew();
       if (why.open) why.fetch();
       say(`reported: ${answer.ref} helped ${answer.helped}, failed ${answer.failed}`);
     });

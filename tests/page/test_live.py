@@ -137,6 +137,18 @@ def test_what_a_person_is_at_stays_while_others_write_and_no_answer_counts_twice
         assert [one.content for one in memory.inbox.items().items] == ["once", "once"]
 
 
+@pytest.mark.npm
+def test_of_a_large_memory_what_waits_is_there_first_and_after_each_action(project: Project) -> None:
+    rows = [{"kind": "failure", "trigger": f"step{number} of {THINGS[number % 13]} broke"} for number in range(601)]
+    with Memory(project.root) as memory:
+        memory.add_rows([f"{json.dumps(row)}\n" for row in rows])
+        put(memory, "one broke")
+        put(memory, "two broke")
+    found = in_chromium(SCRIPT.with_name("large.mjs"), project.run("view").stdout.strip())
+    assert found["counts"] == ["500 of 500 records, 101 more are not in this page", "601 of 601 records"]
+    assert (found["first"], found["acted"], found["left"], found["awake"]) == ([500, "all"], 500, 1, 1)
+
+
 def work_in(address: str, project: Project) -> Any:
     """Let a browser work in the page; return what it saw."""
     reader = Path(str(state_of(project)["read_token_file"])).read_text().strip()
