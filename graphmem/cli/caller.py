@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -74,7 +75,7 @@ class Invocation:
             raise Usage(
                 "the user's own store is turned off", hint="GRAPHMEM_USER_STORE names its folder, an absolute path"
             )
-        if self.folder not in (None, str(found)):
+        if self.folder is not None and Path(self.folder) != found:
             raise Usage("--dir and the user's own store are two stores", hint="name one of them")
         self.folder, self.is_user = str(found), True
 

@@ -13,6 +13,7 @@ from graphmem.api import Memory
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, invocation_of
 from graphmem.contract.answer import Answer
+from graphmem.errors import Usage
 from graphmem.settings.folders import project_folder
 from graphmem.system import shell
 from graphmem.usecase.store.demo import NEXT, SHOWN, Demonstrated, DemoStep, committed, plant, prepare, shipped
@@ -81,6 +82,11 @@ def demo(
     Example: graphmem demo /tmp/graphmem-demo
     """
     invocation = invocation_of(ctx)
+    if invocation.is_user:
+        raise Usage(
+            "the demo is not for the user's own store, which every project asks",
+            hint="without --user it fills an empty folder",
+        )
     start = time.monotonic()
     show = Show(invocation, Path(project or invocation.folder or project_folder() or ".").expanduser().absolute())
     made = prepare(show.folder)

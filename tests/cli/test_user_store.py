@@ -103,6 +103,13 @@ def test_another_folder_is_refused_beside_it_in_any_order(graphmem: Graphmem, ow
         found = graphmem(*line)
         assert (found.status, "two stores" in found.err) == (2, True)
     assert graphmem("list").out == graphmem("--user", "list").out == ""
+    assert graphmem("--user", "--dir", f"{own}/", *add).status == 0  # the same one
+
+
+def test_the_demo_does_not_fill_it(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
+    for line in (("--user", "demo"), ("demo", "--user")):
+        found = graphmem(*line)
+        assert (found.status, "without --user" in found.err, own.exists()) == (2, True, False)
 
 
 def test_it_is_turned_off_by_an_empty_variable(
