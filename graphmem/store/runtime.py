@@ -31,7 +31,7 @@ from graphmem.embed.shared import Models
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
-from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked
+from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import KINDS
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
@@ -241,6 +241,7 @@ class Client:
             return None
         if os.path.samefile(folder / FOLDER, self.layout.store):
             return None
+        not_of_another(Layout(folder))
         user = self.runtime.of_user(folder, self.layout.root).client()
         user.questions = self.questions  # a question that both are asked has one vector
         return user

@@ -271,6 +271,16 @@ def test_what_is_wrong_with_the_user_store_names_commands_for_that_store(memory:
     assert ": graphmem --user resolve" in said
 
 
+def test_a_store_of_another_user_is_not_asked(memory: Memory, user: Memory) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    user.patterns.add("git push is refused", "sign", name="sign")
+    os.chown(user.client.layout.store, 12345, -1)
+    found = memory.query("git push is refused")
+    assert found.results == []
+    assert [text for text in found.notices if "belongs to another user" in text]
+
+
 def test_a_damaged_catalog_of_the_user_is_made_again(memory: Memory, user: Memory) -> None:
     user.patterns.add("git push is refused", "sign", name="sign")
     assert refs(memory.query("git push is refused")) == [("user", "pattern/sign")]
