@@ -2300,7 +2300,7 @@ class Memory(Handle):
 
     def log(self, ref: str, *, limit: int | None = None) -> History:
         """
-        Return the commits that changed a record, newest first, under whatever name it had; git is asked.
+        Return the commits that changed a record, newest first, and what happened to it; git is asked.
 
         Args:
             ref: The record, as kind/name, or as its name alone.

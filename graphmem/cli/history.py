@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, passes
+from graphmem.cli.event import line
 from graphmem.cli.markdown import code
 from graphmem.contract.history import Difference, DiffRequest, FieldChange, History, LogRequest, Revision, RowChange
 from graphmem.errors import Usage
@@ -22,11 +23,11 @@ GIST = ("trigger", "objective", "value", "note")  # the field that says what a r
 @passes("log", LogRequest)
 def log(invocation: Invocation, answer: History) -> None:
     """
-    Show the commits that changed a record, newest first, under whatever name it had.
+    Show the commits that changed a record, newest first, under whatever name it had; then what happened to it.
 
     Example: graphmem log failure/import-error --limit 5
     """
-    invocation.answer(answer, "\n".join(revision(found) for found in answer.results))
+    invocation.answer(answer, "\n".join([*map(revision, answer.results), *map(line, reversed(answer.events))]))
     if answer.truncated:
         invocation.say("more commits changed it; raise --limit")
     if answer.shallow:

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from graphmem.contract.answer import Answer, Part
+from graphmem.contract.events import Happening
 from graphmem.contract.parameters import MostResults, Ref
 from graphmem.contract.request import Request
 
@@ -70,9 +71,14 @@ class Revision(Part):
 
 
 class History(Answer):
-    """The commits that changed a record, newest first; ``shallow`` where the clone lacks the oldest ones."""
+    """
+    The commits that changed a record, newest first; ``shallow`` where the clone lacks the oldest ones.
+
+    ``events`` are what happened to it, the last ones in the order of time.
+    """
 
     ref: str
     results: list[Revision]
+    events: list[Happening] = []
     truncated: bool
     shallow: bool

@@ -583,7 +583,7 @@ ROWS = (
     Operation("queries", NoParameters, QueryList, READ, "retrieval.cypher.query_list",
         "Return the stored queries that read, with their parameters and columns.", scoped=True),
     Operation("log", LogRequest, History, READ, "store.history.log",
-        "Return the commits that changed a record, newest first, under whatever name it had; git is asked.",
+        "Return the commits that changed a record, newest first, and what happened to it; git is asked.",
         scoped=True),
     Operation("why", WhyRequest, Why, READ, "store.why.why",
         "Return where a record comes from, what was merged into it, how it did, and why a query finds it.",

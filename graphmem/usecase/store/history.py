@@ -6,6 +6,7 @@ from pathlib import Path
 
 import orjson
 
+from graphmem.contract.events import Happening, ListEventsRequest
 from graphmem.contract.history import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.errors import NotFound
 from graphmem.git import commands
@@ -21,6 +22,7 @@ from graphmem.store.checkout import committed
 from graphmem.store.runtime import ALL_RIGHTS, Client, narrowed
 from graphmem.store.snapshot import types_of
 from graphmem.system import safe_files
+from graphmem.usecase.work.event_log import events
 
 # --- the whole memory -----------------------------------------------------------------------------------------------
 
@@ -136,7 +138,7 @@ def lines(files: dict[str, bytes]) -> set[bytes]:
 
 def log(client: Client, request: LogRequest) -> History:
     """
-    Return the commits that changed a record, newest first, and first of all what is not committed yet.
+    Return the commits that changed a record, newest first, and first of all what is not committed yet; and its events.
 
     Git is asked, which may take long, while no moment is open.
     """
@@ -144,11 +146,14 @@ def log(client: Client, request: LogRequest) -> History:
     folder = client.layout.root
     ref, limit = request.ref, request.limit
     gone: NotFound | None = None
+    happened: list[Happening] = []
     with client.reading() as snapshot:
         try:
             number = snapshot.resolve(ref)
             record = snapshot.catalog.records([number])[number]
             key, shown = record.key_ref, record.ref
+            if client.rights.sees is None:  # who sees some kinds sees no events
+                happened = events(snapshot, ListEventsRequest(subject=shown)).events
         except NotFound as error:
             if split_ref(ref)[0] not in snapshot.catalog.vocabulary.record_types:
                 raise
@@ -161,7 +166,8 @@ def log(client: Client, request: LogRequest) -> History:
     if gone is not None and not results:
         raise gone
     is_cut = limit is not None and len(results) > limit
-    return History(ref=shown, results=results[:limit], truncated=is_cut, shallow=commands.is_shallow(folder))
+    is_shallow = commands.is_shallow(folder)
+    return History(ref=shown, results=results[:limit], events=happened, truncated=is_cut, shallow=is_shallow)
 
 
 def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:

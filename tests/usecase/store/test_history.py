@@ -98,6 +98,24 @@ def test_log_tells_what_became_of_a_record_under_every_name_it_had(repository: R
     assert not log(repository, "freeze", limit=5).truncated
 
 
+def test_log_has_what_happened_to_a_record_too_but_for_who_sees_no_events(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Memory(project(repository)) as memory:
+        memory.campaigns.create("ship it", name="ship")
+        memory.campaigns.add_tasks("ship", [{"seq": 1, "slug": "build", "objective": "build it"}])
+        memory.tasks.start("ship/001-build")
+        memory.tasks.complete("ship/001-build", delivered="built")
+        memory.scopes.add("tasks", read=["task"])
+    assert [one.type for one in log(repository, "task/ship/001-build").events] == ["task-started", "task-completed"]
+    with Memory(project(repository), scope="tasks") as narrow:
+        assert narrow.log("task/ship/001-build").events == []
+    monkeypatch.chdir(project(repository))
+    assert run(["log", "task/ship/001-build"]) == 0
+    shown = [text.split("  ")[1] for text in capsys.readouterr().out.splitlines() if "  task-" in text]
+    assert shown == ["task-completed", "task-started"]
+
+
 def test_a_record_that_is_gone_from_the_files_is_found_by_its_key(repository: Repository) -> None:
     failures(repository, failure("hang"))
     repository.commit("one")
