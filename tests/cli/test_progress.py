@@ -12,6 +12,7 @@ from graphmem.cli.app import run
 from graphmem.service.caller import wait_for
 
 
+@pytest.mark.in_this_process
 def test_a_command_that_takes_long_shows_that_it_is_at_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
