@@ -18,6 +18,7 @@ GIVEN_SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]{0,119}")  # as a command takes it
 TASK_NAME = re.compile(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
+# A command that a message says to run, where it names no store.
 OWN_COMMAND = re.compile(r"(^|: )graphmem (?=[a-z])(?!.*--user)")
 
 LINE_CHARS = 300  # characters of a line of a message

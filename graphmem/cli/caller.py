@@ -176,9 +176,14 @@ class Invocation:
         if hint:
             print(visible(f"hint: {hint}"), file=sys.stderr)
 
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a person watches standard error, and wants to."""
+        return not self.is_quiet and sys.stderr.isatty()
+
     def progress(self, what: str, done: int, total: int) -> None:
         """Show long work on standard error, on a terminal."""
-        if self.is_quiet or not sys.stderr.isatty():
+        if not self.shows_progress:
             return
         with self.showing:
             if self.bar is None:
@@ -193,7 +198,7 @@ class Invocation:
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
         """Show on a terminal that the command is at work, where the block takes longer than a moment."""
-        if self.is_quiet or not sys.stderr.isatty():
+        if not self.shows_progress:
             yield
             return
         timer = threading.Timer(SILENT_S, self.progress, (self.command, 0, 0))

@@ -10,7 +10,7 @@
   history.replaceState(null, "", location.pathname);
   window.addEventListener("hashchange", () => location.reload()); // another address was put into this tab
   const token = sessionStorage.getItem(TOKEN) || "";
-  let tag = null, mayWrite = false, isOver = false, isBusy = false, waits = 0, last = null, first = true, views = 0, newest = 0, whole = null, took = 0;
+  let tag = null, mayWrite = false, isOver = false, isBusy = false, waits = 0, last = null, views = 0, newest = 0, whole = null, took = 0;
 
   const said = make("p", { id: "said", role: "status" }), failed = make("p", { id: "failed", role: "alert" }), link = make("p", { id: "link", role: "status" });
   const notes = make("footer", { id: "notes" }, said, failed, link); // always in sight
@@ -77,7 +77,7 @@
     try { await done(await doing()); } catch (error) { fail(error.message); } finally { isBusy = false; }
   }
   async function refresh() {
-    const turn = views += 1, began = performance.now();
+    const turn = views += 1, began = performance.now(), first = whole === null;
     const answer = await post("view", first ? { most: FIRST } : {}, tag ? { "If-None-Match": tag } : {});
     if (answer.status === 304 || isOver) return;
     const data = await answerOf(answer);
@@ -87,7 +87,6 @@
     load(whole = data);
     took = performance.now() - began;
     if (!first) return;
-    first = false;
     move(0);
     if (data.left_out) await refresh(); // a large memory takes seconds: what waits is shown before all of it
   }

@@ -34,7 +34,6 @@ from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
-from graphmem.rules.merge import FACTS
 from graphmem.rules.outcome import outcome_of
 from graphmem.rules.tally import Tally
 from graphmem.store.attempt import attempt
@@ -284,17 +283,20 @@ def told_late(client: Client, keys: Sequence[str], store: Store) -> list[HookTex
     """Return what a store says of memories that a session was not told of yet, by the keys of their parts."""
     with client.reading() as snapshot:
         catalog = snapshot.catalog
-        records = catalog.records(catalog.known(keys).values() if store == "project" else catalog.all_live(FACTS))
-        if store == "user":
-            records = {number: one for number, one in records.items() if key_in_session(one, store) in keys}
+        if store == "project":
+            numbers = list(catalog.known(keys).values())
+        else:
+            live = ((kind, row) for kind in catalog.record_types() for row in catalog.live_rows(kind))
+            numbers = [number for kind, (number, key, *_) in live if key_in_session(f"{kind}/{key}", store) in keys]
+        records = catalog.records(numbers)
         doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
         sound = {number: one for number, one in records.items() if not is_doubted(doubter.of(one))}
         return list(entries((one, solutions.get(number, ()), [], store) for number, one in sound.items()))
 
 
-def key_in_session(record: Record, store: Store) -> str:
+def key_in_session(key_ref: str, store: Store) -> str:
     """Return what names a record in the file of a session: of the user's own store a hash."""
-    return record.key_ref if store == "project" else f"{store} {mark(record.key_ref)}"
+    return key_ref if store == "project" else f"{store} {mark(key_ref)}"
 
 
 def campaign_task(client: Client) -> str | None:
@@ -438,7 +440,7 @@ def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str], Store
         lines = [f"- {quoted_name(ref)} ({'; '.join(what)})"]
         lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
         text = "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
-        yield HookText(key_in_session(record, store), text, ref)
+        yield HookText(key_in_session(record.key_ref, store), text, ref)
 
 
 def advice(

@@ -99,6 +99,19 @@ def test_on_a_terminal_no_word_and_no_reference_is_cut(
         assert {f"failure/{name}", f"pattern/{name}"} <= set(re.split(r"[\s,]+", shown))
 
 
+def test_on_a_terminal_a_difference_can_be_copied(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["install", "codex", "--dry-run"]) == 0
+    elsewhere = capsys.readouterr().out
+    assert max(map(len, elsewhere.splitlines())) > 80
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert run(["install", "codex", "--dry-run"]) == 0
+    assert capsys.readouterr().out == elsewhere
+
+
 def test_a_line_is_cut_between_words() -> None:
     assert text.one_line("one two three four", 12) == "one two…"
     assert text.one_line("one two three", 13) == "one two three"

@@ -98,6 +98,7 @@ def test_doctor_says_what_it_would_do_and_does_it_with_yes(known: Graphmem, tmp_
     assert known("doctor") == Done(0, told, "")
     todo = "graphmem: nothing was changed; do it with: graphmem doctor --fix --yes\n"
     assert known("doctor", "--fix") == Done(0, told, todo)
+    assert known("doctor", "--fix", "--quiet") == Done(0, told, "")
     assert known("doctor", "--yes").status == 2
     done = known("doctor", "--fix", "--yes")
     assert (done.status, done.out.startswith("fixed: schema.json:1:1: schema.json is stale")) == (0, True)

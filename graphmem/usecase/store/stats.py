@@ -43,14 +43,14 @@ def stats(client: Client, request: StatsRequest) -> Stats:
     objective = request.objective
     if objective is None:
         with client.reading() as snapshot:
-            return health(snapshot, memories_of(snapshot))
+            return with_candidates(snapshot, health(snapshot, memories_of(snapshot)))
     if not objective.strip():
         raise BadInput(
             "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
         )
     prepare(client, question(objective, MOST_RESULTS))
     with client.unchanging(client.clues, client.lexical) as snapshot:
-        return health(snapshot, memories_of(snapshot), tiers(snapshot, objective))
+        return with_candidates(snapshot, health(snapshot, memories_of(snapshot), tiers(snapshot, objective)))
 
 
 class Memories(NamedTuple):
@@ -73,7 +73,7 @@ def memories_of(snapshot: Snapshot) -> Memories:
 
 
 def health(snapshot: Snapshot, memories: Memories, nearest: dict[Tier, int] | None = None) -> Stats:
-    """Return the health of a snapshot; ``nearest`` are the tiers for an objective."""
+    """Return the health of a snapshot but for the candidates; ``nearest`` are the tiers for an objective."""
     failures, patterns, others = memories
     experiences = list(snapshot.catalog.of_kind(Experience).values())
     return Stats(
@@ -97,8 +97,13 @@ def health(snapshot: Snapshot, memories: Memories, nearest: dict[Tier, int] | No
         estimates=accuracies(experiences),
         campaigns=campaign_sizes(snapshot),
         cold_start=len(experiences) < FEW_EXPERIENCES,
-        candidates=[one.id for one in waiting(snapshot.client).waiting()[:BRIEFED_CANDIDATES]],
     )
+
+
+def with_candidates(snapshot: Snapshot, found: Stats) -> Stats:
+    """Return the health of a snapshot with what waits for a review on this machine."""
+    best = waiting(snapshot.client).waiting()[:BRIEFED_CANDIDATES]
+    return found.model_copy(update={"candidates": [one.id for one in best]})
 
 
 def counts(snapshot: Snapshot) -> dict[str, Any]:

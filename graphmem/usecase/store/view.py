@@ -73,7 +73,7 @@ def page_of(
             for kind, source, target, weight in kept
         ],
         "unsolved": [refs[ref] for ref in memories.unsolved if ref in refs],
-        "health": health(snapshot, memories).model_copy(update={"candidates": []}),
+        "health": health(snapshot, memories),
         "events": events(snapshot, ListEventsRequest(limit=MOST_EVENTS)).events,
         "inbox": [one for one in items(snapshot).values() if one.status != "processed"],
         "left_out": len(every) - len(order),
