@@ -1,7 +1,8 @@
 """What git has to know in each clone: the merge driver and the diff driver of the store's files."""
 
+import contextlib
+import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,12 +10,12 @@ from graphmem.errors import Unavailable
 from graphmem.git import commands
 from graphmem.git.merge_driver import CONFLICTS, FRESH
 from graphmem.ledger.layout import Layout
+from graphmem.settings.folders import state_folder
 
-START_S = 10.0  # seconds that another environment may take to say that graphmem is there
 
-
-def drivers(python: str = shlex.quote(sys.executable).replace("%", "%%")) -> dict[str, str]:
-    """Return the settings of git that make it merge and show data files, by name; ``python`` is a word of a shell."""
+def drivers(python: str | None = None) -> dict[str, str]:
+    """Return the settings of git that make it merge and show data files; ``python`` is a word of a shell in them."""
+    python = python or word_of(sys.executable)
     # Not ``-m`` alone: git runs this at the top of the working tree, and a branch could bring modules of its own.
     run = f"{python} -P -m graphmem"
     # Whatever ends the driver, git would take our version for the merge: what it did not merge, git merges by lines.
@@ -44,7 +45,7 @@ def unregistered(layout: Layout) -> dict[str, str]:
 
 
 def fault(name: str, found: str | None, right: str) -> str | None:
-    """Return what is wrong with a setting; nothing, where another environment made it that can run graphmem."""
+    """Return what is wrong with a setting; nothing where another environment of this user made it."""
     if found is None:
         return "is not set"
     if found == right:
@@ -52,21 +53,39 @@ def fault(name: str, found: str | None, right: str) -> str | None:
     before, _, after = drivers("PYTHON")[name].partition("PYTHON")
     if not (after and found.startswith(before) and found.endswith(after)):
         return "is not as this version of graphmem sets it"
-    python = found[len(before) : len(found) - len(after)].replace("%%", "%")
-    return None if starts(python) else f"names a Python that cannot run graphmem: {python}"
+    python = found[len(before) : len(found) - len(after)]
+    # Nothing that the file names is started to find out: a repository can come with a file of its own.
+    if any(python == word_of(one) and os.access(one, os.X_OK) for one in interpreters()):
+        return None
+    return f"names a Python that is gone, or that did not run graphmem init: {python.replace('%%', '%')}"
 
 
-def starts(python: str) -> bool:
-    """Return whether a Python, a word of a shell, has a graphmem that git could run."""
+def word_of(python: str) -> str:
+    """Return the path of a Python as a word of a shell in a setting of git, which takes ``%`` for its own."""
+    return shlex.quote(python).replace("%", "%%")
+
+
+def interpreters() -> list[str]:
+    """Return the paths of the Pythons that ran ``graphmem init`` for this user."""
     try:
-        words = shlex.split(python)
-        call = [*words, "-P", "-c", "import graphmem.git.merge_driver, graphmem.git.textconv"]
-        done = subprocess.run(
-            call, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=START_S
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return False
-    return len(words) == 1 and done.returncode == 0
+        return os.fsdecode(interpreters_file().read_bytes()).split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def interpreters_file() -> Path:
+    """Return where the Pythons that ran ``graphmem init`` are noted: outside of any repository, each ended by a NUL."""
+    return state_folder() / "interpreters"
+
+
+def note_interpreter() -> None:
+    """Note the Python that runs this, so that other environments of this user find the settings it makes well."""
+    if sys.executable in interpreters():
+        return
+    with contextlib.suppress(OSError):  # without the note, another environment makes the settings again
+        interpreters_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with interpreters_file().open("ab") as file:
+            file.write(os.fsencode(sys.executable) + b"\0")
 
 
 def register(layout: Layout) -> list[str]:
@@ -76,6 +95,7 @@ def register(layout: Layout) -> list[str]:
     Raises:
         Unavailable: git does not take them.
     """
+    note_interpreter()
     missing = list(unregistered(layout))
     for name in missing:
         commands.git(layout.root, "config", "--local", "--replace-all", name, drivers()[name])

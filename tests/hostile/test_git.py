@@ -14,6 +14,7 @@ import graphmem
 from graphmem import Memory, Unavailable
 from graphmem.errors import GraphmemError
 from graphmem.git import commands
+from graphmem.store.git_setup import drivers
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory
 
@@ -50,6 +51,8 @@ ASKS: dict[str, Callable[[Memory], object]] = {
     "validate": lambda memory: memory.validate(),
     "doctor": lambda memory: memory.doctor(),
     "resolve": lambda memory: memory.resolve(),
+    "prime": lambda memory: memory.prime(),
+    "status": lambda memory: memory.status(),
     "init": lambda memory: Memory.init(memory.client.layout.root),
 }
 
@@ -117,6 +120,21 @@ def test_nothing_that_a_repository_configures_runs(tmp_path: Path, attack: str) 
         canary.unlink()
     if not attack.endswith("filter"):
         asked(repository.folder, canary)
+
+
+@pytest.mark.parametrize(
+    ("python", "is_made_here"), [("{}", False), ("/bin/sh -c '{}' x", False), ("env A=1 {}", True), ("$({})", True)]
+)
+def test_no_python_runs_that_a_setting_of_our_drivers_names(tmp_path: Path, python: str, is_made_here: bool) -> None:
+    """An unpacked folder has no ``.graphmem/local``, and settings of whoever packed it."""
+    repository, canary = project(tmp_path / "own"), tmp_path / "canary"
+    for name, value in drivers(python.format(script(canary))).items():
+        repository("config", name, value)
+    if not is_made_here:
+        shutil.rmtree(repository.folder / ".graphmem/local")
+    with Memory(repository.folder) as memory:
+        memory.list()
+    asked(repository.folder, canary)
 
 
 @pytest.mark.parametrize("is_old", [False, True])
