@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
 NOT_FAST = (
-    "bench", "clients", "faults", "git", "graph", "hostile", "http", "mcp", "service", "system",
+    "clients", "faults", "git", "graph", "hostile", "http", "mcp", "service", "system",
     "catalog/test_vector_file.py", "cli/test_demo.py", "cli/test_hints.py", "cli/test_takeback.py",
     "contract/test_graph_engine.py", "contract/test_scope.py", "embed/test_encoder.py",
     "ledger/test_hostile.py", "ledger/test_journal.py", "ledger/test_standings.py", "machine/test_requests.py",

@@ -11,7 +11,7 @@ import pytest
 from graphmem import Memory
 from graphmem.graph.query import stored
 from graphmem.names import label, relation_label
-from tests.bench.data import plant, read
+from tests.public_sets import plant, read
 from tests.sample import graph_of
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

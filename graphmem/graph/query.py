@@ -6,7 +6,7 @@ A file's header: line 1 is a sentence; ``// write`` if it writes; ``// param NAM
 Labels and relation types that vary are as ``{label}``, ``{from}``, ``{to}``, ``{relation}`` and are filled only
 with names of the checked vocabulary, back-quoted.
 
-A statement is in the Cypher that Kuzu and LadybugDB share.
+A statement is in the Cypher of Kuzu.
 """
 
 import re

@@ -1,6 +1,5 @@
 """What git has to know in each clone: the merge driver and the diff driver of the store's files."""
 
-import contextlib
 import os
 import shlex
 import sys
@@ -10,7 +9,7 @@ from graphmem.errors import Unavailable
 from graphmem.git import commands
 from graphmem.git.merge_driver import CONFLICTS, FRESH
 from graphmem.ledger.layout import Layout
-from graphmem.settings.folders import state_folder
+from graphmem.settings.interpreters import interpreters, note_interpreter
 
 
 def drivers(python: str | None = None) -> dict[str, str]:
@@ -63,29 +62,6 @@ def fault(name: str, found: str | None, right: str) -> str | None:
 def word_of(python: str) -> str:
     """Return the path of a Python as a word of a shell in a setting of git, which takes ``%`` for its own."""
     return shlex.quote(python).replace("%", "%%")
-
-
-def interpreters() -> list[str]:
-    """Return the paths of the Pythons that ran ``graphmem init`` for this user."""
-    try:
-        return os.fsdecode(interpreters_file().read_bytes()).split("\0")[:-1]
-    except OSError:
-        return []
-
-
-def interpreters_file() -> Path:
-    """Return where the Pythons that ran ``graphmem init`` are noted: outside of any repository, each ended by a NUL."""
-    return state_folder() / "interpreters"
-
-
-def note_interpreter() -> None:
-    """Note the Python that runs this, so that other environments of this user find the settings it makes well."""
-    if sys.executable in interpreters():
-        return
-    with contextlib.suppress(OSError):  # without the note, another environment makes the settings again
-        interpreters_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with interpreters_file().open("ab") as file:
-            file.write(os.fsencode(sys.executable) + b"\0")
 
 
 def register(layout: Layout) -> list[str]:

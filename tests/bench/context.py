@@ -24,8 +24,8 @@ from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable
 from graphmem.rules.context import tokens
-from tests.bench.data import plant
 from tests.bench.known import Sort, choose, foreign, line_of, ref_of, rows, sort_of
+from tests.public_sets import plant
 from tests.sample import contents, open_memory
 
 SETS = (

@@ -36,7 +36,7 @@ from graphmem.rules.known import Fitted, Likely, judged
 from graphmem.rules.sameness import Comparison, compared, is_message
 from graphmem.usecase.retrieval import known as use_case
 from tests.bench import near_misses
-from tests.bench.data import plant, read
+from tests.public_sets import plant, read
 from tests.sample import contents, open_memory
 
 FIELDS = {

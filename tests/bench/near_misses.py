@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphmem.rules.dedup import telling
-from tests.bench.data import read
+from tests.public_sets import read
 
 SETS = ("written", "other hand", "made")
 SURROUNDINGS = (

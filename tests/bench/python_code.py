@@ -14,7 +14,7 @@ from pathlib import Path
 
 from graphmem.rules.python_code import Function, ImportedName, LexicalScope, PythonCode, Thing, dotted, parsed
 from graphmem.system.source_files import source_files
-from tests.bench.data import read
+from tests.public_sets import read
 
 LEFT_OUT = {"tests", "locale", "migrations"}  # folders that the set leaves out
 SAME = {"defines": "contains", "imports": "imports", "calls": "calls"}  # our relation types, by their names in the set

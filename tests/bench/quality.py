@@ -25,8 +25,8 @@ from graphmem.api import Memory
 from graphmem.constants import MODEL_COMMAND, RRF_K
 from graphmem.contract.answer import Part
 from graphmem.errors import Unavailable
-from tests.bench.data import plant, read
 from tests.bench.peers import Encode, Peer, Search, peer
+from tests.public_sets import plant, read
 
 BASELINES = ("bm25", "fts5", "model", "rrf")
 DEPTH = 100  # places of a ranking that are looked at, of the records that a query may find

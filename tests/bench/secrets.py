@@ -22,7 +22,7 @@ from unittest import mock
 from graphmem import Memory
 from graphmem.rules.secrets import Finder, exposed, redacted, secrets_in
 from graphmem.usecase.writing import kingfisher
-from tests.bench.data import CONVERTER
+from tests.public_sets import CONVERTER
 from tests.secret_samples import KINDS, Maker
 
 SAMPLES = 200  # of each kind

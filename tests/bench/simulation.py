@@ -26,8 +26,8 @@ from graphmem.errors import Unavailable, Usage
 from graphmem.model.field import format_time
 from graphmem.rules.log_excerpt import kept_question, telling
 from graphmem.store.runtime import Progress
-from tests.bench.data import read
 from tests.bench.quality import Bm25, Scores, mean, order
+from tests.public_sets import read
 
 PROBLEMS = ("failure", "task")
 SAME_WORK = ("part_of", "touches")  # two problems with the same target belong together

@@ -262,7 +262,7 @@ def parse_and_write(lines: Sequence[bytes], path: Path) -> None:
 
 def copy(graph: Connection, rows: Rows, edges: Edges) -> None:
     """Copy records and relations into the graph."""
-    import pyarrow as pa  # of the extra `ladybug`
+    import pyarrow as pa  # of the group `bench`
 
     columns = {name: [row[name] for row in rows] for name in ("name", "trigger", "fix")}
     graph.execute("COPY Failure FROM $rows", {"rows": pa.table(columns)})

@@ -28,7 +28,7 @@ def test_the_command_measures_each_size_and_writes_what_it_prints(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")
-    pytest.importorskip("pyarrow", reason="pip install 'graphmem[ladybug]'")
+    pytest.importorskip("pyarrow", reason="pip install --group bench")
     out, picture = tmp_path / "out", tmp_path / "plot.png"
     assert run(["--size", "60", "--size", "50", "--write", str(out), "--plot", str(picture)]) == 0
     told = capsys.readouterr().out

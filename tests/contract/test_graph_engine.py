@@ -1,5 +1,5 @@
 """
-What every graph engine has to fulfil (graphmem/graph/port.py), run on each of them.
+What a graph engine has to fulfil (graphmem/graph/port.py).
 
 The named queries are the graph's own answers to questions that the program answers from the catalog: on random stores,
 as the files came and after a history of changes, both give the same.
@@ -7,51 +7,32 @@ as the files came and after a history of changes, both give the same.
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from graphmem import Memory
 from graphmem.constants import HALF_LIFE_DAYS
 from graphmem.errors import BadInput, Refused, Unavailable
-from graphmem.graph import engines
-from graphmem.graph.engines import open_mirror
-from graphmem.graph.kuzu.engine import Engine
+from graphmem.graph.kuzu import mirror
+from graphmem.graph.kuzu.engine import INSTALL
 from graphmem.model.field import format_time
 from tests.contract.random_store import change, random_store
 from tests.sample import open_memory
 
 STORES = ((1, False), (2, True))  # seed; whether the graph followed a history or was built from the files
 STARTS = 4  # records of each store that a question begins at
-ENGINES = [  # by default the one that a user has
-    pytest.param(
-        name,
-        marks=[
-            pytest.mark.skipif(not find_spec(name), reason=f"{name} is not installed"),
-            *([] if name == get_args(Engine)[0] else [pytest.mark.long]),
-        ],
-    )
-    for name in get_args(Engine)
-]
 Rows = list[list[object]]
 
 
-def with_engine(memory: Memory, engine: Engine) -> Memory:
-    """Give a store a graph of another engine; none has been built yet."""
-    store = memory.client
-    vars(store)["graph"] = open_mirror(store.local, store.catalog, engine=engine)
-    return memory
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Memory]]:
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Memory]]:
     """A store whose graph was built from its files, and one whose graph followed a history."""
     with ExitStack() as stack:
         found = []
         for seed, is_changed in STORES:
             memory = stack.enter_context(random_store(tmp_path_factory.mktemp("store"), seed))
-            with_engine(memory, request.param).cypher("MATCH (n) RETURN count(*)")
+            memory.cypher("MATCH (n) RETURN count(*)")
             if is_changed:
                 change(memory, seed)
                 assert memory.client.graph.catch_up() is False  # change by change
@@ -59,23 +40,23 @@ def stores(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield found
 
 
-@pytest.fixture(params=ENGINES)
-def small(request: pytest.FixtureRequest, memory: Memory) -> Memory:
+@pytest.fixture
+def small(memory: Memory) -> Memory:
     """A store with two failures and an edge."""
-    return filled(with_engine(memory, request.param))
+    return filled(memory)
 
 
-def test_without_an_engine_all_but_cypher_works(memory: Memory) -> None:
+def test_without_an_engine_all_but_cypher_works(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.failures.add("it went boom", name="boom")
-    with_engine(memory, "absent")  # type: ignore[arg-type]
+    monkeypatch.setattr(mirror, "ENGINE", "absent")
     asks: list[Callable[[], object]] = [
         lambda: memory.cypher("MATCH (n) RETURN count(n)"),
         lambda: memory.cypher_named("failure/unsolved"),
     ]
     for ask in asks:
-        with pytest.raises(Unavailable, match="absent is not installed, and Cypher needs it") as caught:
+        with pytest.raises(Unavailable, match="kuzu is not installed, and Cypher needs it") as caught:
             ask()
-        assert caught.value.hint == "install a graph engine: pip install 'graphmem[ladybug]'"
+        assert caught.value.hint == INSTALL
     rebuilt = memory.rebuild()
     assert (rebuilt.records, rebuilt.notices) == (
         1, ["no graph engine is installed: all but the graph, which only Cypher asks, is rebuilt"]
@@ -85,17 +66,11 @@ def test_without_an_engine_all_but_cypher_works(memory: Memory) -> None:
     assert memory.list().total == 0
 
 
-def test_the_engine_is_the_one_that_is_installed(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    for there, engine in (({"kuzu", "ladybug"}, "kuzu"), ({"ladybug"}, "ladybug"), (set(), "kuzu")):
-        monkeypatch.setattr(engines, "find_spec", set(there).__contains__)
-        assert open_mirror(memory.client.local, memory.client.catalog).location == f"graph.{engine}"
-
-
-@pytest.fixture(params=ENGINES, scope="module")
-def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """The same for the tests that change nothing."""
     with open_memory(tmp_path_factory.mktemp("asked")) as memory:
-        yield filled(with_engine(memory, request.param))
+        yield filled(memory)
 
 
 def filled(memory: Memory) -> Memory:
@@ -286,9 +261,7 @@ def test_a_query_that_the_engine_refuses_says_why_and_what_was_meant(asked: Memo
 
 
 def test_two_memories_share_one_graph(small: Memory) -> None:
-    engine = vars(small.client)["graph"].engine
     with open_memory(small.client.layout.store.parent) as other:
-        with_engine(other, engine)
         for number in range(2):
             (small if number else other).failures.add(f"number {number}", name=f"n{number}")
             for memory in (small, other):

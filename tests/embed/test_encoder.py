@@ -11,7 +11,7 @@ from graphmem.embed.encoder import LightEncoder, Matrix, erf
 from graphmem.embed.model import fingerprint
 from graphmem.embed.recipe import supports
 from graphmem.errors import Unavailable
-from tests.bench.encoder_vectors import (
+from tests.embed.oracle import (
     PLAIN,
     SPECIAL,
     Oracle,

@@ -1,1 +1,1 @@
-"""The engines Kuzu and LadybugDB, which continues it: everything of this package that knows them."""
+"""The engine Kuzu: everything of this package that knows it."""

@@ -1,7 +1,5 @@
 """
-Opens databases of Kuzu and of LadybugDB: the only module that imports either, in child processes only.
-
-LadybugDB continues Kuzu and has its Python API. A process can import one of the two, never both: the second crashes.
+Opens databases of Kuzu: the only module that imports it, in child processes only.
 """
 
 import importlib
@@ -12,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-import orjson
+from typing import TYPE_CHECKING, TypeAlias
 
 from graphmem.constants import GRAPH_LEAST_BYTES, GRAPH_OVERHEAD_BYTES
 from graphmem.errors import Unavailable
@@ -22,11 +18,11 @@ from graphmem.errors import Unavailable
 if TYPE_CHECKING:
     import kuzu
 
-Engine = Literal["kuzu", "ladybug"]  # the name of the Python module too
+ENGINE = "kuzu"  # the name of its Python module, and of the file of a graph
 Database: TypeAlias = "kuzu.Database"
 Connection: TypeAlias = "kuzu.Connection"
 MIB = 2**20
-INSTALL = "install a graph engine: pip install 'graphmem[ladybug]'"  # Kuzu comes with graphmem where it has a wheel
+INSTALL = "install graphmem with a Python that Kuzu has a wheel for: 3.11 to 3.13, on Linux 3.14 too"
 NO_MEMORY = ("bad_alloc", "Buffer manager exception", "failed to map segment", "Cannot allocate memory")
 
 
@@ -38,7 +34,6 @@ def open_database(
     max_bytes: int,
     threads: int,
     needed_bytes: int = 0,
-    engine: Engine = "kuzu",
 ) -> tuple[Database, Connection]:
     """
     Open the database at ``path``.
@@ -54,7 +49,7 @@ def open_database(
     size = path.stat().st_size if path.is_file() else 0
     reserved = address_space(max_bytes, max(size, needed_bytes, GRAPH_LEAST_BYTES))
     try:
-        module = importlib.import_module(engine)
+        module = importlib.import_module(ENGINE)
         database = module.Database(
             path,
             read_only=read_only,
@@ -72,7 +67,6 @@ class Bulk:
     """Copies many rows at once into the tables of a graph that is being built; ``folder`` has its file."""
 
     connection: Connection
-    engine: Engine
     folder: Path
 
     def copy(self, table: str, rows: Sequence[bytes], *options: str) -> None:
@@ -84,15 +78,8 @@ class Bulk:
             options: of the engine's COPY statement.
 
         Raises:
-            OSError: there is no room for the temporary file from which Kuzu reads the rows.
+            OSError: there is no room for the temporary file from which the engine reads the rows.
         """
-        if self.engine == "ladybug":  # its reader of JSON would have to be downloaded
-            arrow = importlib.import_module("pyarrow")
-            importlib.import_module("importlib.util")  # the engine looks for it and does not import it
-            found = arrow.Table.from_pylist([orjson.loads(row) for row in rows])
-            given = f" ({', '.join(options)})" if options else ""
-            self.connection.execute(f"COPY {table} FROM $rows{given}", {"rows": found})
-            return
         # A file without a name: none is left behind, and no character of a folder means anything to the engine.
         with tempfile.TemporaryFile(dir=self.folder) as file:
             file.write(b"[" + b",\n".join(rows) + b"]")
@@ -129,7 +116,7 @@ def used_bytes() -> int:
 def unavailable(error: Exception, what: str) -> Unavailable:
     """Return an error of the engine as ours."""
     if isinstance(error, ModuleNotFoundError):
-        return Unavailable(f"{error.name} is not installed, and Cypher needs it", hint=INSTALL)
+        return not_installed()
     message = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, MemoryError) or any(text in message for text in NO_MEMORY):
         return Unavailable(
@@ -140,13 +127,18 @@ def unavailable(error: Exception, what: str) -> Unavailable:
     return Unavailable(f"{what}: {message}", hint="is the disk full? The files are whole; see: graphmem doctor")
 
 
-def without_asyncio(engine: Engine) -> None:
+def not_installed() -> Unavailable:
+    """Return the error for an installation without the engine."""
+    return Unavailable(f"{ENGINE} is not installed, and Cypher needs it", hint=INSTALL)
+
+
+def without_asyncio() -> None:
     """
     Keep the engine from importing asyncio for its asynchronous connection: 0.08 of 0.14 s CPU.
 
     Only for a process that is wholly ours: ``AsyncConnection`` is missing in it.
     """
-    name = f"{engine}.async_connection"
+    name = f"{ENGINE}.async_connection"
     absent = ModuleType(name)
     absent.__dict__["AsyncConnection"] = None
     sys.modules.setdefault(name, absent)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import orjson
 
@@ -28,7 +28,7 @@ from graphmem.constants import (
 )
 from graphmem.errors import BadInput, DamagedCatalog, Locked, Unavailable
 from graphmem.graph.kuzu import guard
-from graphmem.graph.kuzu.engine import Connection, Engine, open_database
+from graphmem.graph.kuzu.engine import ENGINE, Connection, not_installed, open_database
 from graphmem.graph.kuzu.sandbox import Sandbox
 from graphmem.graph.kuzu.schema import schema_version
 from graphmem.graph.port import CheckedQuery, GraphAnswer, Position
@@ -80,24 +80,21 @@ class FileStamp:
 class KuzuMirror:
     """The graph of one store, in ``folder``: a ``GraphMirror`` (``graphmem.graph.port``)."""
 
-    def __init__(
-        self, folder: Path, catalog: Catalog, *, lock_timeout_s: float = LOCK_TIMEOUT_S, engine: Engine = "kuzu"
-    ) -> None:
-        self.engine = engine
-        self.path = folder / f"graph.{engine}"
-        self.fresh_path = folder / f"graph.{engine}.new"  # where a new one is built
+    def __init__(self, folder: Path, catalog: Catalog, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
+        self.path = folder / f"graph.{ENGINE}"
+        self.fresh_path = folder / f"graph.{ENGINE}.new"  # where a new one is built
         self.stamp_path = folder / "graph.json"
         self.lock = folder / "graph.lock"
         self.catalog = catalog
         self.lock_timeout_s = lock_timeout_s
-        self.sandbox = Sandbox(engine)
+        self.sandbox = Sandbox()
 
     # --- the port -----------------------------------------------------------------------------------------------
 
     @property
     def is_installed(self) -> bool:
         """Whether its engine is there."""
-        return find_spec(self.engine) is not None
+        return find_spec(ENGINE) is not None
 
     @property
     def location(self) -> str:
@@ -265,10 +262,10 @@ class KuzuMirror:
         return hashlib.sha256((self.catalog.meta("vocabulary") or "").encode()).hexdigest()[:16]
 
     def remove(self) -> None:
-        """Delete stamp and file under the lock; a file of the other engine too, which this one took the place of."""
+        """Delete stamp and file under the lock; a file of another engine too, which an earlier version left."""
         safe_files.remove(self.stamp_path)
-        for engine in get_args(Engine):
-            remove_database(self.path.with_name(f"graph.{engine}"))
+        for path in (self.path, self.path.with_name("graph.ladybug")):
+            remove_database(path)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -277,12 +274,14 @@ class KuzuMirror:
         Let a child process write the graph; only there is the engine opened for writing.
 
         Raises:
-            Unavailable: the disk is full, memory is short, or the engine broke down; the graph is rebuilt next time.
+            Unavailable: the engine is not installed, the disk is full, memory is short, or the engine broke down; the
+                graph is rebuilt next time.
         """
+        if not self.is_installed:
+            raise not_installed()
         self.sandbox.close()  # it has another state open
         request = {
             "job": job,
-            "engine": self.engine,
             "folder": str(self.path.parent),
             "catalog": str(self.catalog.path),
             "visible": None if self.catalog.visible is None else sorted(self.catalog.visible),
@@ -322,7 +321,7 @@ def remove_database(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def opened(path: Path, *, read_only: bool, needed_bytes: int = 0, engine: Engine = "kuzu") -> Iterator[Connection]:
+def opened(path: Path, *, read_only: bool, needed_bytes: int = 0) -> Iterator[Connection]:
     """
     Open a database for the length of a block; ``needed_bytes`` is how large its file may become.
 
@@ -338,7 +337,6 @@ def opened(path: Path, *, read_only: bool, needed_bytes: int = 0, engine: Engine
         max_bytes=GRAPH_MAX_BYTES,
         threads=THREADS,
         needed_bytes=needed_bytes,
-        engine=engine,
     )
     is_whole = read_only
     try:

@@ -44,7 +44,7 @@ from graphmem.constants import (
     CYPHER_WORK_BYTES,
 )
 from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
-from graphmem.graph.kuzu.engine import Connection, Database, Engine, open_database, used_bytes, without_asyncio
+from graphmem.graph.kuzu.engine import Connection, Database, open_database, used_bytes, without_asyncio
 from graphmem.graph.port import GraphAnswer
 from graphmem.graph.worker import (
     WorkerResult,
@@ -62,14 +62,12 @@ THREADS = 2  # of a query
 MESSAGE_CHARS = 500  # of an error of the engine, which may hold texts of the store
 POLL_S = 0.02  # seconds between two looks for a free place
 GRACE_S = 3.0  # seconds beyond its time that a child may take to start and to answer
-CAPITALS = frozenset(["_ID", "_LABEL", "_SRC", "_DST", "_NODES", "_RELS"])  # of nodes, relations and paths
 NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
 class SandboxRequest(TypedDict):
     """What the child reads from standard input."""
 
-    engine: Engine
     path: str
     query: str
     parameters: dict[str, object]
@@ -83,8 +81,7 @@ class SandboxRequest(TypedDict):
 class Sandbox:
     """A child process that answers the queries of one caller, in one thread; it is started by the first query."""
 
-    def __init__(self, engine: Engine = "kuzu") -> None:
-        self.engine: Engine = engine
+    def __init__(self) -> None:
         self.child: subprocess.Popen[bytes] | None = None
         self.database: object = None  # which the child has open: its path and its state
         self.queries, self.end_at, self.owner = 0, 0.0, 0
@@ -116,7 +113,6 @@ class Sandbox:
         Cost: a process, about 0.1 s CPU, unless one is kept. Source: docs/guarantees.md, "Queries of others".
         """
         request = SandboxRequest(
-            engine=self.engine,
             path=str(path.resolve()),
             query=query,
             parameters=dict(parameters),
@@ -185,11 +181,9 @@ def end_child(child: subprocess.Popen[bytes], owner: int) -> int:
     return child.wait()
 
 
-def run(
-    path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int, engine: Engine = "kuzu"
-) -> GraphAnswer:
+def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> GraphAnswer:
     """Run one query as ``Sandbox.run`` does, in a child that answers no other."""
-    with contextlib.closing(Sandbox(engine)) as sandbox:
+    with contextlib.closing(Sandbox()) as sandbox:
         return sandbox.run(path, query, parameters, timeout_s=timeout_s, limit=limit)
 
 
@@ -271,7 +265,7 @@ def main() -> NoReturn:
     request = _next_request()
     if request is None:
         os._exit(0)
-    without_asyncio(request["engine"])
+    without_asyncio()
     output = redirect_stdout()
     database, connection = _opened(request, output)
     _lock_up()
@@ -307,7 +301,6 @@ def _opened(request: SandboxRequest, output: int) -> tuple[Database, Connection]
             buffer_bytes=CYPHER_BUFFER_BYTES,
             max_bytes=CYPHER_MAX_DB_BYTES,
             threads=THREADS,
-            engine=request["engine"],
         )
     except Unavailable as error:
         send(output, json.dumps({"unavailable": error_fields(error)}).encode() + b"\n")
@@ -356,8 +349,6 @@ def _execute(connection: Connection, request: SandboxRequest) -> bytes:
     rows: list[list[object]] = []
     while result.has_next() and len(rows) < request["limit"]:
         rows.append(result.get_next())
-    if request["engine"] == "ladybug":
-        rows = [[_kuzu_names(value) for value in row] for row in rows]
     refs = dict(_refs(rows))
     refs |= _look_up(connection, {end for end in _ends(rows) if end not in refs})
     exact = ["DECIMAL" in kind for kind in types]
@@ -396,13 +387,6 @@ def _id(value: object) -> Id | None:
         if type(table) is int and type(place) is int:
             return table, place
     return None
-
-
-def _kuzu_names(value: object) -> object:
-    """Return a value of LadybugDB with the names that nodes, relations and paths have in Kuzu, in small letters."""
-    if isinstance(value, dict):
-        return {key.lower() if key in CAPITALS else key: _kuzu_names(item) for key, item in value.items()}
-    return [_kuzu_names(item) for item in value] if isinstance(value, list) else value
 
 
 def _dicts(value: object) -> Iterator[dict[object, object]]:

@@ -31,7 +31,7 @@ MOST_CHANGES = 500  # records and edges above which a rebuild is cheaper than si
 def main() -> NoReturn:
     """Do the job that the request on standard input names, and answer with the outcome or the error."""
     request = read_request()
-    without_asyncio(request["engine"])
+    without_asyncio()
     output = redirect_stdout()
     send(output, json.dumps(answer(request)).encode())
 
@@ -41,9 +41,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         visible = request["visible"]
         catalog = Catalog(Path(request["catalog"]), replaces_damaged=False, visible=visible)
-        mirror = KuzuMirror(
-            Path(request["folder"]), catalog, lock_timeout_s=request["lock_timeout_s"], engine=request["engine"]
-        )
+        mirror = KuzuMirror(Path(request["folder"]), catalog, lock_timeout_s=request["lock_timeout_s"])
         with locked(mirror.lock, timeout_s=mirror.lock_timeout_s), catalog.unchanging():
             if text := catalog.meta("vocabulary"):
                 known = Vocabulary.model_validate_json(text)
@@ -84,7 +82,7 @@ def catch_up(mirror: KuzuMirror) -> bool:
         rebuild(mirror)
         return True
     mirror.write_stamp(replace(stamp, is_writing=True))
-    with opened(mirror.path, read_only=False, needed_bytes=2 * stamp.size, engine=mirror.engine) as connection:
+    with opened(mirror.path, read_only=False, needed_bytes=2 * stamp.size) as connection:
         if stamp.vocabulary != mirror.vocabulary_digest():
             define(connection, catalog.vocabulary)
         apply_changes(connection, catalog, changes)
@@ -107,13 +105,13 @@ def rebuild(mirror: KuzuMirror) -> tuple[int, int]:
     needed_bytes = mirror.likely_bytes()
     try:
         with (
-            opened(fresh, read_only=False, needed_bytes=needed_bytes, engine=mirror.engine) as connection,
+            opened(fresh, read_only=False, needed_bytes=needed_bytes) as connection,
             collector_paused(),
         ):
             connection.execute("BEGIN TRANSACTION")  # alone, each table is forced to the disk: 0.1 to 0.3 s in all
             define(connection, mirror.catalog.vocabulary)
             connection.execute("COMMIT")
-            counts = fill(Bulk(connection, mirror.engine, mirror.path.parent), mirror.catalog)
+            counts = fill(Bulk(connection, mirror.path.parent), mirror.catalog)
     except BaseException:
         remove_database(fresh)
         raise

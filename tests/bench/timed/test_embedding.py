@@ -20,8 +20,8 @@ import pytest
 from graphmem import Memory
 from graphmem.embed.model import PACKAGE
 from graphmem.store.runtime import ALL
-from tests.bench.data import read
 from tests.bench.speed import cpu
+from tests.public_sets import read
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 BATCHES = (32, 64)  # larger ones never help

@@ -129,7 +129,7 @@ def test_rebuilding(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             copying = 0.0
             with opened(tmp_path / f"{run}.kz", read_only=False) as connection:
                 timed(schema.define)(connection, catalog.vocabulary)
-                graph_rebuild.fill(Bulk(connection, "kuzu", tmp_path), catalog)
+                graph_rebuild.fill(Bulk(connection, tmp_path), catalog)
             raws.append(copying)
             ours.append(cpu(memory.rebuild))
     what = "rebuild of 5,000 + 7,000 in 226 pairs of ends, vectors cached; the engine alone"

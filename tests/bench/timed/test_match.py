@@ -20,8 +20,8 @@ import re2
 
 from graphmem import Memory
 from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
-from tests.bench.data import read
 from tests.bench.timed.test_quality import DATA
+from tests.public_sets import read
 from tests.runners import RUNNERS
 
 pytestmark = [

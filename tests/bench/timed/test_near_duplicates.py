@@ -19,8 +19,8 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from tests.bench.data import read
 from tests.bench.timed.test_quality import DATA
+from tests.public_sets import read
 from tests.sample import open_memory
 
 pytestmark = [

@@ -8,7 +8,7 @@ states, what needs what, and which issues could start. All versions: `python -m 
 from pathlib import Path
 
 from graphmem import Memory
-from tests.bench.campaigns import Tally, replay, snapshots
+from tests.usecase.work.replay import Tally, replay, snapshots
 
 
 def test_what_can_start_in_a_real_history_is_what_its_tracker_says(memory: Memory) -> None:
