@@ -22,7 +22,7 @@ from graphmem.contract.harvest import (
     ShownCandidate,
 )
 from graphmem.errors import Usage
-from graphmem.names import visible
+from graphmem.names import quoted, visible
 from graphmem.rules.candidate import occasion
 from graphmem.system import shell
 from graphmem.system.editor import edit
@@ -125,13 +125,12 @@ def prove(invocation: Invocation, answer: ReviewedList) -> None:
         lines.append(f"{one.action} {one.id}{f': {one.reason}' if one.reason else ''}")
         if plan := one.plan:
             lines += [
-                f"  would run in {plan.folder or '.'}: {plan.command}",
+                f"  would run in {quoted(plan.folder or '.')}: {quoted(plan.command)}",
                 f"  at {plan.before[:12]}, then {plan.after[:12]}",
             ]
             if plan.files:
-                lines.append(
-                    f"  if the first has no such check: at the second without the change of {', '.join(plan.files)}"
-                )
+                files = ", ".join(map(quoted, plan.files))
+                lines.append(f"  if the first has no such check: at the second without the change of {files}")
             proving = shell.command("graphmem", "review", "prove", one.id, "--yes", plan.digest)
             invocation.say(f"look at it, and run it with: {proving}")
     invocation.answer(answer, visible("\n".join(lines)))

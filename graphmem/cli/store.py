@@ -200,7 +200,7 @@ def doctor(
 @passes("trust", TrustRequest, yes=Taken("DIGEST"))
 def trust(invocation: Invocation, answer: Trust) -> None:
     """
-    Show which settings load other weights, which verify commands and extractors run; let them count in this clone.
+    Show which settings load other weights, and which commands, proofs and extractors run; let them count here.
 
     They come with the branch, so they count only when you have looked at them, and as long as they, the files of
     their models and the scripts that extractors name are the same.
@@ -210,10 +210,10 @@ def trust(invocation: Invocation, answer: Trust) -> None:
     Example: graphmem trust
     """
     state = "trusted" if answer.trusted else "not trusted"
-    asked = lines_of(answer.settings, answer.commands, answer.extractors)
+    asked = lines_of(answer.settings, answer.commands, answer.proofs, answer.extractors)
     invocation.answer(answer, "\n".join(f"{state}: {one}" for one in asked))
     if not asked:
-        invocation.say("nothing needs trust: no setting, no verify command, no extractor")
+        invocation.say("nothing needs trust: no setting, no verify command, no proof, no extractor")
     elif not answer.trusted:
         invocation.say(f"it does not count; allow it with: {allowing(answer.digest)}")
 

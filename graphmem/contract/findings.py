@@ -71,6 +71,11 @@ class Code(StrEnum):
         "warning",
         "A record has the version of a package that its texts only have as a word.",
     )
+    BAD_PROOF = (
+        "bad_proof",
+        "warning",
+        "The field `proven` of a record is not a proof; it is not shown and does not run.",
+    )
     FUTURE = "future", "warning", "A row has a time in the future."
     SECRET = "secret", "warning", "A text looks like it holds a secret; of an input, an error."
     # What is derived from the files.

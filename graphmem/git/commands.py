@@ -245,6 +245,13 @@ def commit_of(folder: Path, named: str) -> str | None:
     return output_of(folder, *MEANING, f"{named}^{{commit}}")
 
 
+def is_in_history(folder: Path, commit: str) -> bool:
+    """Return whether a commit, by its full hash, is one of HEAD's history."""
+    if commit_of(folder, commit) != commit:
+        return False
+    return git(folder, "merge-base", "--is-ancestor", commit, "HEAD") is not None
+
+
 def before(folder: Path, date: str) -> str:
     """Return the last commit on HEAD's history before a date; a day begins at midnight UTC."""
     try:

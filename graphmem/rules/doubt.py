@@ -1,13 +1,14 @@
 """Marks of doubt: what speaks against relying on a record (docs/guides/doubts.md; decision 23)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
 from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
 from graphmem.model import Feedback, MemoryRecord, Record
+from graphmem.model.proof import Proof, valid_proof
 from graphmem.model.record import Triggered
 from graphmem.names import collapsed, one_line
 from graphmem.versions import Used, comparable, nearest, pairs
@@ -79,12 +80,21 @@ def doubts(
 
 
 def conditions_met(
-    record: MemoryRecord, cites: Iterable[Cited], versions: Mapping[str, Used] | None, platform: str
+    record: MemoryRecord,
+    cites: Iterable[Cited],
+    versions: Mapping[str, Used] | None,
+    platform: str,
+    proofs_run: Collection[str] = (),
 ) -> list[str]:
-    """Return which conditions of a record hold here, a clause each; the arguments are those of ``doubts``."""
+    """
+    Return which conditions of a record hold here, a clause each; the arguments are those of ``doubts``.
+
+    Args:
+        proofs_run: the proofs that ran in this clone, as ``Proof.to_trust``.
+    """
     met = [f"cites {cited(one)}" for one in cites if one.state == "fresh"]
-    if proof := proof_of(record):
-        met.insert(0, f"proven {proof['at'][:10]}: {proven(proof)}")
+    if proof := valid_proof(record):
+        met.insert(0, proven(proof, proof.to_trust in proofs_run))
     if isinstance(record, Triggered) and versions is not None:
         for name, version in sorted(pairs(record.versions)):
             used = versions.get(comparable(name))
@@ -94,20 +104,13 @@ def conditions_met(
     return [*met, f"for {here}, as here"] if here in {PLATFORMS.get(tag.lower(), "") for tag in record.tags} else met
 
 
-def proof_of(record: Record) -> Mapping[str, str] | None:
-    """Return what was proven of a record: the command, both commits and when; None where nothing was."""
-    found = (record.model_extra or {}).get("proven")
-    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
-        return None
-    return found if {"command", "before", "after", "at"} <= found.keys() else None
-
-
-def proven(proof: Mapping[str, str]) -> str:
-    """Return what was proven, in a clause."""
-    before, after = proof["before"][:12], proof["after"][:12]
-    if without := ", ".join(proof.get("without", "").splitlines()):
-        return f"fails at {after} without the change of {without}, passes with it"
-    return f"fails at {before}, passes at {after}"
+def proven(proof: Proof, is_run_here: bool) -> str:
+    """Return what was proven and when, in a clause; what did not run in this clone is somebody's word."""
+    before, after = proof.before[:12], proof.after[:12]
+    what = f"fails at {before}, passes at {after}"
+    if proof.files:
+        what = f"fails at {after} without the change of {', '.join(proof.files)}, passes with it"
+    return f"{'proven' if is_run_here else 'claims to be proven'} {proof.at:%Y-%m-%d}: {what}"
 
 
 def other_platform(record: MemoryRecord, platform: str) -> str | None:

@@ -7,12 +7,14 @@ import os
 import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from graphmem import constants, model_files
 from graphmem.settings.folders import user_config
 
 Asked = str | bool | int | float  # a value that a project asks for
+Sort = Literal["commands", "extractors", "proofs"]  # of what a project may run: none vouches for one of another sort
 DIGEST_CHARS = 32
 # Settings that load weights, send texts away, let secrets in or start a process, with the values that a project may ask
 # for untrusted.
@@ -62,22 +64,27 @@ def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
 
 class ToTrust:
     """
-    What a clone asks this user to trust at one moment: settings, the files that they load, commands and extractors.
+    What a clone asks this user to trust at one moment: settings, the files that they load, and what it would run.
 
     Attributes:
+        programs: what would run, by sort, as texts.
         digest: of all of it, long enough that nobody finds another content with the same one; None for nothing.
     """
 
     def __init__(
-        self, asked: Mapping[str, Asked], commands: Collection[str] = (), extractors: Collection[str] = ()
+        self, asked: Mapping[str, Asked], programs: Mapping[Sort, Collection[str]] = MappingProxyType({})
     ) -> None:
-        self.asked, self.commands, self.extractors = dict(asked), sorted(commands), sorted(extractors)
+        self.asked = dict(asked)
+        self.programs = {sort: sorted(texts) for sort, texts in programs.items() if texts}
         self.seen: model_files.Seen = {}
         self.files = {name: files_of(name, value, self.seen)[0] for name, value in asked.items()}
-        parts = [self.asked, self.files, self.commands, *([self.extractors] if extractors else ())]
-        whole = json.dumps(parts, sort_keys=True)
-        is_any = asked or commands or extractors
+        whole = json.dumps([self.asked, self.files, self.programs], sort_keys=True)
+        is_any = asked or self.programs
         self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if is_any else None
+
+    def of(self, sort: Sort) -> list[str]:
+        """Return what of one sort would run."""
+        return self.programs.get(sort, [])
 
 
 def trust(project: Path, wanted: ToTrust) -> None:
@@ -86,8 +93,7 @@ def trust(project: Path, wanted: ToTrust) -> None:
     if wanted.asked:
         found.pop("before", None)
         found |= {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen}
-    programs = {"commands": wanted.commands, "extractors": wanted.extractors}
-    keep(project, found | {sort: sorted({*found.get(sort, ()), *texts}) for sort, texts in programs.items()})
+    keep(project, found | {sort: sorted({*found.get(sort, ()), *texts}) for sort, texts in wanted.programs.items()})
 
 
 def trust_change(project: Path, wanted: ToTrust) -> None:
@@ -105,9 +111,21 @@ def entry_of(project: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def are_trusted(project: Path, texts: Collection[str], sort: Literal["commands", "extractors"] = "commands") -> bool:
-    """Return whether each of these commands or extractors may run in a clone: the very text was trusted there."""
+def are_trusted(project: Path, texts: Collection[str], sort: Sort = "commands") -> bool:
+    """Return whether each of these texts of a sort may run in a clone: the very text was trusted there."""
     return set(texts) <= set(entry_of(project).get(sort, ()))
+
+
+def proofs_run(project: Path) -> set[str]:
+    """Return the proofs that ran in a clone and held."""
+    return set(entry_of(project).get("ran", ()))
+
+
+def note_proof(project: Path, text: str, *, holds: bool) -> None:
+    """Note how a proof ended that ran in a clone; the caller holds ``trust_lock``."""
+    ran = proofs_run(project)
+    if (text in ran) != holds:
+        keep(project, entry_of(project) | {"ran": sorted(ran ^ {text})})
 
 
 def files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[str, str], bool]:

@@ -149,7 +149,7 @@ def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
     if fresh or not is_there:
         declare(snapshot, fresh, {} if is_there else extractor_file(name, made))
     with locked(trust_lock(), timeout_s=snapshot.client.lock_timeout_s):
-        trust(layout.config, ToTrust({}, (), [text_to_trust(layout, name, made)]))
+        trust(layout.config, ToTrust({}, {"extractors": [text_to_trust(layout, name, made)]}))
     return ExtractorAdded(extractor=shown(layout, name, made), types=[one.type for one in fresh])
 
 

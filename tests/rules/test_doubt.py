@@ -8,6 +8,7 @@ from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
 from graphmem.contract.citations import Cited, Freshness
 from graphmem.contract.doubts import Doubt, Sign
 from graphmem.model import Entity, Failure, Feedback, Lesson
+from graphmem.model.proof import Proof
 from graphmem.rules.doubt import conditions_met, doubt_factor, doubts, freshness, is_doubted, open_disputes
 from graphmem.versions import Used
 
@@ -63,6 +64,20 @@ def test_conditions_that_hold_are_a_clause_each() -> None:
     assert conditions_met(record, (), None, "darwin") == conditions_met(record, (), None, "freebsd") == []
 
 
+def test_what_did_not_run_here_only_claims_to_be_proven() -> None:
+    given = {"command": "make", "before": "1" * 40, "after": "2" * 40, "at": ROW["created_at"]}
+    record = failure(proven=given)
+    what = "2026-11-01: fails at 111111111111, passes at 222222222222"
+    ran = {Proof.model_validate(given).to_trust}
+    assert conditions_met(record, (), None, "linux") == [f"claims to be proven {what}"]
+    assert conditions_met(record, (), None, "linux", ran) == [f"proven {what}"]
+    record = failure(proven={**given, "without": "a.py\nb.py"})
+    what = "2026-11-01: fails at 222222222222 without the change of a.py, b.py, passes with it"
+    assert conditions_met(record, (), None, "linux", ran) == [f"claims to be proven {what}"]
+    for damaged in ({"command": "make"}, {**given, "at": 3}, {**given, "after": "HEAD"}, "yes"):
+        assert conditions_met(failure(proven=damaged), (), None, "linux", ran) == []
+
+
 def test_a_dispute_says_when_and_why_as_far_as_that_is_known() -> None:
     row = {"kind": "feedback", "ref": "failure/a", "helped": False, "wrong": True, "at": "2026-11-02T00:00:00Z"}
     report = Feedback.model_validate({**row, "id": "1", "note": "x " * NOTE_CHARACTERS})
@@ -99,13 +114,3 @@ def test_marks_cost_a_little_cited_code_costs_half_and_a_note_nothing() -> None:
 def test_a_record_for_another_platform_has_a_mark() -> None:
     assert signs(failure(tags=["windows", "slow"])) == [("platform", "for Windows, here Linux")]
     assert signs(failure(tags=["Linux", "windows"])) == signs(failure(tags=["slow"])) == []
-
-
-def test_what_was_proven_is_the_first_condition_and_what_is_damaged_is_none() -> None:
-    proven = {"command": "make", "before": "1" * 40, "after": "2" * 40, "at": "2026-11-25T10:00:00.000Z"}
-    clause = "proven 2026-11-25: fails at 111111111111, passes at 222222222222"
-    assert conditions_met(failure(proven=proven), (), None, "linux") == [clause]
-    [one] = conditions_met(failure(proven={**proven, "without": "a.py\nb.py"}), (), None, "linux")
-    assert one == "proven 2026-11-25: fails at 222222222222 without the change of a.py, b.py, passes with it"
-    for damaged in ({"command": "make"}, {**proven, "at": 3}, "yes"):
-        assert conditions_met(failure(proven=damaged), (), None, "linux") == []

@@ -8,9 +8,11 @@ from graphmem.contract.doubts import Doubt
 from graphmem.contract.records import StaleRecord, StaleRecords
 from graphmem.model import MemoryRecord, Record
 from graphmem.model.field import format_time
+from graphmem.model.proof import valid_proof
 from graphmem.model.record import Triggered
 from graphmem.names import row_id
 from graphmem.rules.doubt import conditions_met, doubts, last_said
+from graphmem.settings.trust import proofs_run
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.citations import CiteChecker
 from graphmem.usecase.evidence.versions import Known, packages_of
@@ -30,6 +32,11 @@ class Doubter:
         """What the project uses now; None where no file says so, and in the past."""
         return None if self.snapshot.is_past else packages_of(self.snapshot.client.project)
 
+    @cached_property
+    def proofs_run(self) -> set[str]:
+        """The proofs that ran in this clone."""
+        return proofs_run(self.snapshot.layout.config)
+
     def of(self, record: Record, cites: list[Cited] | None = None) -> list[Doubt]:
         """Return what speaks against relying on a record; ``cites`` are those of it, where they were compared."""
         if not isinstance(record, MemoryRecord):
@@ -45,7 +52,8 @@ class Doubter:
             return []
         cites = self.tree.cites_of(record) if cites is None else cites
         versions = self.versions if isinstance(record, Triggered) and record.versions else None
-        return conditions_met(record, cites, versions, sys.platform)
+        ran = self.proofs_run if valid_proof(record) else ()
+        return conditions_met(record, cites, versions, sys.platform, ran)
 
     def counts_of(self, record: MemoryRecord) -> tuple[int, int]:
         """Return how many reports since the last edit of what a record says say that it helped, and that it did not."""

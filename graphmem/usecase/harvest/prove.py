@@ -6,11 +6,9 @@ command comes from a transcript or a branch, so it runs only where this user has
 """
 
 import hashlib
-import io
 import os
-import tarfile
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,19 +21,20 @@ from graphmem.contract.harvest import (
     Reviewed,
     ReviewedList,
 )
-from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
+from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.git import commands
+from graphmem.git.copy import entries_of, write
 from graphmem.model import Record
 from graphmem.model.candidate import IN_CI, Candidate, Occasion
-from graphmem.model.field import format_time
+from graphmem.model.proof import MOST_FILES, Proof, is_plain, text_to_trust, valid_proof
 from graphmem.model.record import Triggered
-from graphmem.rules.doubt import proof_of
-from graphmem.rules.draft import asked_keys, is_below, keys_of, problem_in
+from graphmem.rules.draft import asked_keys, keys_of, problem_in
 from graphmem.rules.outcome import outcome_of
 from graphmem.rules.problem import problems
-from graphmem.settings.trust import DIGEST_CHARS, are_trusted
+from graphmem.settings.trust import DIGEST_CHARS, are_trusted, note_proof, trust_lock
 from graphmem.store.runtime import Client
 from graphmem.system.checks import CheckEnd, run
+from graphmem.system.lock import locked
 from graphmem.system.surroundings import variables
 from graphmem.usecase.harvest.review import named, settle
 from graphmem.usecase.writing.candidates import queue_of
@@ -56,7 +55,7 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     found = queue.read(client.notify_once)
     one = named(found, request.id)
     plan = plan_of(client, one)
-    is_trusted = are_trusted(client.layout.config, [plan.command])
+    is_trusted = are_trusted(client.layout.config, [what_runs(plan)], "proofs")
     if request.yes is not None and request.yes != plan.digest:
         raise Refused(f"{request.yes!r} is not the digest of what would run", hint=f"it is: {plan.digest}")
     if request.yes is None and not is_trusted:
@@ -64,14 +63,16 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     trial = tried(client.layout.root, plan, one.keys)
     proof = None
     if trial.reason is None:
-        proof = {
-            "command": plan.command,
-            "before": plan.before,
-            "after": plan.after,
-            "at": format_time(client.now()),
-            "folder": plan.folder,
-            **({"without": "\n".join(trial.without)} if trial.without else {}),
-        }
+        made = Proof(
+            command=plan.command,
+            before=plan.before,
+            after=plan.after,
+            at=client.now(),
+            folder=plan.folder,
+            without="\n".join(trial.without),
+        )
+        note(client, made, holds=True)
+        proof = {name: value for name, value in made.model_dump(mode="json").items() if value or name == "folder"}
         with queue.changing() as kept:
             settle(kept, one.id, {"proof": proof})
     done = Reviewed(id=one.id, action="disproven" if trial.reason else "proven", proof=proof, reason=trial.reason)
@@ -79,33 +80,49 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
 
 
 def check_proofs(client: Client) -> ProofsChecked:
-    """Run again what was proven of records, as far as its commands are trusted in this clone."""
+    """Run again what was proven of records, as far as it is trusted in this clone."""
     with client.reading() as snapshot:
         records = snapshot.catalog.records(snapshot.catalog.with_field("proven")).values()
-        proofs = {record.ref: (record, proof) for record in records if (proof := proof_of(record)) is not None}
+        proofs = {record.ref: (record, proof) for record in records if (proof := valid_proof(record)) is not None}
     results, untrusted = [], []
     for number, (ref, (record, proof)) in enumerate(sorted(proofs.items()), 1):
-        if not are_trusted(client.layout.config, [proof["command"]]):
+        if not are_trusted(client.layout.config, [proof.to_trust], "proofs"):
             untrusted.append(ref)
             continue
         client.runtime.progress("proving", number, len(proofs))
-        results.append(ProofChecked(ref=ref, proven=(reason := again(client, record, proof)) is None, reason=reason))
+        reason = again(client, record, proof)
+        note(client, proof, holds=reason is None)
+        results.append(ProofChecked(ref=ref, proven=reason is None, reason=reason))
     return ProofsChecked(results=results, untrusted=untrusted)
 
 
-def again(client: Client, record: Record, proof: Mapping[str, str]) -> str | None:
+def again(client: Client, record: Record, proof: Proof) -> str | None:
     """Run a proof again, and return why it does not hold any more; None where it does."""
     root = client.layout.root
-    try:
-        before, after = (commands.find_commit(root, proof[name]) for name in ("before", "after"))
-    except GraphmemError as error:
-        return error.message
-    files = list(filter(is_below, proof.get("without", "").splitlines()))
+    for commit in (proof.before, proof.after):
+        if not commands.is_in_history(root, commit):
+            return f"commit {commit} is not in the history of HEAD"
     plan = ProofPlan(
-        command=proof["command"], folder=proof.get("folder", ""), before=before, after=after, files=files, digest=""
+        command=proof.command,
+        folder=proof.folder,
+        before=proof.before,
+        after=proof.after,
+        files=proof.files,
+        digest="",
     )
     keys = keys_of(problem_in(record.trigger)) if isinstance(record, Triggered) else ()
     return tried(root, plan, keys).reason
+
+
+def note(client: Client, proof: Proof, *, holds: bool) -> None:
+    """Note in this user's own file that a proof ran in this clone, and how it ended."""
+    with locked(trust_lock(), timeout_s=client.lock_timeout_s):
+        note_proof(client.layout.config, proof.to_trust, holds=holds)
+
+
+def what_runs(plan: ProofPlan) -> str:
+    """Return what a plan runs, as one trusts it."""
+    return text_to_trust(plan.command, plan.folder, plan.before, plan.after, plan.files)
 
 
 def plan_of(client: Client, one: Candidate) -> ProofPlan:
@@ -113,12 +130,17 @@ def plan_of(client: Client, one: Candidate) -> ProofPlan:
     root = client.layout.root
     for occasion in reversed(one.evidence):
         if occasion.command and occasion.source != IN_CI and (pair := commits_of(root, occasion)):
-            parts = [occasion.command, occasion.folder or "", *pair]
-            digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGEST_CHARS]
-            files = list(dict.fromkeys(edit.file for edit in occasion.edits if is_below(edit.file)))
-            return ProofPlan(
-                command=occasion.command, folder=parts[1], before=pair[0], after=pair[1], files=files, digest=digest
+            files = list(dict.fromkeys(edit.file for edit in occasion.edits if is_plain(edit.file)))
+            plan = ProofPlan(
+                command=occasion.command,
+                folder=occasion.folder or "",
+                before=pair[0],
+                after=pair[1],
+                files=files if len(files) <= MOST_FILES else [],
+                digest="",
             )
+            digest = hashlib.sha256(what_runs(plan).encode()).hexdigest()[:DIGEST_CHARS]
+            return plan.model_copy(update={"digest": digest})
     is_of_ci = all(occasion.source == IN_CI for occasion in one.evidence)
     raise BadInput(
         f"candidate {one.id} has no command with commits before and after its fix",
@@ -213,12 +235,14 @@ def run_at(root: Path, plan: ProofPlan, commit: str, without: Sequence[str] = ()
     """Run the command of a plan in a copy of a commit, with some files as they were before the fix."""
     with tempfile.TemporaryDirectory(prefix="graphmem-proof-") as folder:
         copy = Path(folder)
-        take_out(root, commit, copy, lambda name: name not in without)
+        entries = [entry for entry in entries_of(root, commit) if entry.path not in without]
         if without:
-            take_out(root, plan.before, copy, lambda name: name in without)
+            entries += [entry for entry in entries_of(root, plan.before) if entry.path in without]
+        write(root, entries, copy)
         where = copy / plan.folder
-        if not where.is_dir() or not where.resolve().is_relative_to(copy.resolve()):
-            return CheckEnd(None, False, 0.0, f"{plan.folder!r} is not there")
+        is_named = not plan.folder or is_plain(plan.folder)
+        if not is_named or not where.is_dir() or not where.resolve().is_relative_to(copy.resolve()):
+            return CheckEnd(None, False, 0.0, f"{plan.folder!r} is not there, or has a name with white space or signs")
         link_packages(root, copy)
         return run(within(plan.command, root, folder), where, own_first(copy, where), CHECK_S, PROOF_BYTES)
 
@@ -245,20 +269,3 @@ def own_first(copy: Path, where: Path) -> Mapping[str, str]:
 def within(command: str, root: Path, folder: str) -> str:
     """Return a command that names the project's folder with another one in its place."""
     return command.replace(str(root), folder)
-
-
-def take_out(root: Path, commit: str, folder: Path, is_wanted: Callable[[str], bool]) -> None:
-    """
-    Write those files of a commit into a folder that are wanted by their names; no link leads out of it.
-
-    Raises:
-        Unavailable: git does not give them, or one of them would be written elsewhere.
-    """
-    data = commands.git(root, "archive", "--format=tar", commit)
-    if data is None:
-        raise Unavailable(f"git has no files for commit {commit[:12]}")
-    try:
-        with tarfile.TarFile(fileobj=io.BytesIO(data)) as files:
-            files.extractall(folder, [one for one in files if is_wanted(one.name)], filter="data")
-    except tarfile.TarError as error:
-        raise Unavailable(f"the files of commit {commit[:12]} cannot be written: {error}") from None

@@ -8,10 +8,10 @@ from graphmem.errors import Refused
 from graphmem.ledger.extractors import read_extractors, text_to_trust
 from graphmem.ledger.layout import Layout
 from graphmem.model import Task
+from graphmem.model.proof import valid_proof
 from graphmem.names import inert
-from graphmem.rules.doubt import proof_of
 from graphmem.settings.config import needs_trust
-from graphmem.settings.trust import ToTrust, are_trusted, trust_lock, untrusted
+from graphmem.settings.trust import Sort, ToTrust, are_trusted, trust_lock, untrusted
 from graphmem.settings.trust import trust as trust_all
 from graphmem.store.runtime import Client
 from graphmem.system.lock import locked
@@ -22,7 +22,7 @@ SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 
 def trust(client: Client, request: TrustRequest) -> Trust:
     """
-    Return the settings, verify commands and extractors that need trust; trust them here if ``yes`` is their digest.
+    Return the settings and all that would run that needs trust; trust it here if ``yes`` is its digest.
 
     What is trusted is kept outside of the store, under a lock of its own.
 
@@ -30,19 +30,25 @@ def trust(client: Client, request: TrustRequest) -> Trust:
         Refused: ``yes`` is another digest: what needs trust now is not what was shown with it.
     """
     config = client.layout.config
-    wanted = ToTrust(needs_trust(config), verify_commands(client), extractor_texts(client.layout))
+    programs: dict[Sort, list[str]] = {
+        "commands": verify_commands(client),
+        "proofs": proofs(client),
+        "extractors": extractor_texts(client.layout),
+    }
+    wanted = ToTrust(needs_trust(config), programs)
     if request.yes is not None and request.yes != wanted.digest:
         raise refusal(request.yes, wanted)
     if wanted.digest and request.yes:
         keep(client, wanted)
     reason = untrusted(config, wanted.asked) if wanted.asked else None
-    are_all = are_trusted(config, wanted.commands) and are_trusted(config, wanted.extractors, "extractors")
+    are_all = all(are_trusted(config, texts, sort) for sort, texts in wanted.programs.items())
     if reason is None and not are_all:
         reason = f"look at the commands, and allow them with: {allowing(wanted.digest)}"
     return Trust(
         settings=dict(wanted.asked),
-        commands=wanted.commands,
-        extractors=wanted.extractors,
+        commands=wanted.of("commands"),
+        proofs=wanted.of("proofs"),
+        extractors=wanted.of("extractors"),
         digest=wanted.digest,
         trusted=reason is None,
         reason=reason,
@@ -55,17 +61,19 @@ def keep(client: Client, wanted: ToTrust) -> None:
         trust_all(client.layout.config, wanted)
 
 
-def lines_of(settings: Mapping[str, object], commands: Sequence[str], extractors: Sequence[str]) -> list[str]:
+def lines_of(
+    settings: Mapping[str, object], commands: Sequence[str], proofs: Sequence[str], extractors: Sequence[str]
+) -> list[str]:
     """Return what needs trust, each thing on one line, its value as JSON with all that is invisible as escapes."""
     named = [(f"{name} =", value) for name, value in settings.items()]
     named += [("verify command:", one) for one in commands]
     shown = [f"{name} {inert(json.dumps(value, ensure_ascii=False))}" for name, value in named]
-    return shown + [f"extractor: {inert(one)}" for one in extractors]
+    return shown + [f"proof: {inert(one)}" for one in proofs] + [f"extractor: {inert(one)}" for one in extractors]
 
 
 def refusal(given: str, wanted: ToTrust) -> Refused:
     """Return the error for a digest of something else; it says what needs trust now."""
-    now = lines_of(wanted.asked, wanted.commands, wanted.extractors)
+    now = lines_of(wanted.asked, wanted.of("commands"), wanted.of("proofs"), wanted.of("extractors"))
     more = f" and {len(now) - SHOWN:,} more" if len(now) > SHOWN else ""
     found = ", ".join(one if len(one) <= LINE else f"{one[:LINE]}…" for one in now[:SHOWN]) or "nothing"
     return Refused(
@@ -74,8 +82,9 @@ def refusal(given: str, wanted: ToTrust) -> Refused:
         details={
             "digest": wanted.digest,
             "settings": dict(wanted.asked),
-            "commands": wanted.commands,
-            "extractors": wanted.extractors,
+            "commands": wanted.of("commands"),
+            "proofs": wanted.of("proofs"),
+            "extractors": wanted.of("extractors"),
         },
     )
 
@@ -91,9 +100,14 @@ def extractor_texts(layout: Layout) -> list[str]:
 
 
 def verify_commands(client: Client) -> list[str]:
-    """Return the verify commands of blocked tasks, and the commands of proofs, which ``stale --prove`` runs."""
+    """Return the verify commands of blocked tasks."""
     with client.reading() as snapshot:
         tasks = snapshot.catalog.of_kind(Task).values()
+        return sorted({task.verify for task in tasks if task.verify and task.status == "blocked"})
+
+
+def proofs(client: Client) -> list[str]:
+    """Return what was proven of records, which ``stale --prove`` runs again."""
+    with client.reading() as snapshot:
         proven = snapshot.catalog.records(snapshot.catalog.with_field("proven")).values()
-        proofs = {proof["command"] for record in proven if (proof := proof_of(record)) is not None}
-        return sorted({task.verify for task in tasks if task.verify and task.status == "blocked"} | proofs)
+        return sorted({proof.to_trust for record in proven if (proof := valid_proof(record)) is not None})

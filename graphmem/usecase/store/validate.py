@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 import orjson
+from pydantic import ValidationError
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.vectors import damaged
@@ -22,6 +23,7 @@ from graphmem.ledger.scopes import read_scopes
 from graphmem.ledger.types import read_bounded, type_files
 from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
+from graphmem.model.proof import proof_of
 from graphmem.model.record import Triggered
 from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
@@ -80,6 +82,7 @@ def validate(client: Client) -> Checked:
                 *doubled_names(snapshot),
                 *circles(snapshot),
                 *versions_of_words(snapshot),
+                *bad_proofs(snapshot),
                 *lost_successors(client),
                 *ahead(snapshot),
                 *exposures(snapshot),
@@ -346,6 +349,24 @@ def versions_of_words(snapshot: Snapshot) -> Iterator[FindingDraft]:
                 f"{record.ref} has the version of {', '.join(odd)}, which is only a word of its texts",
                 "versions of the packages that it is about",
                 command("graphmem", "edit", record.ref, '{"versions": {}}'),
+            )
+
+
+def bad_proofs(snapshot: Snapshot) -> Iterator[FindingDraft]:
+    """Yield the records whose field ``proven`` is not a proof."""
+    catalog = snapshot.catalog
+    for number, record in catalog.records(catalog.with_field("proven")).items():
+        try:
+            proof_of(record)
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = ".".join(map(str, ("proven", *first["loc"])))
+            yield FindingDraft(
+                *catalog.place_of(number),
+                Code.BAD_PROOF,
+                f"{what} of {record.ref} is not a proof: {first['msg']}",
+                "the command, the full hashes of both commits, the time, and plain paths",
+                command("graphmem", "edit", record.ref, "--unset", "proven"),
             )
 
 

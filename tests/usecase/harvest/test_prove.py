@@ -138,14 +138,79 @@ def test_what_was_proven_is_shown_and_run_again_once_it_is_trusted(project: Proj
     (failure, pattern) = project.memory.candidates.accept(name).reviewed[0].refs
     hit = project.memory.match(f"{ERROR}\n".encode()).results[0]
     clause = f"fails at {project.before[:12]}, passes at {project.after[:12]}"
-    assert clause in " ".join([*hit.holds])
+    assert [one for one in hit.holds if one.startswith("proven ") and one.endswith(clause)]
     answer = project.memory.candidates.check_proofs()
     assert (answer.results, answer.untrusted) == ([], [failure, pattern])
     wanted = project.memory.trust()
-    assert COMMAND in wanted.commands
+    assert (wanted.commands, [COMMAND in one for one in wanted.proofs]) == ([], [True])
     project.memory.trust(yes=wanted.digest)
     answer = project.memory.candidates.check_proofs()
     assert [(one.ref, one.proven) for one in answer.results] == [(failure, True), (pattern, True)]
+
+
+def accepted(project: Project) -> tuple[str, dict[str, Any]]:
+    """Prove and accept a candidate and trust the proof; return the failure and what was proven."""
+    name = project.candidate()
+    project.proven(name)
+    (failure, _) = project.memory.candidates.accept(name).reviewed[0].refs
+    project.memory.trust(yes=project.memory.trust().digest)
+    return failure, project.memory.get(failure).record.model_dump()["proven"]
+
+
+@pytest.mark.parametrize("part", ["command", "before", "after", "folder", "without"])
+def test_a_proof_with_another_part_is_not_the_one_that_was_trusted(project: Project, part: str) -> None:
+    failure, row = accepted(project)
+    others = {
+        "command": "sh  check.sh",
+        "before": project.after,
+        "after": project.before,
+        "folder": "x",
+        "without": "x",
+    }
+    project.memory.edit(failure, proven={**row, part: others[part]})
+    answer = project.memory.candidates.check_proofs()
+    assert failure in answer.untrusted
+    assert not project.memory.trust().trusted
+    (hit,) = (one for one in project.memory.match(f"{ERROR}\n".encode()).results if one.ref == failure)
+    assert [one for one in hit.holds if one.startswith("claims to be proven ")]
+
+
+def test_a_trusted_verify_command_vouches_for_no_proof_and_a_proof_for_no_verify_command(project: Project) -> None:
+    failure, row = accepted(project)
+    project.memory.campaigns.create("all", name="c")
+    plan = [{"seq": n, "slug": f"s{n}", "objective": "o", "verify": text} for n, text in ((1, COMMAND), (2, "sh b.sh"))]
+    project.memory.campaigns.add_tasks("c", plan)
+    project.memory.tasks.block("c/001", "it fails")
+    project.memory.tasks.block("c/002", "it fails")
+    assert not project.memory.trust().trusted  # the proof has the same command, and was trusted
+    project.memory.trust(yes=project.memory.trust().digest)
+    project.memory.edit(failure, proven={**row, "command": "sh b.sh"})
+    assert failure in project.memory.candidates.check_proofs().untrusted
+
+
+def test_a_commit_that_head_does_not_come_from_is_not_run_again(project: Project) -> None:
+    failure, row = accepted(project)
+    fork = project.repository("commit-tree", f"{project.after}^{{tree}}", "-p", project.before, "-m", "somebody else's")
+    project.memory.edit(failure, proven={**row, "after": fork})
+    project.memory.trust(yes=project.memory.trust().digest)
+    found = {one.ref: one for one in project.memory.candidates.check_proofs().results}[failure]
+    assert (found.proven, found.reason) == (False, f"commit {fork} is not in the history of HEAD")
+
+
+def test_another_candidate_with_a_trusted_command_is_only_planned(project: Project) -> None:
+    accepted(project)
+    other = project.candidate(trigger="ValueError: the shed has no door", before="HEAD~2")
+    assert [one.action for one in project.memory.candidates.prove(other).reviewed] == ["planned"]
+
+
+def test_what_is_no_proof_is_a_finding(project: Project) -> None:
+    failure, row = accepted(project)
+    project.memory.edit(failure, proven={**row, "after": "FETCH_HEAD"})
+    (found,) = (one for one in project.memory.validate().findings if one.code == "bad_proof")
+    assert found.message.startswith(f"proven.after of {failure} is not a proof: ")
+    assert str(found.fix) == f"graphmem edit {failure} --unset proven"
+    project.memory.edit(failure, unset=["proven"])
+    assert project.memory.validate().findings == []
 
 
 def test_a_proof_that_is_none_any_more_says_why(project: Project) -> None:

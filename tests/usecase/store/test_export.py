@@ -194,8 +194,8 @@ def test_a_branch_cannot_bring_its_own_trust(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_project_without_such_settings_needs_no_trust(memory: Memory) -> None:
-    nothing: dict[str, object] = {"settings": {}, "commands": [], "extractors": [], "digest": None, "trusted": True,
-                                  "reason": None}  # fmt: skip
+    nothing: dict[str, object] = {"settings": {}, "commands": [], "proofs": [], "extractors": [], "digest": None,
+                                  "trusted": True, "reason": None}  # fmt: skip
     assert memory.trust().model_dump() == nothing
     with pytest.raises(Refused, match="needs trust now, which is nothing; nothing was trusted"):
         memory.trust(yes="0" * 32)
