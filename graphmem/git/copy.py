@@ -96,7 +96,7 @@ def refuse_crafted(entries: Iterable[TreeEntry]) -> None:
         place = path.find("/")
         while place >= 0:
             if path[:place] in paths:
-                raise refused(path, f"{path[:place]!r} is no folder")
+                raise refused(path, f"{path[:place]!r} is a file or a link")
             place = path.find("/", place + 1)
     if total > GIT_BYTES:
         raise Unavailable(f"a copy would have {total:,} bytes; at most {GIT_BYTES:,} are written")

@@ -105,7 +105,7 @@ def conditions_met(
 
 
 def proven(proof: Proof, is_run_here: bool) -> str:
-    """Return what was proven and when, in a clause; what did not run in this clone is somebody's word."""
+    """Return what was proven and when, in a clause; what did not run in this clone is only claimed."""
     before, after = proof.before[:12], proof.after[:12]
     what = f"fails at {before}, passes at {after}"
     if proof.files:
