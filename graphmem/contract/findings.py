@@ -74,7 +74,7 @@ class Code(StrEnum):
     BAD_PROOF = (
         "bad_proof",
         "warning",
-        "The field `proven` of a record is not a proof; it is not shown and does not run.",
+        "The field `proven` of a record is not a proof; it is neither shown nor run.",
     )
     FUTURE = "future", "warning", "A row has a time in the future."
     SECRET = "secret", "warning", "A text looks like it holds a secret; of an input, an error."
