@@ -13,6 +13,7 @@ os.environ["GRAPHMEM_EMBEDDING_WAIT"] = "600"  # no answer depends on how fast t
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test starts would compile all of graphmem
 
 import itertools
+import signal
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -27,6 +28,9 @@ from graphmem.embed.model import Embedder, find_model
 from graphmem.graph.kuzu.mirror import KuzuMirror
 from tests.sample import open_memory, write_graph_here
 
+# A shell script ignores it for what it starts with `&`, and then each child would that a test interrupts and waits for.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()

@@ -4,6 +4,7 @@ Commands that check something, several at a time: each below a reaper of its own
 What a command leaves running is killed at its end, by the reaper (``graphmem/system/reaper.py``).
 """
 
+import contextlib
 import os
 import selectors
 import signal
@@ -14,14 +15,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
+from weakref import WeakKeyDictionary
 
 from graphmem.constants import LINGER_S, PIPE_BYTES
 from graphmem.system import reaper
 from graphmem.system.reaper import NOT_EXECUTABLE, NOT_FOUND
+from graphmem.system.user import SECRETS
 
 SHELL = "/bin/sh"
 END_S = 10.0  # seconds in which all that a command started is ended
 LOOK_S = 0.05  # seconds between two looks whether a command has ended
+MARK = "_GRAPHMEM_CHECK"  # a variable with another value for each command
+MARKS: WeakKeyDictionary["subprocess.Popen[bytes]", bytes] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -92,26 +97,42 @@ def start(
     Args:
         errors: where its standard error goes, as ``subprocess`` has it.
     """
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", reaper.__file__, str(len(command)), *command, *environment],
+    kept = {name: value for name, value in environment.items() if not name.startswith(SECRETS)}
+    marked = {**kept, MARK: os.urandom(8).hex()}
+    child = subprocess.Popen(
+        [sys.executable, "-I", "-S", reaper.__file__, str(len(command)), *command, *marked],
         cwd=folder,
-        env=dict(environment),
+        env=marked,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=errors,
         start_new_session=True,
     )
+    MARKS[child] = f"{MARK}={marked[MARK]}".encode()
+    return child
 
 
 def end(child: "subprocess.Popen[bytes]") -> int:
-    """Have the reaper end what is left, and return its status; one that the command stopped goes on for it."""
+    """
+    Have the reaper end what is left, and return its status; one that the command stopped goes on for it.
+
+    Where the command killed its reaper, what is left is found by its session, or by a variable that it inherited.
+    """
     child.terminate()
     child.send_signal(signal.SIGCONT)
-    try:
-        return child.wait(END_S)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        return child.wait()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(END_S)
+    if child.poll() != -signal.SIGKILL and child.returncode is not None:
+        return child.returncode
+    child.kill()
+    mark = MARKS[child]
+    until = monotonic() + END_S
+    while (left := reaper.left_of(child.pid, mark)) and monotonic() < until:  # they may have children meanwhile
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        sleep(LOOK_S)
+    return child.wait()
 
 
 def read_to_end(child: "subprocess.Popen[bytes]", until: float, kept_bytes: int) -> tuple[bytes, bool]:

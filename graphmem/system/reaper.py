@@ -14,6 +14,9 @@ import sys
 from collections.abc import Iterator
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+# What a shell's `&` or nohup ignores would be so in every process of the command: a test in it that interrupts a
+# child would wait for ever.
+DEFAULT = (signal.SIGPIPE, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
 
 
@@ -34,7 +37,7 @@ def main(words: str, *given: str) -> int:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
     try:
-        child = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigmask=[], setsigdef=[signal.SIGPIPE])
+        child = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigmask=[], setsigdef=DEFAULT)
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
@@ -70,6 +73,20 @@ def children() -> Iterator[int]:
             with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
                 if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
                     yield int(name)
+
+
+def left_of(session: int, mark: bytes) -> list[int]:
+    """Return the processes of a session but its leader, and those whose environment has a variable, by /proc."""
+    found = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        with contextlib.suppress(OSError, ValueError):
+            if int(name) == session:
+                continue
+            with open(f"/proc/{name}/environ", "rb") as environ, open(f"/proc/{name}/stat", "rb") as stat:
+                is_left = os.getsid(int(name)) == session or mark in environ.read().split(b"\0")
+                if is_left and stat.read().rpartition(b")")[2].split()[0] != b"Z":
+                    found.append(int(name))
+    return found
 
 
 if __name__ == "__main__":

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 OF_USER = "user:"  # begins the references of the user's own store where several stores are shown
 CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS")  # variables that a caller brings, by how they begin
 # Of those, what no other process has to know, and what would choose the programs that git runs.
-WITHHELD = ("GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN", "GIT_EXEC_PATH")
+SECRETS = ("GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN")  # by how they begin: a scope's ends with its name
+WITHHELD = (*SECRETS, "GIT_EXEC_PATH")
 FOREIGN = ("PYTHON", "LD_", "DYLD_")  # variables that choose the code which a process runs, by how they begin
 PLACES = ("PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # of them, folders that an installation may need
 
 
 def callers_own(variables: "Mapping[str, str]") -> dict[str, str]:
     """Return those variables of a caller that count where a service runs its command."""
-    return {name: value for name, value in variables.items() if name.startswith(CALLERS) and name not in WITHHELD}
+    own = (name for name in variables if name.startswith(CALLERS) and not name.startswith(WITHHELD))
+    return {name: variables[name] for name in own}
 
 
 def for_a_child(variables: "Mapping[str, str]") -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Commands that check something: bounded in time and output, and nothing of them goes on."""
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -65,11 +66,36 @@ def test_what_leaves_its_session_does_not_outlive_the_command(tmp_path: Path, le
     assert is_gone(int((tmp_path / "child").read_text()))
 
 
-def test_a_command_gets_the_environment_as_it_is(tmp_path: Path) -> None:
-    (done,) = run_all(["env"], tmp_path, {"A": "1"}, at_once=1, seconds=10, kept_bytes=1000)
-    assert {line for line in done.tail.splitlines() if not line.startswith(("PWD=", "_=", "SHLVL=", "OLDPWD="))} == {
-        "A=1"
-    }
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the environments of processes")
+@pytest.mark.parametrize(
+    "kills", ["kill -9 $PPID", "kill -9 $PPID & kill -9 $PPID", "(sleep 0.3; kill -9 $PPID) & true"]
+)
+@pytest.mark.parametrize(
+    "leaves", ["sh -c 'echo $$ > child; exec sleep 600'", "setsid sh -c 'echo $$ > child; sleep 600'"]
+)
+def test_what_kills_its_reaper_does_not_outlive_it(tmp_path: Path, leaves: str, kills: str) -> None:
+    line = f"{leaves} >/dev/null 2>&1 & while ! [ -s child ]; do sleep 0.1; done; {kills}; sleep 600"
+    (done,) = ended(tmp_path, line, seconds=5)
+    assert (done.status, done.is_timed_out) in ((137, False), (None, True))
+    assert is_gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_a_command_can_be_interrupted_where_graphmem_ignores_it(tmp_path: Path) -> None:
+    """As a shell leaves it for what it starts with ``&``; a test of the command may interrupt a child and wait."""
+    was = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        (done,) = ended(tmp_path, "sleep 60 & kill -INT $$; wait", seconds=10)
+    finally:
+        signal.signal(signal.SIGINT, was)
+    assert (done.status, done.is_timed_out) == (130, False)
+
+
+def test_a_command_gets_the_environment_as_it_is_but_for_tokens(tmp_path: Path) -> None:
+    given = {"A": "1", "GRAPHMEM_HTTP_TOKEN": "x", "GRAPHMEM_HTTP_TOKEN_WIKI": "y", "GRAPHMEM_HTTP_READ_TOKEN": "z"}
+    (done,) = run_all(["env"], tmp_path, given, at_once=1, seconds=10, kept_bytes=1000)
+    of_shell = ("PWD=", "_=", "SHLVL=", "OLDPWD=", "_GRAPHMEM_CHECK=")
+    assert [line for line in done.tail.splitlines() if not line.startswith(of_shell)] == ["A=1"]
 
 
 def test_a_command_that_stops_its_parent_or_ends_its_group_is_ended_too(tmp_path: Path) -> None:
