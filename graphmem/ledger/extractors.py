@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,10 @@ from graphmem.model.extractor import Extractor
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.system import safe_files
 
+MOST_FILES = 200  # of a folder that a command names
+OPTION_CHARACTERS = 200  # of a word that begins with -, in which a path is looked for
+SEPARATORS = re.compile(r"[\s;|&()<>\"'`,:=]+")
+MODULE = re.compile(r"\w+(\.\w+)*")
 FORM = "front matter as docs/guides/extractors.md shows it"
 
 
@@ -52,34 +58,62 @@ def extractor_file(name: str, made: Extractor) -> dict[str, bytes]:
 
 def text_to_trust(layout: Layout, name: str, extractor: Extractor) -> str:
     """
-    Return what one trusts who lets an extractor run: its command, and the content of every file that this names.
+    Return what one trusts who lets an extractor run: its command, and the content of what this names in the project.
 
-    It is JSON. What these files load themselves is not in it.
+    It is JSON. What these files load themselves is not in it; where ``files`` is empty, the words alone are trusted.
     """
-    files = {word: digest for word, path in files_named(layout.root, extractor) if (digest := digest_of(path))}
+    files = {part: digest for part, path in files_named(layout.root, extractor) if (digest := digest_of(path))}
     found = {"name": name, "command": extractor.command, "cwd": extractor.cwd, "files": files}
     return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def files_named(root: Path, extractor: Extractor) -> Iterator[tuple[str, Path]]:
     """
-    Yield what may be a file of the project in a command: each word, and what is behind its first ``=``.
+    Yield what may be a file or folder of the project in a command.
 
     A path counts where it is in the project as it is written, or as the system follows its links: a branch can bring
-    links that lead in and out.
+    links that lead in and out. The root itself is what a program looks through, and is not hashed.
     """
-    for word in extractor.command:
-        for part in dict.fromkeys((word, word.partition("=")[2])):
-            path = os.path.join(root, extractor.cwd, part)
-            written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
-            if part and (written.is_relative_to(os.path.normpath(root)) or real.is_relative_to(os.path.realpath(root))):
-                yield part, real
+    written_root, real_root = os.path.normpath(root), os.path.realpath(root)
+    for part in dict.fromkeys(part for word in extractor.command for part in parts_of(word)):
+        path = os.path.join(root, extractor.cwd, part)
+        written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
+        is_inside = written.is_relative_to(written_root) or real.is_relative_to(real_root)
+        if is_inside and str(real) != real_root:
+            yield part, real
+
+
+def parts_of(word: str) -> Iterator[str]:
+    """Yield what in a word of a command may be a path: all of it, a word of a shell in it, what an option begins."""
+    for part in (word, *filter(None, SEPARATORS.split(word))):
+        yield part
+        if part.startswith("-"):
+            yield from (part[n:] for n in range(1, min(len(part), OPTION_CHARACTERS)))
+        if MODULE.fullmatch(part):  # of `python -m`
+            yield part.replace(".", "/")
+            yield f"{part.replace('.', '/')}.py"
 
 
 def digest_of(path: Path) -> str | None:
-    """Return the SHA-256 of a file; None where it is not there."""
+    """Return the SHA-256 of a file, or of all files of a folder; None where nothing is there."""
+    if path.is_dir():
+        return digest_of_folder(path)
     try:
         with safe_files.opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def digest_of_folder(path: Path) -> str:
+    """Return the SHA-256 of the names and contents of the files of a folder, or that it is too large for that."""
+    found: list[tuple[str, str | None]] = []
+    for folder, entries in safe_files.tree(path):
+        if {".git", "__pycache__"}.isdisjoint(Path(folder).relative_to(path).parts):
+            for entry in entries:
+                place = Path(folder, entry.name)
+                if not entry.is_dir(follow_symlinks=False):
+                    found.append((os.path.relpath(place, path), digest_of(Path(os.path.realpath(place)))))
+                if len(found) > MOST_FILES:
+                    return f"not looked at: it has more than {MOST_FILES} files"
+    return hashlib.sha256(orjson.dumps(sorted(found, key=itemgetter(0)))).hexdigest()

@@ -69,6 +69,8 @@ PYTHON_TYPES: tuple[EntityType | RelationType, ...] = (
         description="The function calls the other one, or makes an object of the class.",
     ),
 )  # fmt: skip
+# A branch can bring compiled modules, which Python would load in the place of the sources that were looked at.
+NO_PYCACHE = {"PYTHONPYCACHEPREFIX": os.devnull}
 SHIPPED: Mapping[str, tuple[Extractor, Sequence[EntityType | RelationType]]] = {
     "python": (
         Extractor(
@@ -219,7 +221,7 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     folder = folder_of(client.layout.root, extractor.cwd)
     try:
         end = capture(
-            started(folder, extractor.command), folder, for_a_child(variables()),
+            started(folder, extractor.command), folder, for_a_child(variables()) | NO_PYCACHE,
             seconds=extractor.timeout, most_bytes=EXTRACT_BYTES, kept_bytes=EXTRACT_SAID_BYTES,
         )  # fmt: skip
     except OSError as error:

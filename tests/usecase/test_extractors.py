@@ -1,7 +1,10 @@
 """Extractors run only where they are trusted, and write what they print as theirs, all or none: vocabulary.md, 3."""
 
+import importlib.util
 import json
+import marshal
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest
 
 import graphmem
 from graphmem import Memory, NotFound, Refused, Unavailable, constants
+from graphmem.cli.app import run as cli
 from graphmem.contract.extractors import Extraction
 from tests.pace import within
 from tests.repository import Repository
@@ -286,6 +290,71 @@ def test_a_link_in_the_project_that_leads_out_of_it_is_trusted_by_what_it_holds(
     tool.unlink()
     tool.symlink_to("/bin/sh")
     assert not project.extractors.list().extractors[0].trusted
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["python3", "tools"], "tools/__main__.py"),
+        (["python3", "tools"], "tools/deep/other.py"),
+        (["python3", "-m", "tools.find"], "tools/find.py"),
+        (["python3", "-mtools"], "tools/__init__.py"),
+        (["awk", "-ftools/x.awk", "/dev/null"], "tools/x.awk"),
+        (["make", "-C", "tools", "all"], "tools/Makefile"),
+        (["make", "-Ctools"], "tools/Makefile"),
+        (["make", "--directory=tools"], "tools/Makefile"),
+        (["sh", "-c", "cat x | sh tools/x.sh; true"], "tools/x.sh"),
+        (["env", "A=1", "PATH=tools:/bin", "x"], "tools/x"),
+        (["node", "--require", "./tools/x.js"], "tools/x.js"),
+        (["go", "run", "./tools"], "tools/main.go"),
+    ],
+)
+def test_what_a_command_names_in_any_form_is_trusted_by_its_content(
+    project: Memory, words: list[str], file: str
+) -> None:
+    declare(project, "", command=words, trusted=False)
+    write(project, {file: "one", "tools/beside": "", "other/file": ""})
+    trust_all(project)
+    assert project.extractors.list().extractors[0].trusted
+    write(project, {"other/file": "changed", "tools/__pycache__/x.pyc": "made"})
+    assert project.extractors.list().extractors[0].trusted
+    write(project, {file: "two"})
+    assert not project.extractors.list().extractors[0].trusted
+
+
+def test_a_link_in_a_folder_that_a_command_names_is_trusted_by_what_it_leads_to(project: Memory) -> None:
+    declare(project, "", command=["python3", "tools"], trusted=False)
+    write(project, {"lib/x.py": "one"})
+    (folder_of(project) / "tools/x.py").symlink_to("../lib/x.py")
+    trust_all(project)
+    write(project, {"lib/x.py": "two"})
+    assert not project.extractors.list().extractors[0].trusted
+
+
+def test_trust_says_where_it_cannot_look_at_what_a_command_runs(
+    project: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declare(project, "", command=["python3", "many"], trusted=False)
+    write(project, {f"many/{number}.py": "" for number in range(201)})
+    (text,) = project.trust().extractors
+    assert json.loads(text)["files"] == {"many": "not looked at: it has more than 200 files"}
+    declare(project, "", command=["uptime"], trusted=False)
+    assert cli(["--dir", str(folder_of(project)), "trust"]) == 0
+    assert "(it names no file of the project: the words alone are trusted)" in capsys.readouterr().out
+
+
+def test_compiled_modules_of_a_branch_are_not_loaded(project: Memory) -> None:
+    write(
+        project, {"tools/__main__.py": "import helper; print(helper.LINE)", "tools/helper.py": "LINE = 3"}
+    )
+    evil = compile("LINE = open('ran', 'w')", "helper.py", "exec")
+    header = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)  # by its hash, which nobody compares
+    cached = Path(importlib.util.cache_from_source("tools/helper.py")).as_posix()
+    write(project, {cached: header + marshal.dumps(evil)})
+    declare(project, "", command=[sys.executable, "tools"])
+    with pytest.raises(Refused):
+        project.extractors.run(["make"])
+    assert not (folder_of(project) / "ran").exists()
 
 
 def test_a_trusted_verify_command_lets_no_extractor_run(project: Memory) -> None:

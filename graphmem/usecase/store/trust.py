@@ -17,6 +17,7 @@ from graphmem.store.runtime import Client
 from graphmem.system.lock import locked
 from graphmem.system.shell import command
 
+WORDS_ALONE = " (it names no file of the project: the words alone are trusted)"
 SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 
 
@@ -68,7 +69,8 @@ def lines_of(
     named = [(f"{name} =", value) for name, value in settings.items()]
     named += [("verify command:", one) for one in commands]
     shown = [f"{name} {inert(json.dumps(value, ensure_ascii=False))}" for name, value in named]
-    return shown + [f"proof: {inert(one)}" for one in proofs] + [f"extractor: {inert(one)}" for one in extractors]
+    shown += [f"proof: {inert(one)}" for one in proofs]
+    return shown + [f"extractor: {inert(one)}{'' if json.loads(one)['files'] else WORDS_ALONE}" for one in extractors]
 
 
 def refusal(given: str, wanted: ToTrust) -> Refused:
