@@ -788,7 +788,7 @@ class Campaigns(Operations):
         Args:
             ref: The campaign.
             plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
-                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight.
+                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight, tags.
         """
         answer: CampaignTasks = self.call("campaigns.add_tasks", ref=ref, plan=plan)
         return answer
@@ -840,7 +840,7 @@ class Campaigns(Operations):
         Args:
             ref: The campaign.
             plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
-                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight.
+                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight, tags.
         """
         answer: MergedPlan = self.call("campaigns.merge_plan", ref=ref, plan=plan)
         return answer

@@ -113,6 +113,14 @@ def pattern(name: str, **fields: Any) -> bytes:
     return line(**{"kind": "pattern", "name": name, "trigger": f"when {name}", "insight": f"do {name}", **fields})
 
 
+def task_row(campaign: str, number: int, **fields: Any) -> bytes:
+    """Return the line of a task of a campaign, in any state."""
+    name = f"{campaign}/{number:03d}-s{number}"
+    return line(
+        **{"kind": "task", "name": name, "campaign": f"campaign/{campaign}", "objective": f"o{number}", **fields}
+    )
+
+
 def edge(source: str, kind: str, target: str, **fields: Any) -> bytes:
     """Return the line of an edge."""
     return line(kind="relation", source=source, type=kind, to=target, **fields)

@@ -78,9 +78,9 @@ Slug = Annotated[str | None, BeforeValidator(lambda value: value if isinstance(v
 
 class PlannedTask(BaseModel):
     """
-    A task of a plan, as a planner writes it.
+    A task of a plan, as a planner writes it; ``title`` is another name of ``objective``.
 
-    It may have every other field of a task too, as answers show a task; ``title`` is another name of ``objective``.
+    Its state is no part of a plan: tasks are started, completed and blocked one at a time.
     """
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="allow")
@@ -99,6 +99,7 @@ class PlannedTask(BaseModel):
     idioms: Idioms | None = Field(None, description="What its code must and must not use")
     code_contexts: TextList = Field((), description="Pieces of code to show when it begins")
     preflight: JsonValue = Field(None, description="What was found out before it began")
+    tags: StringSet = Field((), description="Words to find it by")
 
     @model_validator(mode="before")
     @classmethod

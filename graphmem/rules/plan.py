@@ -16,8 +16,6 @@ from graphmem.rules.cascade import WAITING
 from graphmem.rules.limits import refuse_blank
 from graphmem.rules.suggest import refuse_unknown
 
-FIELDS = Task.model_fields.keys() | Task.derived  # that a task of a plan may have
-
 
 def planned_tasks(
     campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence[Task], now: datetime
@@ -129,15 +127,21 @@ def by_seq(tasks: Iterable[PlannedTask]) -> dict[str, PlannedTask]:
     Return the tasks of a plan by their sequence numbers, in its order.
 
     Raises:
-        BadInput: a task has a field that there is not. Refused: a number appears twice.
+        Refused: a number appears twice.
     """
     found: dict[str, PlannedTask] = {}
-    for place, task in enumerate(tasks, 1):
+    for task in tasks:
         if task.seq in found:
             raise twice(task.seq)
-        refuse_unknown(f"task {place}", task.model_extra or (), FIELDS)
         found[task.seq] = task
     return found
+
+
+def moved(task: PlannedTask) -> str | None:
+    """Return what to do where a task of a plan has a field of a task that no plan sets."""
+    given = [name for name in task.model_extra or () if name in Task.model_fields.keys() | Task.derived]
+    what = "a plan says what is to be done; tasks are moved by: graphmem task start, task complete, task block"
+    return what if given else None
 
 
 def twice(seq: str, campaign: Campaign | None = None) -> Refused:
@@ -193,8 +197,9 @@ def make_task(campaign: Campaign, place: int, planned: PlannedTask, keys: Mappin
         place: of the task in the plan, for messages.
         keys: of all tasks that it may depend on and its own, by their sequence numbers.
     """
+    refuse_unknown(f"task {place}", planned.model_extra or (), PlannedTask.model_fields, hint=moved(planned))
     key = keys[planned.seq]
-    fields = {name: value for name, value in planned if name in planned.model_fields_set} | (planned.model_extra or {})
+    fields = {name: value for name, value in planned if name in planned.model_fields_set}
     refuse_blank(Task, fields)
     given = {
         "kind": "task",

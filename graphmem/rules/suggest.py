@@ -9,17 +9,18 @@ from graphmem.names import quoted
 PART = 4  # characters of a name that are enough to find it
 
 
-def refuse_unknown(what: str, given: Iterable[object], known: Collection[str]) -> None:
+def refuse_unknown(what: str, given: Iterable[object], known: Collection[str], *, hint: str | None = None) -> None:
     """
     Raise ``BadInput`` for a field that there is not: what a caller misspelt would be lost without a word.
 
     Args:
         what: has the fields, for the message, such as ``the run state``.
+        hint: what to do; without one, the name that was meant, or those that there are.
     """
     for name in given:
         if name not in known:
-            hint = did_you_mean(str(name), known) or f"its fields: {', '.join(sorted(known))}"
-            raise BadInput(f"{what} has no field {name!r}", hint=hint)
+            meant = hint or did_you_mean(str(name), known) or f"its fields: {', '.join(sorted(known))}"
+            raise BadInput(f"{what} has no field {name!r}", hint=meant)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

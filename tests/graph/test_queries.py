@@ -18,7 +18,7 @@ from graphmem.graph.kuzu.schema import define
 from graphmem.graph.query import Stored, all_stored
 from graphmem.model import Failure
 from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
-from tests.sample import open_memory
+from tests.sample import open_memory, task_row
 
 QUERIES = list(all_stored().values())
 READS = [query for query in QUERIES if not query.is_write]
@@ -299,9 +299,9 @@ def test_task_handed_out(graph: Memory) -> None:
     other = graph.failures.add("something else is odd there", fix="look", name="other").record
     assert isinstance(mine, Failure)
     assert isinstance(other, Failure)
-    given = {"prior_knowledge": [mine.key_ref, other.key_ref], "status": "active", "objective": "o"}
+    given = {"prior_knowledge": [mine.key_ref, other.key_ref], "status": "active"}
     graph.campaigns.create("to do it", name="one")
-    graph.campaigns.add_tasks("one", [{"seq": n, "slug": f"s{n}", **given} for n in (1, 2, 3)])
+    graph.add_rows(task_row("one", n, **given) for n in (1, 2, 3))
     graph.tasks.complete("one/001", used=["failure/mine"], failed=["failure/other"])
     graph.tasks.complete("one/002", failed=["failure/mine"])
     assert rows(graph, "task/handed_out") == [["failure/mine", 3, 1, 1], ["failure/other", 3, 0, 1]]

@@ -344,9 +344,7 @@ def test_trust_says_where_it_cannot_look_at_what_a_command_runs(
 
 
 def test_compiled_modules_of_a_branch_are_not_loaded(project: Memory) -> None:
-    write(
-        project, {"tools/__main__.py": "import helper; print(helper.LINE)", "tools/helper.py": "LINE = 3"}
-    )
+    write(project, {"tools/__main__.py": "import helper; print(helper.LINE)", "tools/helper.py": "LINE = 3"})
     evil = compile("LINE = open('ran', 'w')", "helper.py", "exec")
     header = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)  # by its hash, which nobody compares
     cached = Path(importlib.util.cache_from_source("tools/helper.py")).as_posix()

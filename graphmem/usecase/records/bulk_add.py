@@ -81,6 +81,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
         if intake.findings and not request.skip_invalid:
             raise bad_input(intake)
         snapshot.commit(list(intake.puts.values()))
+        say_archived(intake)
         keep_rejects(intake)
     if len(records) > MANY_RECORDS:
         client.embed_later()
@@ -340,6 +341,13 @@ def without_tokens(intake: BulkAdd) -> Iterator[bytes]:
     for line in intake.rejects:
         text = line.decode("utf-8", "surrogateescape") if may_hold(line) else None
         yield unexposed(intake.client, "rejects", text).encode("utf-8", "surrogateescape") if text else line
+
+
+def say_archived(intake: BulkAdd) -> None:
+    """Say how many records are new and archived already: no list shows them."""
+    put = (record for number, record in intake.puts.items() if number not in intake.there)
+    if number := sum(isinstance(record, Record) and record.is_archived for record in put):
+        intake.client.notify_once(f"{number:,} of the new records are archived; graphmem list --archived shows them")
 
 
 def keep_rejects(intake: BulkAdd) -> None:

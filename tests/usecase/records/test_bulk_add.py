@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, Refused
-from tests.sample import contents, data, edge, failure, line, open_memory, pattern
+from tests.sample import contents, data, edge, failure, line, open_memory, pattern, task_row
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources' while building the wheel, line"
 
@@ -244,3 +244,11 @@ def test_with_dedup_a_row_is_merged_into_the_store_and_variants_are_linked(memor
     assert (answer.created, answer.merged) == (1, 1)
     assert memory.get("failure/again").ref == "failure/gone"
     assert [edge.type for edge in memory.get("other").relations] == ["variant"]
+
+
+def test_new_rows_that_are_archived_are_reported(memory: Memory) -> None:
+    archived = "2026-11-01T09:30:00.000Z"
+    memory.campaigns.create("all of it", name="c")
+    rows = [failure("a", archived_at=archived), task_row("c", 1, archived_at=archived), failure("b")]
+    assert memory.add_rows(rows).notices == ["2 of the new records are archived; graphmem list --archived shows them"]
+    assert memory.add_rows(rows).notices == []

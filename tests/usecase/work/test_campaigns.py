@@ -12,7 +12,7 @@ from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
 from graphmem.contract.campaigns import AddTasksRequest, FinalStatus, PlannedTask
 from graphmem.embed.model import Embedder
 from graphmem.model import Campaign, Task
-from tests.sample import contents, data
+from tests.sample import contents, data, task_row
 
 
 def task(seq: object, depends: object = "none", **fields: object) -> dict[str, object]:
@@ -72,7 +72,6 @@ def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path)
         ([task(3, 5), task(4, 3), task(5, 4), task(1)], "003 → 005 → 004 → 003"),
         ([task(1, 2), task(2, 3), task(3, 2)], "002 → 003 → 002"),
         ([task(1), task(2, type="nonsense")], "unknown type of task 2 'nonsense'"),
-        ([task(1), task(2, status="odd")], "unknown status of task 2 'odd'"),
         ([task(1), {"seq": 2, "slug": "Not A Slug", "objective": "x"}], "task 2: name 'auth/002-Not A Slug'"),
         ([task(1), {"seq": 2}], "task 2 has no objective"),
         ([task(1), task(2, budget=-1)], "budget of task 2 -1 is out of bounds"),
@@ -96,10 +95,47 @@ def test_a_plan_that_does_not_check_out_stores_nothing(
     assert contents(tmp_path) == before
 
 
-def test_a_plan_takes_tasks_as_answers_show_them_and_what_means_nothing(campaign: Memory) -> None:
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"status": "complete"},
+        {"status": "pending"},
+        {"archived_at": "2026-01-01T00:00:00Z"},
+        {"completed_at": "2026-01-01T00:00:00Z", "delivered": "all"},
+        {"blocked_reason": "it fails"},
+        {"blocked_by": ["failure/a"]},
+        {"utilized": ["failure/a"]},
+        {"key": "auth/009-x"},
+        {"ref": "task/x/001-y"},
+        {"edited": {"objective": "2026-01-01T00:00:00Z"}},
+        {"campaign": "campaign/other"},
+        {"kind": "failure"},
+    ],
+)
+def test_a_plan_sets_nothing_that_moves_set(campaign: Memory, tmp_path: Path, moved: dict[str, Any]) -> None:
+    before = contents(tmp_path)
+    for put in (campaign.campaigns.add_tasks, campaign.campaigns.merge_plan):
+        with pytest.raises(BadInput, match=f"task 2 has no field '{next(iter(moved))}'") as refused:
+            put("auth", [task(1), task(2, **moved)])
+        assert "graphmem task start" in str(refused.value.hint)
+    assert contents(tmp_path) == before
+
+
+def test_a_plan_may_say_of_what_is_complete_what_it_will(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1), task(2)])
+    campaign.tasks.start("auth/001")
+    campaign.tasks.complete("auth/001", delivered="it")
+    campaign.campaigns.merge_plan(
+        "auth", [{"seq": 1, "status": "complete", "delivered": "other"}, task(3, depends=[1])]
+    )
+    delivered = {ref: campaign.get(f"task/auth/{ref}").record.model_dump()["delivered"] for ref in ("001-s1", "003-s3")}
+    assert delivered == {"001-s1": "it", "003-s3": None}
+
+
+def test_a_plan_takes_what_means_nothing(campaign: Memory) -> None:
     plan = [
-        {"seq": 1, "title": "Choose", "slug": 7, "verify": None, "type": None, "depends": None, "ref": "task/x/001-y"},
-        {"seq": "2", "objective": "Log in", "depends": 1, "spent": 1, "status": "pending", "budget": 2},
+        {"seq": 1, "title": "Choose", "slug": 7, "verify": None, "type": None, "depends": None},
+        {"seq": "2", "objective": "Log in", "depends": 1, "budget": 2, "tags": ["web"]},
     ]
     first, second = campaign.campaigns.add_tasks("auth", {"tasks": plan, "by": "a planner"}).tasks
     assert isinstance(first, Task) and isinstance(second, Task)
@@ -251,8 +287,9 @@ def test_completing_links_the_failures_that_blocked_its_tasks_pairwise(campaign:
     for name in ("a", "b", "c"):
         campaign.failures.add(f"{name} went wrong", name=name)
     campaign.relations.link("a", "co_occurs", "b", weight=1.5)
-    campaign.campaigns.add_tasks(
-        "auth", [task(1, blocked_by=["failure/a"]), task(2, blocked_by=["failure/c", "failure/b", "task/auth/001-s1"])]
+    blocked = ((1, ["failure/a"]), (2, ["failure/c", "failure/b", "task/auth/001-s1"]))
+    campaign.add_rows(
+        task_row("auth", n, status="blocked", blocked_reason="it fails", blocked_by=refs) for n, refs in blocked
     )
     campaign.campaigns.complete("auth", status="partial")
     rows = campaign.cypher("MATCH (x)-[r:CO_OCCURS]->(y) RETURN x.name, y.name, r.weight ORDER BY x.name, y.name").rows
@@ -265,8 +302,9 @@ def test_completing_links_the_failures_that_blocked_its_tasks_pairwise(campaign:
 def finished(memory: Memory, name: str, objective: str, files: list[str], tasks: int, **fields: object) -> None:
     memory.campaigns.create(objective, name=name)
     if tasks:
-        plan = [task(number, delta=files if number == 1 else [], **fields) for number in range(1, tasks + 1)]
-        memory.campaigns.add_tasks(name, plan)
+        memory.add_rows(
+            task_row(name, number, delta=files if number == 1 else [], **fields) for number in range(1, tasks + 1)
+        )
     memory.campaigns.complete(name, outcome=f"outcome of {name}", status="partial" if tasks else None)
 
 

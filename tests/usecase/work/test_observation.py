@@ -14,7 +14,7 @@ from graphmem.model import Failure, Task
 from graphmem.model.entry import Entry
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Writing
-from tests.sample import contents, data, open_memory, trust_all
+from tests.sample import contents, data, open_memory, task_row, trust_all
 
 ERROR = "TimeoutError: no answer from worker after 30 s"
 
@@ -235,11 +235,10 @@ def test_of_very_many_failures_those_that_blocked_most_tasks_are_linked(project:
         ).record
         assert isinstance(record, Failure)
         keys.append(record.key_ref)
-    plan = [
-        {"seq": number + 1, "objective": "o", "status": "blocked", "blocked_by": [keys[number], keys[23]]}
+    project.add_rows(
+        task_row("sso", number + 1, status="blocked", blocked_reason="x", blocked_by=[keys[number], keys[23]])
         for number in range(24)
-    ]
-    project.campaigns.add_tasks("sso", plan)
+    )
     links = project.observe().links
     assert len(links) == 20 * 19 // 2
     assert any("failure/f23" in (one.source, one.target) for one in links)
