@@ -345,8 +345,8 @@ def without_tokens(intake: BulkAdd) -> Iterator[bytes]:
 
 def say_archived(intake: BulkAdd) -> None:
     """Say how many records are new and archived already: no list shows them."""
-    put = (record for number, record in intake.puts.items() if number not in intake.there)
-    if number := sum(isinstance(record, Record) and record.is_archived for record in put):
+    fresh = (entry.record for number, entry in intake.puts.items() if number not in intake.there)
+    if number := sum(isinstance(record, Record) and record.is_archived for record in fresh):
         intake.client.notify_once(f"{number:,} of the new records are archived; graphmem list --archived shows them")
 
 
