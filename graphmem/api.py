@@ -81,6 +81,7 @@ class Failures(Operations):
         flaky: bool | None = None,
         dedup: bool = True,
         dry_run: bool = False,
+        verbatim: bool = False,
         replace: bool = False,
         supersedes: str | None = None,
     ) -> Changed:
@@ -103,6 +104,7 @@ class Failures(Operations):
             flaky: The failure is flaky: it comes and goes.
             dedup: Look for a record that says the same, and merge the new one into it.
             dry_run: Return what would change, and change nothing.
+            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
             replace: In a merge, and under a name that is taken, make the new texts the current ones.
             supersedes: The record that the new one takes the place of; it is archived.
         """
@@ -123,6 +125,7 @@ class Failures(Operations):
             flaky=flaky,
             dedup=dedup,
             dry_run=dry_run,
+            verbatim=verbatim,
             replace=replace,
             supersedes=supersedes,
         )
@@ -149,6 +152,7 @@ class Patterns(Operations):
         check_after: str | None = None,
         dedup: bool = True,
         dry_run: bool = False,
+        verbatim: bool = False,
         replace: bool = False,
         supersedes: str | None = None,
     ) -> Changed:
@@ -170,6 +174,7 @@ class Patterns(Operations):
             check_after: Day after which the record is to be checked again, such as 2027-01-31.
             dedup: Look for a record that says the same, and merge the new one into it.
             dry_run: Return what would change, and change nothing.
+            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
             replace: In a merge, and under a name that is taken, make the new texts the current ones.
             supersedes: The record that the new one takes the place of; it is archived.
         """
@@ -189,6 +194,7 @@ class Patterns(Operations):
             check_after=check_after,
             dedup=dedup,
             dry_run=dry_run,
+            verbatim=verbatim,
             replace=replace,
             supersedes=supersedes,
         )
@@ -206,6 +212,7 @@ class Entities(Operations):
         value: str | None = None,
         sources: Collection[str] | None = None,
         dry_run: bool = False,
+        verbatim: bool = False,
     ) -> Changed:
         """
         Add an entity of a declared type, or change its value.
@@ -216,9 +223,16 @@ class Entities(Operations):
             value: What belongs to the entity itself; what links it to others is an edge.
             sources: Where the record came from: a task, a run, a file, a person.
             dry_run: Return what would change, and change nothing.
+            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
         """
         answer: Changed = self.call(
-            "entities.add", type_name=type_name, name=name, value=value, sources=sources, dry_run=dry_run
+            "entities.add",
+            type_name=type_name,
+            name=name,
+            value=value,
+            sources=sources,
+            dry_run=dry_run,
+            verbatim=verbatim,
         )
         return answer
 
@@ -242,6 +256,7 @@ class Lessons(Operations):
         cites: Collection[str] | None = None,
         dedup: bool = True,
         dry_run: bool = False,
+        verbatim: bool = False,
         replace: bool = False,
         supersedes: str | None = None,
     ) -> Changed:
@@ -262,6 +277,7 @@ class Lessons(Operations):
             cites: Code that the record is about: path, path:symbol or path:symbol@commit.
             dedup: Look for a record that says the same, and merge the new one into it.
             dry_run: Return what would change, and change nothing.
+            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
             replace: In a merge, and under a name that is taken, make the new texts the current ones.
             supersedes: The record that the new one takes the place of; it is archived.
         """
@@ -280,6 +296,7 @@ class Lessons(Operations):
             cites=cites,
             dedup=dedup,
             dry_run=dry_run,
+            verbatim=verbatim,
             replace=replace,
             supersedes=supersedes,
         )
@@ -340,6 +357,7 @@ class Experiences(Operations):
         tags: Collection[str] | None = None,
         sources: Collection[str] | None = None,
         dry_run: bool = False,
+        verbatim: bool = False,
         supersedes: str | None = None,
     ) -> Changed:
         """
@@ -360,6 +378,7 @@ class Experiences(Operations):
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             dry_run: Return what would change, and change nothing.
+            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
             supersedes: The record that the new one takes the place of; it is archived.
         """
         answer: Changed = self.call(
@@ -378,6 +397,7 @@ class Experiences(Operations):
             tags=tags,
             sources=sources,
             dry_run=dry_run,
+            verbatim=verbatim,
             supersedes=supersedes,
         )
         return answer
@@ -452,6 +472,7 @@ class Insights(Operations):
         tags: Collection[str] | None = None,
         sources: Collection[str] | None = None,
         dry_run: bool = False,
+        verbatim: bool = False,
         supersedes: str | None = None,
     ) -> Changed:
         """
@@ -465,6 +486,7 @@ class Insights(Operations):
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             dry_run: Return what would change, and change nothing.
+            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
             supersedes: The record that the new one takes the place of; it is archived.
         """
         answer: Changed = self.call(
@@ -476,6 +498,7 @@ class Insights(Operations):
             tags=tags,
             sources=sources,
             dry_run=dry_run,
+            verbatim=verbatim,
             supersedes=supersedes,
         )
         return answer

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from graphmem.contract.parameters import DryRun, Sources
+from graphmem.contract.parameters import DryRun, Sources, Verbatim
 from graphmem.contract.records import AddRequest
 
 
@@ -18,3 +18,4 @@ class AddEntityRequest(AddRequest):
     value: str | None = Field(None, description="What belongs to the entity itself; what links it to others is an edge")
     sources: Sources = None
     dry_run: DryRun = False
+    verbatim: Verbatim = False

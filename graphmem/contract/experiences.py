@@ -6,7 +6,7 @@ from pydantic import Field
 
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.lessons import OfferedLesson
-from graphmem.contract.parameters import DryRun, Name, Sources, Supersedes, Tags, Texts, Yes
+from graphmem.contract.parameters import DryRun, Name, Sources, Supersedes, Tags, Texts, Verbatim, Yes
 from graphmem.contract.records import AddRequest, Listed
 from graphmem.contract.request import Request
 from graphmem.model.experience import Complexity, Confidence, ExperienceType, Outcome
@@ -34,6 +34,7 @@ class AddExperienceRequest(AddRequest):
     tags: Tags = None
     sources: Sources = None
     dry_run: DryRun = False
+    verbatim: Verbatim = False
     supersedes: Supersedes = None
 
 

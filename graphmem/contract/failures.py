@@ -16,6 +16,7 @@ from graphmem.contract.parameters import (
     Sources,
     Supersedes,
     Tags,
+    Verbatim,
 )
 from graphmem.contract.records import AddRequest, VersionSource
 
@@ -42,5 +43,6 @@ class AddFailureRequest(AddRequest):
     flaky: bool | None = Field(None, description="The failure is flaky: it comes and goes")
     dedup: Dedup = True
     dry_run: DryRun = False
+    verbatim: Verbatim = False
     replace: Replace = False
     supersedes: Supersedes = None

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from graphmem.contract.parameters import DryRun, Name, Sources, Supersedes, Tags, Texts
+from graphmem.contract.parameters import DryRun, Name, Sources, Supersedes, Tags, Texts, Verbatim
 from graphmem.contract.records import AddRequest
 from graphmem.model.insight import Category
 
@@ -21,4 +21,5 @@ class AddInsightRequest(AddRequest):
     tags: Tags = None
     sources: Sources = None
     dry_run: DryRun = False
+    verbatim: Verbatim = False
     supersedes: Supersedes = None

@@ -16,6 +16,7 @@ from graphmem.contract.parameters import (
     Sources,
     Supersedes,
     Tags,
+    Verbatim,
 )
 from graphmem.contract.records import AddRequest, Listed
 from graphmem.contract.request import Request
@@ -43,6 +44,7 @@ class AddLessonRequest(AddRequest):
     cites: Cites = None
     dedup: Dedup = True
     dry_run: DryRun = False
+    verbatim: Verbatim = False
     replace: Replace = False
     supersedes: Supersedes = None
 

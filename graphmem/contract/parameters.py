@@ -15,6 +15,9 @@ Cites = Annotated[
 ]
 Name = Annotated[str | None, Field(description="Name of the record; made from its text if not given")]
 Dedup = Annotated[bool, Field(description="Look for a record that says the same, and merge the new one into it")]
+Verbatim = Annotated[
+    bool, Field(description="Keep paths of this machine (project, home, temporary folder) as they are")
+]
 DryRun = Annotated[bool, Field(description="Return what would change, and change nothing")]
 Replace = Annotated[
     bool, Field(description="In a merge, and under a name that is taken, make the new texts the current ones")

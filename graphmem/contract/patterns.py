@@ -16,6 +16,7 @@ from graphmem.contract.parameters import (
     Sources,
     Supersedes,
     Tags,
+    Verbatim,
 )
 from graphmem.contract.records import AddRequest, VersionSource
 
@@ -41,5 +42,6 @@ class AddPatternRequest(AddRequest):
     check_after: CheckAfter = None
     dedup: Dedup = True
     dry_run: DryRun = False
+    verbatim: Verbatim = False
     replace: Replace = False
     supersedes: Supersedes = None

@@ -23,6 +23,7 @@ VersionSource = Literal["lock", "auto", "none"]  # the project's files, what is 
 OPTIONS = (
     "dedup",
     "dry_run",
+    "verbatim",
     "replace",
     "versions_from",
     "supersedes",

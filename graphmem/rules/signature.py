@@ -59,7 +59,7 @@ ERROR_WORDS = (
     "npm err",
     "already allocated",
 )
-TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp)/[^\s'\"`:,)]*", re.IGNORECASE)
+TEMPORARY = re.compile(r"(?:(?:/private)?/(?:tmp|var/folders|var/tmp)|\$TMPDIR)/[^\s'\"`:,)]*", re.IGNORECASE)
 ABSOLUTE = re.compile(r"(?<![\w./~-])(?:file://)?(?:~|[A-Za-z]:(?=[\\/]))?(?:[/\\]+[\w.+@~$-]+)*[/\\]+([\w.+@~$-]+)")
 QUOTED = re.compile(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
 NUMBER = re.compile(

@@ -100,7 +100,8 @@ ALWAYS = rules(
     ("-", r"(?<=\w)-(?=[a-f]*\d)[0-9a-f]{8,10}-[a-z0-9]{5}\b", " "),
     ("0", rf"{NAMED}\b0x(?!(?:c0|80)[0-9a-f]{{6}}\b)[0-9a-f]+\b", unless_named),
     ("", r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", " "),
-    ("/", r"(?:/private)?/(?:tmp|var/folders|var/tmp|run/user|home/runner/work/_temp)/[^\s'\"`)\],;]+", " "),
+    ("/", r"(?:(?:/private)?/(?:tmp|var/folders|var/tmp|run/user|home/runner/work/_temp)|\$tmpdir)"
+          r"/[^\s'\"`)\],;]+", " "),
     ("/", r"\b[a-z]:/(?:users/[^/\s]+/appdata/local/temp|windows/temp|temp|tmp)/[^\s'\"`)\],;]+", " "),
     ("/", r"(?<![\w/])((?:[a-z]:)?(/home|/users)/[^/\s]+|/root)(?=/)", "~"),
     ("", r"\b(line|lineno|column|col|pid|process|thread)[ :=#]+\d+\b", r"\1"),

@@ -23,6 +23,7 @@ from graphmem.model.record import Alternate, row_fields
 from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.names import row_id, row_key
 from graphmem.ndjson import Row, encode
+from graphmem.rules.places import shortened_fields
 from graphmem.rules.purged import Purges
 from graphmem.rules.reimport import Known, known_after, reimported, unedited
 from graphmem.store.runtime import Client
@@ -34,6 +35,7 @@ from graphmem.usecase.records.bulk_new import Project
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
 from graphmem.usecase.vocabulary.types import refuse_type
 from graphmem.usecase.writing.duplicates import aside_fields
+from graphmem.usecase.writing.screening import places
 from graphmem.usecase.writing.validation import changed
 
 ACTIONS = ("created", "merged", "updated", "unchanged")
@@ -51,7 +53,8 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         Refused: it is too large, or tasks would wait for each other.
     """
     reading = formats.read(Source(request.path.absolute()), request.format, request.map)
-    lines = [encode(draft.row) for draft in reading.drafts]
+    kept = places(client)
+    lines = [encode(shortened_fields(draft.row, kept)) for draft in reading.drafts]
     project = Project.around(client.layout.root, lines)
     with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
         work = Work.of(snapshot, reading)

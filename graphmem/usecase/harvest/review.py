@@ -27,7 +27,7 @@ from graphmem.usecase.records.bulk_add import bulk_add
 from graphmem.usecase.records.change import with_versions
 from graphmem.usecase.writing.candidates import queue_of
 from graphmem.usecase.writing.duplicates import merged
-from graphmem.usecase.writing.screening import screened
+from graphmem.usecase.writing.screening import portable, screened
 from graphmem.usecase.writing.validation import build, changed
 
 SHOWN_EVIDENCE = 1  # occasions that a list shows of a candidate
@@ -171,7 +171,8 @@ def rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> 
     for kind, part in parts:
         if not part:
             continue
-        row: dict[str, Any] = {"kind": kind, **{name: value for name, value in part.items() if value is not None}}
+        given = {name: value for name, value in part.items() if value is not None}
+        row: dict[str, Any] = {"kind": kind, **portable(client, "candidate", given)}
         row |= {name: value for name, value in said.items() if value is not None and name in MODELS[kind].model_fields}
         if not refs and request.name is not None:
             row["name"] = request.name

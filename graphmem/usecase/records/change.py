@@ -40,7 +40,7 @@ from graphmem.usecase.writing.duplicates import (
     with_alternates,
 )
 from graphmem.usecase.writing.experience_limits import as_allowed, refuse_chance
-from graphmem.usecase.writing.screening import screened, screened_fields
+from graphmem.usecase.writing.screening import portable, screened, screened_fields
 from graphmem.usecase.writing.succession import archived_for
 from graphmem.usecase.writing.validation import (
     SHOWN,
@@ -67,6 +67,7 @@ def add(
     *,
     dedup: bool = True,
     dry_run: bool = False,
+    verbatim: bool = False,
     versions_from: VersionSource = "none",
     replace: bool = False,
     supersedes: str | None = None,
@@ -77,7 +78,7 @@ def add(
     Args:
         dry_run: say what would be done, and do nothing.
     """
-    given = ready(client, kind, fields, dedup=dedup, versions_from=versions_from)
+    given = ready(client, kind, fields, dedup=dedup, verbatim=verbatim, versions_from=versions_from)
     with client.deciding(client.clues, is_real=not dry_run) as snapshot:
         return add_to(snapshot, kind, given, dedup=dedup, replace=replace, supersedes=supersedes)
 
@@ -106,6 +107,7 @@ def ready(
     fields: Mapping[str, Any],
     *,
     dedup: bool = True,
+    verbatim: bool = False,
     versions_from: VersionSource = "none",
 ) -> dict[str, Any]:
     """
@@ -115,9 +117,11 @@ def ready(
 
     Args:
         fields: by their names in a row; but for an entity, one without a name is given one.
+        verbatim: keep paths of this machine in its texts.
         versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
     """
-    given = screened_fields(client, kind, {name: value for name, value in fields.items() if value is not None})
+    given = {name: value for name, value in fields.items() if value is not None}
+    given = screened_fields(client, kind, given if verbatim else portable(client, kind, given))
     given |= with_hashes(client.layout.root, given)
     given |= with_versions(client.layout.root, given, versions_from)
     if dedup:

@@ -21,7 +21,7 @@ COPIED: dict[str, type[AddRequest]] = {
     request.kind: request for request in (AddFailureRequest, AddPatternRequest, AddLessonRequest, AddEntityRequest)
 }
 # What a copy does not take along: code and files of the project, and how a record is added.
-LEFT = frozenset(("cites", "files", "supersedes", "dedup", "dry_run", "replace", "versions_from", "type_name"))
+LEFT = frozenset("cites files supersedes dedup dry_run verbatim replace versions_from type_name".split())
 NAMED = 60  # characters of a project's name that a source holds
 
 

@@ -18,6 +18,7 @@ from graphmem.model import Failure, Record
 from graphmem.rules.dedup import differing
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
+from graphmem.rules.places import Places
 from graphmem.rules.problem import ASSERTION, problems
 from graphmem.rules.signature import Error, ErrorReader
 from graphmem.store.runtime import Client
@@ -29,6 +30,7 @@ from graphmem.usecase.retrieval.known import met, not_met
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import keep_question
 from graphmem.usecase.retrieval.traversal import solving
+from graphmem.usecase.writing.screening import places
 from graphmem.usecase.writing.seen import in_log
 
 # A piece of a log without any of these reports no error and has no frame.
@@ -95,25 +97,36 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
     """
     with client.reading(client.clues) as snapshot:
         matcher = Matcher(snapshot.catalog.expressions(), seconds=LOG_TIMEOUT_S, seconds_a_mib=LOG_TIMEOUT_A_MIB_S)
-        finder = LineFinder(snapshot.catalog.heads(), snapshot.catalog.begun_by)
+        heads, begun_by = list(snapshot.catalog.heads()), snapshot.catalog.begun_by
+        finder = LineFinder(heads, begun_by)
+        kept = places(snapshot)
     hits: dict[int, LogHit] = {}
-    log, ends = Log(), LogEnds()
+    log, as_read, ends = Log(), Log(), LogEnds()
     for block in blocks(
         lines_of(ends.through(raw))
     ):  # as long as the tests run that write it: nothing waits for this meanwhile
         known = set[int]()
-        for number, first, last in finder.find(block):
+        portable = without_machine(block, kept)
+        found = chain(finder.find(block), LineFinder(heads, begun_by).find(portable) if portable else ())
+        for number, first, last in found:
             keep(hits, number, "line", last)  # the error of a traceback
             known.update(range(first.number, last.number + 1))
         for number, line in matcher.find(block):
             keep(hits, number, "match", line)
             known.add(line.number)
-        log.read(block, known)
+        log.read(portable or block, known)
+        if portable:
+            as_read.read(block, known)
+            as_read.end()
     for number, line in matcher.end():
         keep(hits, number, "match", line)
     log.end()
     with client.reading(client.clues) as snapshot:
         elsewhere, nowhere = by_signature(snapshot, list(log.errors.values()), hits)
+        if as_read.errors:  # of records from before paths were shortened, or written by hand
+            by_signature(snapshot, list(as_read.errors.values()), hits)
+            told = {line for hit in hits.values() for line in hit.lines}
+            nowhere = [(error, lines) for error, lines in nowhere if told.isdisjoint(lines)]
     if nowhere:
         client.catch_up(client.lexical)
         client.embed_missing(lambda: likely(client, nowhere[:MOST_TEXTS]))
@@ -122,7 +135,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
     with client.reading(client.lexical) as snapshot:
         by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
-        unknown = named(triggers(error for error, _ in [*elsewhere, *nowhere]), ends.text)
+        unknown = named(triggers(error for error, _ in [*elsewhere, *nowhere]), kept.shortened(ends.text))
         results = answers(snapshot, hits, is_strict=request.strict)
         by_ref = {found.record.key_ref: found.text for found in results}
         answered = [found.text for found in results if found.by in SURE]
@@ -136,6 +149,14 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
             asked=keep_question(snapshot, results[0].text, by_ref, known_as=known_as) if results else None,
             candidates=in_log(client, ends.text, answered),
         )
+
+
+def without_machine(block: Sequence[Line], kept: Places) -> list[Line]:
+    """Return lines without paths of this machine, as records have them; nothing where there are none."""
+    if b"/" not in b"".join(line.text for line in block):
+        return []
+    changed = [line._replace(text=kept.shortened(line.text.decode()).encode()) for line in block]
+    return changed if changed != block else []
 
 
 def keep(hits: dict[int, LogHit], number: int, by: By, line: Line) -> None:

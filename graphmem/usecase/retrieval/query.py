@@ -35,7 +35,7 @@ from graphmem.usecase.retrieval.known import known_of, met, not_met
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 from graphmem.usecase.writing.candidates import about_text
-from graphmem.usecase.writing.screening import unexposed
+from graphmem.usecase.writing.screening import places, unexposed
 
 Evidences = Mapping[int, Evidence]  # by number of the record
 Relevances = Mapping[int, float]
@@ -212,7 +212,8 @@ def exact(snapshot: Snapshot, question: Question) -> set[int]:
     record_type, name = split_ref(text)
     named = catalog.lookup(record_type, name) if record_type in catalog.vocabulary.record_types else None
     found = {*catalog.anywhere(text), *([] if named is None else [named])}
-    lines = question.text.splitlines()
+    own = places(snapshot).shortened(question.text)  # what is recorded has no path of a machine
+    lines = [*question.text.splitlines(), *(own.splitlines() if own != question.text else ())]
     return found | {*same_lines(catalog, lines), *same_errors(catalog, errors(lines))}
 
 

@@ -27,6 +27,7 @@ from graphmem.model.proof import proof_of
 from graphmem.model.record import Triggered
 from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
+from graphmem.rules.places import shortened_fields
 from graphmem.rules.plan import cycles
 from graphmem.rules.secrets import new_secrets
 from graphmem.store.runtime import Client
@@ -38,6 +39,7 @@ from graphmem.usecase.evidence.versions import packages_in
 from graphmem.usecase.store.conflicts import left, out_of_place
 from graphmem.usecase.store.export import stale_vocabulary
 from graphmem.usecase.writing.kingfisher import finder, is_suspect
+from graphmem.usecase.writing.screening import places
 from graphmem.versions import Used, comparable
 
 WORD = re.compile(r"[A-Za-z][\w-]*")
@@ -86,6 +88,7 @@ def validate(client: Client) -> Checked:
                 *lost_successors(client),
                 *ahead(snapshot),
                 *exposures(snapshot),
+                *machine_paths(snapshot),
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + misplaced(snapshot) + purged(client)
             findings += (
@@ -433,6 +436,19 @@ def exposures(snapshot: Snapshot) -> Iterator[FindingDraft]:
         for found in new_secrets(row, {}, finder()):
             message = f"{found.field} looks like it holds a secret: {found.rule}"
             yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
+
+
+def machine_paths(snapshot: Snapshot) -> Iterator[FindingDraft]:
+    """Yield the rows whose texts have paths of a machine: they were kept as they are, or are from before this rule."""
+    kept = places(snapshot)
+    for file, line in snapshot.catalog.all_lines():
+        row: dict[str, object] = orjson.loads(line) if kept.may_be_in(line) else {}
+        short = {name: new for name, value in row.items() if (new := shortened_fields(value, kept, name)) is not value}
+        if short:
+            ref = f"{row.get('type') if row.get('kind') == 'entity' else row.get('kind')}/{row.get('name')}"
+            fix = command("graphmem", "edit", ref, orjson.dumps(short).decode()) if "name" in row else None
+            message = f"{', '.join(short)}{f' of {ref}' if fix else ''}: a path of somebody's machine"
+            yield FindingDraft(file, line, Code.MACHINE_PATH, message, "a path from the project's root, or from ~", fix)
 
 
 def shadowing(snapshot: Snapshot) -> list[Finding]:

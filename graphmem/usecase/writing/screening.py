@@ -1,13 +1,17 @@
 """
-Screening: a secret is refused in a text that a caller saves, and redacted in one that graphmem keeps by itself.
+What goes into texts that are committed: no secret, and no path of this machine.
+
+A secret is refused in a text that a caller saves, and redacted in one that graphmem keeps by itself.
 
 ``store.secrets`` is the setting; ``graphmem.rules.secrets`` says what looks like one. Every use case that writes calls
 ``screened`` first, and before a write the ledger looks again. What the files hold already is reported by ``validate``.
 """
 
+import os
 from typing import Any, TypeVar
 
 from graphmem.contract.request import Request
+from graphmem.rules.places import Places, places_of, shortened_fields
 from graphmem.rules.secrets import Finder, exposed, refusal, secrets_in, without_secrets
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
@@ -29,8 +33,26 @@ def screened(store: Client | Snapshot, request: Screened, what: str) -> Screened
         Refused: there is one, and the setting is ``refuse``.
     """
     given = {name: value for name, value in request if name not in NAMED and value}
-    kept = screened_fields(store, what, given)
+    kept = screened_fields(store, what, portable(store, what, given))
     return request if kept is given else request.model_copy(update=kept)
+
+
+def portable(store: Client | Snapshot, what: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """
+    Return the fields of a row with what is a path of this machine shortened in its texts; report it.
+
+    Paths below the project's root become relative, a home ``~``; the same object where there is none.
+    """
+    kept: dict[str, Any] = shortened_fields(fields, places(store))
+    if kept is not fields:
+        changed = sorted(name for name, value in fields.items() if kept[name] is not value)
+        store.notify(f"{what}: shortened paths of this machine in {', '.join(changed)}; --verbatim keeps them")
+    return kept
+
+
+def places(store: Client | Snapshot) -> Places:
+    """Return what counts as a path of this machine."""
+    return places_of(str(store.layout.root), os.path.expanduser("~"))
 
 
 def screened_fields(

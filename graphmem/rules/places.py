@@ -1,0 +1,79 @@
+"""
+Paths of a machine in a text: below a project's root, in a home, or in a temporary folder.
+
+They tell who works where, and mean nothing in another clone. A system's own path, such as /usr/include/x.h, is none.
+"""
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any
+
+BEFORE = r"(?:(?<![\w./~$+@-])|(?<=\s-[A-Za-z]))(?:file://(?:localhost)?)?"  # where a path begins, as in -I/usr/include
+PART = r"[^\s/\\'\"`:,;|()<>\[\]{}]+"
+HOMES = (
+    r"/home/(?!linuxbrew\b)" + PART,  # the package manager's own folder
+    r"/Users/(?!Shared\b)" + PART,
+    r"/root(?=[/\\]|$|[\s'\"`:,;)])",
+    r"[A-Za-z]:[\\/]+(?:Users|Documents and Settings)[\\/]+(?!Public\b)" + PART,
+)
+TEMPORARY = (
+    r"(?:/private)?/tmp",
+    r"(?:/private)?/var/tmp",
+    rf"(?:/private)?/var/folders/{PART}/{PART}/T",
+    rf"[A-Za-z]:[\\/]+Users[\\/]+{PART}[\\/]+AppData[\\/]+Local[\\/]+Temp",
+)
+# Fields that name what is there, that are run, or that a program compares as they are.
+KEPT = frozenset(
+    "ref refs key name kind type source target from to match verify command cites id task run campaign asked old new"
+    " supersedes unset untag tag tags edited origin proven".split()
+)
+
+
+SIGNS = re.compile(rb"/(?:home|Users|root|tmp|var)\b|[A-Za-z]:[\\/]", re.IGNORECASE)
+
+
+class Places:
+    """The paths that count as a machine's own: a project's root, by each name that it has, and the user's home."""
+
+    def __init__(self, roots: Collection[str], home: str = "") -> None:
+        known = sorted({root.rstrip("/\\") for root in roots if len(root) > 1}, key=len, reverse=True)
+        self.roots = [root.encode() for root in known]
+        of_root = "|".join(map(re.escape, known))
+        homes = [*([re.escape(home)] if len(home) > 1 else ()), *HOMES]
+        self.root = re.compile(rf"{BEFORE}(?:{of_root})(?:([/\\]+)(?={PART})|[/\\]*(?![\w.+@-]))") if known else None
+        self.temporary = re.compile(rf"{BEFORE}(?:{'|'.join(TEMPORARY)})(?:[/\\]+{PART})*[/\\]+({PART})")
+        self.home = re.compile(rf"{BEFORE}(?:{'|'.join(homes)})(?![\w.+@-])")
+
+    def may_be_in(self, line: bytes) -> bool:
+        """Return whether the bytes of a row may hold such a path; most do not."""
+        return SIGNS.search(line) is not None or any(root in line for root in self.roots)
+
+    def shortened(self, text: str) -> str:
+        """Return a text with paths below the root as they are from there, homes as ~, and temporary folders cut."""
+        if "/" not in text and "\\" not in text:
+            return text
+        if self.root is not None:
+            text = self.root.sub(lambda found: "" if found[1] else ".", text)
+        text = self.temporary.sub(r"$TMPDIR/\1", text)
+        return self.home.sub("~", text)
+
+
+@lru_cache(maxsize=8)
+def places_of(root: str, home: str) -> Places:
+    """Return the places of a project and a user."""
+    return Places({root, os.path.realpath(root)}, home)
+
+
+def shortened_fields(value: Any, places: Places, called: str = "") -> Any:
+    """Return a JSON value with the texts of its fields shortened; the same object where nothing is."""
+    if isinstance(value, str):
+        return value if called in KEPT else places.shortened(value)
+    if isinstance(value, Mapping):
+        found = {key: shortened_fields(part, places, str(key)) for key, part in value.items()}
+        return found if any(found[key] is not part for key, part in value.items()) else value
+    if isinstance(value, list | tuple):
+        parts = [shortened_fields(part, places, called) for part in value]
+        return type(value)(parts) if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    return value
