@@ -154,8 +154,16 @@ def lines_of(log: Log) -> Iterator[bytes]:
     """Yield the lines of a log as bytes, whether it is one text or lines."""
     given = [log] if isinstance(log, bytes | str) else log
     for part in given:
-        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        data = encoded(part) if isinstance(part, str) else part
         yield from data.splitlines(keepends=True) if isinstance(log, bytes | str) else (data,)
+
+
+def encoded(text: str) -> bytes:
+    """Return a text as bytes; half a character as what no reader takes for one."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 class Tape:

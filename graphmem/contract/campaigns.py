@@ -187,6 +187,8 @@ class CompleteCampaignRequest(Request):
 class SimilarRequest(Request):
     """Which finished campaigns to return: those that resemble a campaign or an objective."""
 
+    asks: ClassVar[bool] = True
+
     text: str = Field(description="A campaign, or an objective in words")
     threshold: float | None = Field(
         None,

@@ -1,6 +1,6 @@
 """What the context for a prompt takes and returns."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,8 @@ from graphmem.model.experience import Complexity, ExperienceType
 
 class ContextRequest(Request):
     """For which task to return what the project remembers."""
+
+    asks: ClassVar[bool] = True
 
     objective: str = Field(description="What is to be done, in words")
     tags: Texts = Field((), description="Tags of the task")

@@ -1,6 +1,6 @@
 """What a search takes and returns."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -25,6 +25,8 @@ ProfileName = Annotated[
 
 class QueryRequest(Request):
     """Which records a text is about."""
+
+    asks: ClassVar[bool] = True
 
     text: str = Field(description="An error message, a symbol, or a sentence")
     kinds: tuple[str, ...] | None = Field(None, description="Return only these kinds and entity types")

@@ -1,7 +1,7 @@
 """The base of all requests: one model an operation, checked once, for every front end (docs/reference/requests.md)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -33,17 +33,22 @@ class Request(BaseModel):
     """
     Base of all requests: the parameters of an operation with their types, defaults, limits, choices and descriptions.
 
-    A request that does not check out raises ``refusal``; ``details["field"]`` names the parameter.
+    A request that does not check out raises ``refusal``; ``details["field"]`` names the parameter. Half a character is
+    refused in a text that is stored, and stands as U+FFFD in one that only asks (``asks``): it is what is left where a
+    transcript or a prompt was cut.
     """
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     refusal: ClassVar[type[GraphmemError]] = Usage
+    asks: ClassVar[bool] = False
 
     @model_validator(mode="wrap")
     @classmethod
     def check(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Raise an error in graphmem's words instead of those of pydantic."""
+        if cls.asks and isinstance(given, Mapping):
+            given = {name: whole(value) for name, value in given.items()}
         try:
             made = handler(given)
         except ValidationError as error:
@@ -56,6 +61,13 @@ class Request(BaseModel):
                     message, field = f"{name} {shown(text)} holds half a character (a lone surrogate)", {"field": name}
                     raise cls.refusal(message, hint="a text of whole characters", details=field)
         return made
+
+
+def whole(value: object) -> object:
+    """Return a text, or a list of texts, with U+FFFD in the place of each half of a character."""
+    if isinstance(value, str):
+        return value if value.isascii() else SURROGATE.sub("\ufffd", value)
+    return [whole(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 class NoParameters(Request):

@@ -10,6 +10,7 @@ Only the standard library is imported.
 import fcntl
 import json
 import os
+import re
 from importlib import import_module
 from threading import Event, Thread
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 ANSWERS = os.path.join(os.path.dirname(__file__), "answers.json")
 RESERVED = "io.modelcontextprotocol/"  # how the protocol's own keys of ``_meta`` begin
+# Any escape of JSON: a pair of halves is one character, and what is caught is half of one.
+ESCAPE = re.compile(r"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)")
 VERSION, INFO, CAPABILITIES = (f"{RESERVED}{name}" for name in ("protocolVersion", "clientInfo", "clientCapabilities"))
 
 
@@ -93,9 +96,9 @@ class Front:
         """Return the next line for the SDK, the others after it has answered the opening."""
         if self.opening:
             line, self.opening = self.opening, ""
-            return line
+            return whole(line)
         self.is_open.wait()
-        return self.kept.pop(0) if self.kept else self.reader.readline()
+        return whole(self.kept.pop(0) if self.kept else self.reader.readline())
 
     def write(self, text: str) -> None:
         """Write a line of the SDK, but for its answer to the opening."""
@@ -115,6 +118,15 @@ class Front:
             self.writer.flush()
         except BrokenPipeError:
             os._exit(0)
+
+
+def whole(line: str) -> str:
+    """
+    Return a line of JSON with U+FFFD in the place of each half of a character that is written as an escape.
+
+    The SDK takes no such line, and drops it: the client would wait for its answer.
+    """
+    return ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], line) if "\\u" in line else line
 
 
 def parsed(line: str) -> "dict[str, Any] | None":

@@ -186,7 +186,8 @@ class Parameters:
         Raises:
             GraphmemError: in graphmem's words.
         """
-        value = given.get(self.choice, self.default) if self.choice else ""
+        chosen = given.get(self.choice) if self.choice else ""
+        value = self.default if chosen is None else chosen  # a client may write what it does not give as null
         if not isinstance(value, str) or value not in self.operations:
             what = f"parameter {self.choice!r} is missing" if value is None else f"unknown {self.choice} {shown(value)}"
             raise Usage(what, hint=f"one of: {', '.join(self.operations)}")

@@ -145,7 +145,7 @@ def taken(event: HookEvent, saids: Sequence[Said], briefing: str, session: HookS
 def object_of(event: str) -> Mapping[str, Any]:
     """Return the object that a client sent."""
     try:
-        given = json.loads(event)
+        given = json.loads(event.removeprefix("\ufeff"))  # some shells begin a stream with it
     except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):

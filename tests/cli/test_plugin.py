@@ -66,8 +66,8 @@ def answer(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """What is in a folder, beside the id of this machine's clone."""
-    found = (path for path in folder.rglob("*") if path.is_file() and path.name != "clone-id")
+    """What is in a folder, beside what `init` notes of this machine."""
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name not in ("clone-id", "interpreters"))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 

@@ -73,9 +73,6 @@ def test_a_bad_request_is_refused_before_anything_is_done(memory: Memory) -> Non
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda memory, text: memory.query(text),
-        lambda memory, text: memory.context(text),
-        lambda memory, text: memory.context("x", tags=[text]),
         lambda memory, text: memory.failures.add(text),
         lambda memory, text: memory.feedback("x", helped=True, question=text),
     ],
@@ -83,6 +80,18 @@ def test_a_bad_request_is_refused_before_anything_is_done(memory: Memory) -> Non
 def test_half_a_character_is_refused_by_name(memory: Memory, ask: Callable[[Memory, str], object]) -> None:
     with pytest.raises(GraphmemError, match="half a character"):
         ask(memory, "a bad \udcff byte")
+
+
+@pytest.mark.parametrize("half", ["\ud83d", "\ude00", "\udcff"])
+def test_half_a_character_harms_no_question(memory: Memory, half: str) -> None:
+    """A transcript or a prompt may have been cut in the middle of one."""
+    memory.failures.add("KeyError: cart total", fix="sum it first", name="cart")
+    text = f"KeyError: cart total {half}"
+    assert memory.query(text).results[0].ref == "failure/cart"
+    assert "failure/cart" in memory.context(text, tags=[half], files=[half]).text
+    assert memory.similar(f"an objective {half}").results == []
+    assert memory.match(f"fix {half}\nKeyError: cart total\n").results[0].ref == "failure/cart"
+    assert memory.match([f"{half} x\n", "KeyError: cart total\n"]).results[0].line == 2
 
 
 def test_a_number_that_no_index_holds_is_refused() -> None:

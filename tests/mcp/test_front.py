@@ -1,6 +1,7 @@
 """The front answers as the SDK would, or leaves it to the SDK."""
 
 import json
+import re
 from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO, cast
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 
-from graphmem.mcp.front import ANSWERS, CAPABILITIES, INFO, RESERVED, VERSION, Front
+from graphmem.mcp.front import ANSWERS, CAPABILITIES, INFO, RESERVED, VERSION, Front, whole
 from tests.mcp.answers import CLIENT, LISTS, mcp_answers, request
 from tests.mcp.conversation import Pipe, conversation
 
@@ -80,7 +81,6 @@ def test_what_a_client_can_do_is_looked_at_as_the_sdk_does() -> None:
         '{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/list"}\n',
         '{"jsonrpc":"2.0","id":7,"method":"ping","params":{"_meta":{"x":NaN,"y":-Infinity}}}\n',
         '{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"ping"}\n',
-        '{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}\n',
         '{"jsonrpc":"2.0","id":true,"method":"ping"}\n',
         '{"jsonrpc":"2.0","id":7,"result":{}}\n',
         '{"jsonrpc":"2.0","id":7,"method":"no/such"}\n',
@@ -174,3 +174,14 @@ def test_the_sdk_reads_on_once_it_has_answered_the_opening_which_is_not_written(
     front.write("the next answer\n")
     assert read == ["next\n"]
     assert pipe.answers == ["the next answer\n"]
+
+
+@given(
+    st.lists(st.sampled_from(["a", "\\", '"', "\ud83d", "\ude00", "\U0001f600", "u", "d83d", "\n", "é"]), max_size=12)
+)
+def test_half_a_character_in_a_line_is_replaced_and_all_else_stays(parts: list[str]) -> None:
+    text = json.loads(json.dumps("".join(parts)))  # two halves beside each other are one character
+    line = json.dumps({"text": text})
+    found = whole(line)
+    assert json.loads(found) == {"text": re.sub("[\ud800-\udfff]", "\ufffd", text)}
+    assert text.isascii() is False or found == line

@@ -400,7 +400,6 @@ def test_status_says_how_much_there_is(call: Call) -> None:
         ("recall", {"text": "x", "limit": MOST_HITS + 1}, f"limit {MOST_HITS + 1} is out of bounds"),
         ("recall", {"text": "x", "cursor": "first"}, "cursor 'first' is from no answer"),
         ("recall", {"text": "x", "kinds": ["nonsense"]}, "kind 'nonsense' is unknown"),
-        ("recall", {"text": "half a \ud800"}, "text 'half a \\ud800' holds half a character (a lone surrogate)"),
         ("recall", {"objective": "x"}, "unknown parameter 'objective' of intent 'query'"),
         ("get", {"ref": "failure/no"}, "nothing is named 'failure/no'"),
         ("related", {"ref": "gone", "max_hops": 99}, "max_hops 99 is out of bounds"),
@@ -525,3 +524,8 @@ def test_a_fix_of_the_user_s_own_store_says_so(user: Memory, memory: Memory, cal
     found = call("related", intent="solutions", ref="failure/gone").structured_content
     assert found is not None
     assert found["fixes"] == ["pin setuptools below 81", "use importlib.resources (of the user's own store)"]
+
+
+def test_what_a_client_writes_as_null_is_what_it_does_not_give(call: Call) -> None:
+    assert refs(call("recall", text=ERROR, intent=None, limit=None)) == refs(call("recall", text=ERROR))
+    assert refused(call("task", ref="no", action=None)) == refused(call("task", ref="no"))

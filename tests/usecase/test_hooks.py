@@ -17,6 +17,7 @@ from graphmem.rules.draft import keys_of, problem_in
 from graphmem.store.runtime import Client
 from graphmem.system.lock import locked
 from graphmem.usecase import hooks
+from graphmem.usecase.hooks import object_of
 from graphmem.usecase.writing.candidates import queue_of
 from tests.sample import Clock, data, open_memory
 from tests.secret_samples import KINDS, Maker
@@ -641,3 +642,7 @@ def test_a_fix_that_the_user_knows_goes_back_with_its_mark_and_a_pass_credits_no
     assert helped(user, "failure/gone") == 0
     asked = send(memory, "UserPromptSubmit", session="other", prompt=ERROR)
     assert "`user:failure/gone`" in asked.text
+
+
+def test_an_event_that_begins_with_a_byte_order_mark_is_read() -> None:
+    assert object_of('\ufeff{"hook_event_name": "Stop"}') == {"hook_event_name": "Stop"}
