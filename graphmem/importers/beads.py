@@ -2,7 +2,9 @@
 Beads: the tracker's ``issues.jsonl``, an issue a line.
 
 An issue is a task, in the campaign of the issue that it is a child of, else in ``imported``. An epic, and every other
-issue with children, is a campaign beside its task. A bug that was closed with a reason is a failure as well.
+issue with children, is a campaign beside its task. A bug that was closed with a reason that says what was done is a
+failure as well. A memory that the tracker keeps (``bd remember``) is a constraint where it says what must be, else a
+decision.
 """
 
 from collections import Counter
@@ -25,8 +27,10 @@ from graphmem.importers.reading import (
     task_name,
     with_own,
 )
+from graphmem.model.field import LIST_ITEMS
 from graphmem.model.vocabulary import RESERVED
 from graphmem.ndjson import Row, encode
+from graphmem.rules.note_items import items_of
 
 NAME = "beads"
 KINDS = ("campaign", "task")  # of records that the form holds
@@ -37,13 +41,21 @@ SYMMETRIC = ("related", "relates-to")
 TOMBSTONE = "tombstone"  # the status of an issue that was deleted
 KEPT = "x_beads"  # the field of what has no place of its own
 OF_CAMPAIGN = "of_campaign"  # among the own fields of an issue: those of the campaign beside its task
+# The words by which trackers resolve issues, and those that go with them: alone they do not say what was done.
+RESOLVES = frozenset(
+    "done fixed fix resolved solved closed close complete completed finished implemented merged landed shipped released"
+    " pushed verified tested works working duplicate wontfix invalid obsolete stale outdated cancelled canceled skipped"
+    " won't will not no longer all is was it this that the a an as by in on to of for and now already been has"
+    " issue bug task work main master branch pr commit".split()
+)
 DEFAULT = "imported"  # the campaign of issues without a parent
 Issues = Mapping[str, tuple[str, Row]]
 
 
 def is_meant(source: Source) -> bool:
     """Return whether a file holds what this module reads."""
-    return {"id", "title", "issue_type", "status"} <= (source.first_object or {}).keys()
+    found = source.first_object or {}
+    return {"id", "title", "issue_type", "status"} <= found.keys() or is_memory(found)
 
 
 def read(source: Source) -> ForeignInput:
@@ -51,6 +63,9 @@ def read(source: Source) -> ForeignInput:
     reading = ForeignInput(NAME)
     issues: dict[str, tuple[str, Row]] = {}
     for place, issue in source.objects(reading):
+        if is_memory(issue):
+            add_memory(reading, place, issue)
+            continue
         reading.read["issue"] += 1
         reading.read["dependency"] += len(dependencies_of(issue))
         number, title = issue.get("id"), issue.get("title")
@@ -64,6 +79,31 @@ def read(source: Source) -> ForeignInput:
             issues[number] = place, issue
     Importer(reading, issues, parents_among(issues)).run()
     return reading
+
+
+def is_memory(line: Row) -> bool:
+    """Return whether a line is a memory of the tracker, and not an issue."""
+    return line.get("_type") == "memory" and isinstance(line.get("key"), str) and isinstance(line.get("value"), str)
+
+
+def add_memory(reading: ForeignInput, place: str, line: Row) -> None:
+    """Add a memory: a rule, or what was decided."""
+    reading.read["memory"] += 1
+    fields = Fields(line)
+    del fields.left["_type"]
+    key, text = fields.text("key"), fields.text("value")
+    if key is None or text is None:
+        return reading.skip(place, "a memory needs a key and a value, both texts")
+    kind = "constraint" if any(item.kind == "constraint" for item in items_of(text)) else "decision"
+    created = fields.time("created_at")
+    row: Row = {"kind": kind, "name": slug_of(key), kind: text, "sources": [reading.origin(f"memory/{key}")]}
+    return reading.add(row | ({"created_at": created} if created else {}) | fields.rest(NAME), place)
+
+
+def says_what(reason: str | None) -> bool:
+    """Return whether a text says what was done, and not in one word, or in those of a tracker, that something was."""
+    words = reason.lower().split() if reason else []
+    return len(words) > 1 and any(word.strip(".,:;!?()'\"") not in RESOLVES for word in words)
 
 
 def parents_among(issues: Issues) -> frozenset[str]:
@@ -150,7 +190,8 @@ class Importer:
         if number in self.alone:
             return
         reason = fields.text("close_reason")
-        if sort == "bug" and status == "closed" and (fix := reason or Fields(issue).text("notes")):
+        fix = next(filter(says_what, (reason, Fields(issue).text("notes"))), None)
+        if sort == "bug" and status == "closed" and fix:
             self.reading.add({"kind": "failure", "trigger": said, "fix": fix, **shared}, place)
         links, kept = self.links(number, place, fields)
         if kept:
@@ -215,6 +256,8 @@ class Importer:
             elif sort == "blocks" and (number, target) in self.rings:
                 self.reading.skip(place, f"issue {number} needs {target}, which waits for it already")
                 kept.append(one)
+            elif sort == "blocks" and len(links) >= LIST_ITEMS:  # of a task that needs more, the rest are edges
+                self.add_edge(number, place, target, one)
             elif sort == "blocks":
                 links.append(("depends", f"task/{self.tasks[target]}"))
                 kept.append(one)

@@ -21,14 +21,51 @@ OBSERVATION = "observation"  # the type of an observation that does not fit into
 def is_meant(source: Source) -> bool:
     """Return whether a file holds what this module reads."""
     found = source.first_object or {}
-    return {"name", "entityType"} <= found.keys() or {"from", "to", "relationType"} <= found.keys()
+    return is_graph(source) or {"name", "entityType"} <= found.keys() or {"from", "to", "relationType"} <= found.keys()
 
 
 def read(source: Source) -> ForeignInput:
     """Return the entities and relations of a file."""
     reading = ForeignInput(NAME)
-    read_lines(reading, source.objects(reading))
+    lines = lines_of(source.document or {}) if is_graph(source) else source.objects(reading)
+    read_lines(reading, united(reading, lines))
     return reading
+
+
+def is_graph(source: Source) -> bool:
+    """Return whether a file holds the whole graph as one document, as the server's ``read_graph`` prints it."""
+    graph = source.document or {}
+    return isinstance(graph.get("entities"), list) and isinstance(graph.get("relations"), list)
+
+
+def lines_of(graph: Row) -> Iterator[tuple[str, Row]]:
+    """Yield the entities and relations of a graph as the server prints it, each with its place."""
+    for part in ("entities", "relations"):
+        listed = graph.get(part)
+        for number, one in enumerate(listed if isinstance(listed, list) else (), 1):
+            if isinstance(one, dict):
+                yield f"{part} {number}", one
+
+
+def united(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+    """Yield lines, those of one entity as one with the observations of all: unions of branches leave several."""
+    entities: dict[tuple[str, str], tuple[str, Row]] = {}
+    others: list[tuple[str, Row]] = []
+    for place, line in lines:
+        key = str(line.get("name")), str(line.get("entityType"))
+        more = line.get("observations")
+        if "entityType" not in line or not isinstance(more, list):
+            others.append((place, line))
+        elif key in entities:
+            reading.read["entity"] += 1
+            known = entities[key][1]["observations"]
+            fresh = [one for one in more if one not in known]
+            reading.read["observation"] += len(more) - len(fresh)
+            known += fresh
+        else:
+            entities[key] = place, {**line, "observations": [*more]}
+    yield from entities.values()
+    yield from others
 
 
 def read_lines(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> None:
@@ -57,10 +94,9 @@ def add_entity(reading: ForeignInput, place: str, line: Row, types: dict[str, st
     name, word = fields.text("name"), fields.text("entityType")
     if name is None or word is None:
         return reading.skip(place, "an entity needs a name and an entityType, both texts")
-    if name in types:
-        return reading.skip(place, f"entity {name!r} is there twice")
-    types[name] = reading.entity_type(word)
-    if types[name] != word:
+    kind = reading.entity_type(word)
+    types.setdefault(name, kind)  # relations name an entity alone, and mean the first of its name
+    if kind != word:
         fields.left["entityType"] = word
     created = fields.time("createdAt")
     times = {"created_at": created} if created else {}
@@ -69,13 +105,13 @@ def add_entity(reading: ForeignInput, place: str, line: Row, types: dict[str, st
     is_kept = len(value.encode()) <= VALUE_BYTES
     if is_kept and texts == given and value.split("\n") == texts:
         fields.left.pop("observations")
-    row: Row = {"kind": "entity", "type": types[name], "name": name, "sources": [reading.origin(name)], **times}
+    row: Row = {"kind": "entity", "type": kind, "name": name, "sources": [reading.origin(name)], **times}
     if is_kept and value:
         row["value"] = value
     reading.add(with_own(row | fields.rest(NAME), own), place)
     if not is_kept:
         for text in texts:
-            add_observation(reading, place, text, f"{types[name]}/{name}", times)
+            add_observation(reading, place, text, f"{kind}/{name}", times)
     return None
 
 

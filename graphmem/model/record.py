@@ -1,5 +1,6 @@
 """What every record has, and how a record becomes a row and a row a record."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,19 @@ from graphmem.names import SLUG, collapsed, slug, text_key
 
 Row = dict[str, JsonValue]
 CHECKED = object()  # the context in which a row is validated that was checked before: nothing dear is checked again
+
+
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+")
+INDEXED_CHARACTERS = 64 * 1024  # of a record; an import may keep any number
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield the texts of a JSON value, wherever they are in it, but for times."""
+    if isinstance(value, str):
+        yield from () if TIME.fullmatch(value) else (value,)
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(part)
 
 
 class Frozen(BaseModel):
@@ -263,9 +277,14 @@ class Record(Frozen):
 
     @property
     def indexed_text(self) -> str:
-        """The text whose words find the record: its search text, and what merges set aside beside it."""
+        """
+        The text whose words find the record: its search text, what merges set aside beside it, and what an import kept.
+
+        An import keeps what has no place of its own in a field that begins with ``x_``, such as the notes of an issue.
+        """
         aside = (found.text for found in self.alternates if found.field not in ("name", "match"))
-        return "\n".join((self.search_text, *aside))
+        kept = (value for name, value in (self.model_extra or {}).items() if name.startswith("x_"))
+        return "\n".join((self.search_text, *aside, *texts_in(list(kept))))[:INDEXED_CHARACTERS]
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.contract.imports import Imported
+from graphmem.importers.beads import says_what
 from tests.importers.real import ARE_THERE, SAMPLES, expected, unpacked
 from tests.pace import within
 from tests.sample import open_memory
@@ -75,7 +76,8 @@ def test_a_whole_tracker_is_accounted_for(name: str, tmp_path: Path) -> None:
         assert Counter(one["issue_type"] for one in kept) == told["by_type"]
         assert sum("comments" in one for one in kept) == told["with_comments"]
         bugs = [one for one in issues if one["issue_type"] == "bug" and one["status"] == "closed"]
-        assert total(answer, "failure") == sum(bool(one.get("close_reason") or one.get("notes")) for one in bugs)
+        said = [one for one in bugs if says_what(one.get("close_reason")) or says_what(one.get("notes"))]
+        assert total(answer, "failure") == len(said) > 0.9 * len(bugs)
         assert memory.validate().ok
         again = memory.imports.file(path)
         assert (again.created, again.merged, again.updated) == ({}, {}, {})
@@ -179,12 +181,78 @@ def test_of_issues_that_wait_for_each_other_one_dependency_is_left_out(tmp_path:
 def test_a_bug_that_says_the_same_as_another_is_one_failure(tmp_path: Path) -> None:
     closed = {"status": "closed", "issue_type": "bug", "title": "it crashes at the start"}
     path = write(
-        tmp_path, issue("bd-1", close_reason="restart it", **closed), issue("bd-2", close_reason="wait", **closed)
+        tmp_path,
+        issue("bd-1", close_reason="restart it", **closed),
+        issue("bd-2", close_reason="wait for it to start", **closed),
     )
     with open_memory(tmp_path) as memory:
         assert memory.imports.file(path).merged == {"failure": 1}
         made = record(memory, "failure", "bd-1")
         assert (made.sources, made.fix) == (("beads:bd-1", "beads:bd-2"), "restart it")
-        assert [one.text for one in made.alternates] == ["wait"]
+        assert [one.text for one in made.alternates] == ["wait for it to start"]
         again = memory.imports.file(path)
         assert (again.created, again.updated, again.unchanged["failure"]) == ({}, {}, 2)
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_fix"),
+    [
+        ("done", False), ("Completed.", False), ("All done!", False), ("Fixed in main", False), ("完了", False),
+        ("Merged to master, closed as completed", False), ("It works now", False), (None, False), ("", False),
+        ("restart it", True), ("Fixed by clearing the cache", True), ("pin setuptools<81", True),
+        ("Ограничить число повторов", True),
+    ],
+)  # fmt: skip
+def test_only_a_reason_that_says_what_was_done_is_a_fix(reason: str | None, is_fix: bool) -> None:
+    assert says_what(reason) == is_fix
+
+
+def test_what_a_bug_was_closed_with_is_no_fix_where_it_only_closes_it(tmp_path: Path) -> None:
+    closed = {"status": "closed", "issue_type": "bug"}
+    path = write(
+        tmp_path, issue("bd-1", title="it crashes", close_reason="done", **closed),
+        issue("bd-2", title="it hangs", close_reason="Closed", notes="take the lock once", **closed),
+    )  # fmt: skip
+    with open_memory(tmp_path) as memory:
+        assert memory.imports.file(path).created == {"campaign": 1, "failure": 1, "task": 2}
+        assert record(memory, "failure", "bd-2").fix == "take the lock once"
+        assert record(memory, "task", "bd-1").delivered == "done"
+
+
+def test_memories_of_the_tracker_are_rules_and_decisions(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, {"_type": "memory", "key": "deploy-rule", "value": "Never deploy on Friday"},
+        {"_type": "memory", "key": "db", "value": "The shop keeps its prices in Postgres"}, issue("bd-1"),
+        {"_type": "memory", "key": " ", "value": "x"},
+    )  # fmt: skip
+    with open_memory(tmp_path) as memory:
+        answer = memory.imports.file(path)
+        assert (answer.format, answer.read) == ("beads", {"dependency": 0, "issue": 1, "memory": 3})
+        assert len(answer.skipped) == 1
+        found = [memory.query(text).results[0].ref for text in ("deploy on Friday", "where are prices kept: Postgres")]
+        assert found == ["constraint/deploy-rule", "decision/db"]
+        assert memory.imports.file(path).created == {}
+
+
+def test_of_a_task_that_needs_very_many_the_rest_are_edges(tmp_path: Path) -> None:
+    needs = [{"depends_on_id": f"bd-{number}", "type": "blocks"} for number in range(130)]
+    path = write(tmp_path, *(issue(f"bd-{number}") for number in range(130)), issue("bd-all", dependencies=needs))
+    with open_memory(tmp_path) as memory:
+        answer = memory.imports.file(path)
+        assert (answer.created["task"], answer.created["relation"], answer.skipped) == (131, 130, [])
+        made = record(memory, "task", "bd-all")
+        edges = [edge for edge in memory.get(made.ref).relations if edge.type not in ("depends_on", "part_of")]
+        assert (len(made.depends), len(edges)) == (100, 30)
+        assert memory.imports.file(path).created == {}
+
+
+def test_what_an_issue_holds_beside_its_fields_is_found_by_its_words(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, issue("bd-1", title="Cart loses prices", design="Use a zebrafish table", notes="the wombat cache",
+                        acceptance_criteria="The quokka passes", comments=[{"id": 1, "text": "run the pangolin"}]),
+        issue("bd-2", title="Another one"),
+    )  # fmt: skip
+    with open_memory(tmp_path) as memory:
+        memory.imports.file(path)
+        for word in ("zebrafish", "quokka", "wombat", "pangolin"):
+            assert memory.query(word).results[0].ref == record(memory, "task", "bd-1").ref

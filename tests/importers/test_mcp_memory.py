@@ -40,9 +40,9 @@ def test_entities_and_relations_are_of_declared_types(tmp_path: Path) -> None:
         answer = memory.imports.file(path)
         assert answer.read == {"entity": 4, "line": 1, "observation": 4, "relation": 4}
         assert (answer.created, answer.dangling) == ({"entity": 2, "relation": 1}, 1)
-        assert len(answer.skipped) == 5
+        assert len(answer.skipped) == 4
         ada: Any = memory.get("person/Ada")
-        assert ada.record.value == "writes programs\nlives in London"
+        assert ada.record.value == "writes programs\nlives in London\ntwice"
         assert [(edge.type, edge.target) for edge in ada.relations] == [("works_on", "analytical_engine/Engine")]
         engine: Any = memory.get("analytical_engine/Engine").record
         assert engine.x_mcp_memory == {"createdBy": "ada", "entityType": "AnalyticalEngine"}
@@ -90,3 +90,41 @@ def test_a_whole_memory_is_accounted_for(tmp_path: Path) -> None:
         for name, number in told["relation_types"].items():
             assert stats.relations[name if name not in ("depends_on", "part_of") else f"their_{name}"] == number
         assert memory.validate().ok
+
+
+def test_an_entity_on_several_lines_has_the_observations_of_all(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, entity("D3", "draws", sort="technology"), entity("D3", "draws", "by an okapi", sort="technology"),
+        relation("D3", "Ada"), entity("D3", "ISC licence", sort="library"), entity("Ada", "writes"),
+    )  # fmt: skip
+    with open_memory(tmp_path) as memory:
+        answer = memory.imports.file(path)
+        assert (answer.read["entity"], answer.created["entity"], answer.skipped) == (4, 3, [])
+        made: Any = memory.get("technology/D3")
+        assert made.record.value == "draws\nby an okapi"
+        assert [edge.target for edge in made.relations] == ["person/Ada"]
+        assert memory.query("ISC licence").results[0].ref == "library/D3"
+        assert memory.imports.file(path).created == {}
+
+
+def test_an_observation_that_is_an_object_is_found_by_its_words(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, {**entity("Cache", sort="system"), "observations": ["Redis", {"content": "the narwhal way"}]}
+    )
+    with open_memory(tmp_path) as memory:
+        memory.imports.file(path)
+        assert memory.query("narwhal").results[0].ref == "system/Cache"
+
+
+def test_the_graph_as_the_server_prints_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    graph = {
+        "entities": [entity("Ada", "writes"), entity("Bo", "reads")],
+        "relations": [relation("Ada", "Bo", "knows")],
+    }
+    for indent in (None, 2):
+        path.write_text(json.dumps(graph, indent=indent))
+        (tmp_path / str(indent)).mkdir()
+        with open_memory(tmp_path / str(indent)) as memory:
+            answer = memory.imports.file(path)
+            assert (answer.format, answer.created) == ("mcp-memory", {"entity": 2, "relation": 1})
