@@ -84,8 +84,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if is_fast:
         subprocess.Popen.__init__ = starts_a_process  # type: ignore[method-assign]
     if is_fast or not (config.getoption("--all") or config.option.file_or_dir or config.option.keyword):
-        cases = Counter(map(name_of, items))
-        step = {name: -(-number // (FAST_CASES if is_fast else USUAL_CASES)) for name, number in cases.items()}
+        cases, slow = Counter(map(name_of, items)), {name_of(item) for item in items if item.get_closest_marker("slow")}
+        usual = FAST_CASES if is_fast else USUAL_CASES
+        step = {name: number if name in slow else -(-number // usual) for name, number in cases.items()}
         numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
         items[:] = [item for item in items if next(numbers[name_of(item)]) % step[name_of(item)] == 0]
 

@@ -150,6 +150,7 @@ WORKFLOWS = {"github": github, "gitlab": gitlab}
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
+@pytest.mark.slow
 def test_a_red_job_posts_one_comment_that_the_next_run_replaces(name: str, forge: Forge) -> None:
     workflow = WORKFLOWS[name]
     assert workflow(forge) == 1
@@ -166,6 +167,7 @@ def test_a_red_job_posts_one_comment_that_the_next_run_replaces(name: str, forge
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
+@pytest.mark.slow
 def test_an_error_of_the_check_fails_the_job_and_is_posted(name: str, forge: Forge) -> None:
     (forge.clone / "test_shop.py").write_text("def test_price():\n    pass\n")
     with (forge.clone / ".graphmem/data/failure.ndjson").open("ab") as file:
@@ -175,6 +177,7 @@ def test_an_error_of_the_check_fails_the_job_and_is_posted(name: str, forge: For
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
+@pytest.mark.slow
 def test_a_token_that_may_not_write_fails_no_job(name: str, forge: Forge) -> None:
     (forge.clone / "test_shop.py").write_text("def test_price():\n    pass\n")
     (forge.box / "refuse").touch()

@@ -22,6 +22,7 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=name_of)
+@pytest.mark.slow
 def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,6 +35,7 @@ def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(
 
 
 @pytest.mark.parametrize("name", sorted(generate_docs.PAGES))
+@pytest.mark.slow
 def test_a_generated_page_is_as_its_generator_writes_it(name: str) -> None:
     """Mend: python -m tests.generate_docs."""
     assert (DOCS / "reference" / name).read_text(encoding="utf-8") == generate_docs.page(name)

@@ -104,6 +104,7 @@ def test_a_clock_that_jumps_back_takes_no_edit_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_a_name_is_a_name_whatever_else_it_could_be(tmp_path: Path, name: str) -> None:
     with open_memory(tmp_path) as memory:
         memory.types.add_entity("part")

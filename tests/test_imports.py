@@ -88,6 +88,7 @@ def test_a_command_that_needs_no_vector_loads_no_model(tmp_path: Path) -> None:
         assert found <= READS.get(line, set()), line
 
 
+@pytest.mark.long
 def test_in_a_fresh_clone_no_command_but_cypher_builds_the_graph(tmp_path: Path) -> None:
     """A test that prepares the store in its own process would not see it: the first reading is what costs."""
     made = tmp_path / "made"

@@ -92,6 +92,7 @@ def test_a_reader_of_an_older_state_finds_its_vectors_after_a_compaction(
 
 
 @pytest.mark.parametrize("harm", ["flipped", "overwritten", "zeros"])
+@pytest.mark.slow
 def test_damaged_vectors_are_named_and_made_again(memory: Memory, tmp_path: Path, harm: str) -> None:
     expected = answers(memory)
     (path,) = (tmp_path / ".graphmem/local/vectors").glob("*.f32")

@@ -206,6 +206,7 @@ def test_types_are_listed_and_shown(graphmem: Graphmem) -> None:
     assert len(json.loads(graphmem("type", "list", "--json").out)["relations"]) == 15
 
 
+@pytest.mark.long
 def test_every_stored_query_can_be_run_by_name_with_the_parameters_it_lists(known: Graphmem) -> None:
     given = {
         "ref": "=no-yaml", "relation": "=causes", "target": "=app-down", "min_strength": ":=0.5",

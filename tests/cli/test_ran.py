@@ -178,6 +178,7 @@ def test_whatever_ails_the_store_the_command_runs_and_its_status_is_passed_on(
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-", *FULL])
+@pytest.mark.slow
 def test_a_closed_or_full_stream_does_not_change_the_status(closed: str) -> None:
     done = subprocess.run(
         ["sh", "-c", f'"$@" {closed}', "sh", sys.executable, "-m", "graphmem", "ran", "--", "sh", "-c", "exit 4"],

@@ -143,6 +143,7 @@ def typed(folder: Path, keys: str, *, editor: str = "/bin/false") -> str:
         ("es", "not accepted: the editor failed", "waiting"), ("\x03", "q quit: ", "waiting"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_a_key_decides_on_each_candidate(found: Graphmem, tmp_path: Path, keys: str, said: str, state: str) -> None:
     shown = typed(tmp_path, keys)
     assert "[1 of 1]" in shown

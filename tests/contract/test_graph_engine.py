@@ -93,6 +93,7 @@ def some(memory: Memory, kind: str, number: int = STARTS) -> list[str]:
 # --- one question, one answer ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_strongest_relations_within_two_hops_are_those_of_related(stores: list[Memory]) -> None:
     for memory in stores:
         for ref in [*some(memory, "failure"), *some(memory, "order", 1), *some(memory, "task", 1)]:
@@ -186,6 +187,7 @@ def test_the_hybrid_score_for_given_similarities_is_that_of_query(stores: list[M
 # --- the port -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_graph_that_followed_changes_is_the_one_that_is_built_again(stores: list[Memory]) -> None:
     nodes, edges = "MATCH (n) RETURN n", "MATCH (a)-[r]->(b) RETURN a.ref, r, b.ref"
     for memory in stores:

@@ -172,6 +172,7 @@ def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing
     assert contents(memory.client.layout.root) == before
 
 
+@pytest.mark.long
 def test_what_reads_changes_no_file_and_every_answer_has_its_type(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
     with open_memory(tmp_path) as memory:
@@ -206,6 +207,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
+@pytest.mark.long
 def test_a_use_case_that_takes_a_snapshot_is_one_moment_and_one_look_at_the_files(
     tmp_path: Path, done: list[str]
 ) -> None:

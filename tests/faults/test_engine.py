@@ -135,6 +135,7 @@ def test_a_limit_on_virtual_memory_that_leaves_room_changes_nothing(tmp_path: Pa
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="it does not keep this limit")
+@pytest.mark.long
 def test_too_low_a_limit_on_virtual_memory_is_said_with_what_is_needed(tmp_path: Path) -> None:
     filled(tmp_path, 50)
     assert run(tmp_path, ["cypher", "RETURN 1"], 2_000).returncode == 0

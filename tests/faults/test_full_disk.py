@@ -55,6 +55,7 @@ def truth(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.slow
 def test_what_failed_on_a_full_disk_did_not_happen_and_what_did_not_fail_did(small: Path, name: str) -> None:
     for room in ROOM:
         folder = small / f"{name.replace(' ', '-')}-{room}"

@@ -36,6 +36,7 @@ def filled(folder: Path) -> Path:
         return folder
 
 
+@pytest.mark.long
 def test_imports_at_once_lose_nothing(tmp_path: Path) -> None:
     processes = get_context("spawn")
     alone, shared = filled(tmp_path / "alone"), filled(tmp_path / "shared")

@@ -89,6 +89,7 @@ def rows(repository: Repository) -> list[set[str]]:
 
 @pytest.mark.parametrize("is_before", [True, False], ids=["before-purge", "after-purge"])
 @pytest.mark.parametrize("tool", ["filter-repo", "filter-branch"])
+@pytest.mark.slow
 def test_the_program_removes_the_purged_rows_from_every_commit_and_nothing_else(
     project: Repository, tmp_path: Path, tool: str, is_before: bool
 ) -> None:

@@ -498,6 +498,7 @@ PLAN = [{"seq": 1, "slug": "choose", "objective": "Choose a provider"}]
 
 
 @pytest.mark.parametrize("goes_on", [False, True], ids=["blocked", "blocked and begun again"])
+@pytest.mark.slow
 def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_order(
     tmp_path: Path, goes_on: bool
 ) -> None:

@@ -55,6 +55,7 @@ def merged(project: Path, ours: Work, theirs: Work) -> Memory:
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
+@pytest.mark.slow
 def test_a_type_renamed_on_one_branch_and_used_on_the_other_is_one_type_after_a_repair(
     project: Path, *, is_ours: bool
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_type_renamed_on_one_branch_and_used_on_the_other_is_one_type_after_a_
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
+@pytest.mark.slow
 def test_a_type_dropped_on_one_branch_and_used_on_the_other_keeps_what_that_one_added(
     project: Path, *, is_ours: bool
 ) -> None:

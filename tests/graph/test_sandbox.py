@@ -263,6 +263,7 @@ def test_a_query_that_switches_its_time_limit_off_is_stopped_from_outside(
     ["RETURN cast('290000-01-01' AS TIMESTAMP)", "RETURN " + "(" * 100_000 + "1" + ")" * 100_000],
     ids=["a year that Python has not", "depth"],
 )
+@pytest.mark.slow
 def test_a_query_that_breaks_the_engine_breaks_only_the_child(graph: Path, query: str) -> None:
     with pytest.raises(Unavailable, match=r"brought the engine down|more memory|longer"):
         ask(graph, query, timeout_s=1.0)

@@ -47,6 +47,7 @@ def folder_of_the_service(project: Project) -> str:
 
 
 @pytest.mark.parametrize("way", ["serve", "hook", "autostart"])
+@pytest.mark.slow
 def test_the_service_runs_nothing_of_the_folder_that_it_is_started_in(project: Project, way: str) -> None:
     event = json.dumps({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"})
     match way:

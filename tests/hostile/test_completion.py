@@ -43,6 +43,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("shell", PRINTS)
+@pytest.mark.slow
 def test_only_names_of_plain_characters_are_offered(store: Path, shell: str) -> None:
     for typed, expected in (("thing/", HARMLESS), ("thi", HARMLESS), ("", HARMLESS), ("-r", [])):
         more = {name: value.format(typed) for name, value in PRINTS[shell].items()}
@@ -103,6 +104,7 @@ def test_the_tab_key_completes_in_other_shells(store: Path, shell: list[str], so
     assert not list(store.rglob("PWN"))
 
 
+@pytest.mark.long
 def test_a_bash_that_completes_and_runs_a_line_runs_nothing_else(store: Path) -> None:
     """On a real terminal: the tab key, then Enter."""
     with terminal_of(["bash", "--norc", "--noprofile", "-i"], store) as terminal:

@@ -256,6 +256,7 @@ def test_a_hostile_store_harms_nothing_and_ends_every_command_in_words(
 
 
 @pytest.mark.parametrize("seed", some(range(SEEDS), {0, 2}))
+@pytest.mark.slow
 def test_several_attacks_at_once_do_no_more(runner: Runner, stranger: Path, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     whole = ("a_file_in_the_place_of_the_store", "a_store_that_is_a_link", "files_in_the_place_of_folders")

@@ -51,6 +51,7 @@ def search(matcher: Matcher, log: bytes) -> set[int]:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(HOSTILE, min_size=1, max_size=20))
+@pytest.mark.long
 def test_hostile_expressions_have_one_budget(expressions: list[str]) -> None:
     usable = [text for text in expressions if can_be_stored(text)]
 

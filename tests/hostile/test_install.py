@@ -158,6 +158,7 @@ def trap(tmp_path: Path) -> Iterator[Path]:
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.long
 def test_every_command_that_install_writes_is_absolute_and_runs_nothing_of_the_folder_it_runs_in(
     clone: Path, home: Path, trap: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def test_an_event_with_a_line_end_in_its_type_or_subject_is_not_read(
         ("get", "thing/logi"),
     ],
 )
+@pytest.mark.slow
 def test_no_text_of_the_store_begins_a_line(
     folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:

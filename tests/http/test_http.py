@@ -587,6 +587,7 @@ def test_many_callers_at_the_same_time_lose_nothing(project: Project) -> None:
     assert served.call("list", kind="failure").body["total"] == 40
 
 
+@pytest.mark.long
 def test_a_token_of_a_scope_gives_what_the_scope_allows(project: Project) -> None:
     project.here("add", "failure", "--name", "boom", "--trigger", TRIGGER)
     project.here("add", "pattern", "--name", "calm", "--trigger", "noise", "--insight", "be calm")

@@ -54,6 +54,7 @@ def records(memory: Memory, kind: str) -> list[Any]:
 
 @ARE_THERE
 @pytest.mark.parametrize("name", ["beads_late.jsonl", "beads_polluted.jsonl"])
+@pytest.mark.long
 def test_a_whole_tracker_is_accounted_for(name: str, tmp_path: Path) -> None:
     told, path = expected(name), unpacked(name, tmp_path)
     issues = [json.loads(line) for line in path.read_text().splitlines()]

@@ -335,6 +335,7 @@ def strip(value: object) -> object:
      ("drop", (3, 0))]
 )  # fmt: skip
 @given(st.lists(steps, min_size=5, max_size=40))
+@pytest.mark.long
 def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         lived = History(Path(first))

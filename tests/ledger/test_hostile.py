@@ -95,6 +95,7 @@ def test_very_many_repeated_rows_take_no_longer_than_others(memory: Memory, tmp_
 @pytest.mark.parametrize(
     "line", [b'"' + b'\\"' * 200_000, b"[" * 200_000, b'{"a":' * 200_000, b'"' + b'\\"' * 99_999 + b"\\"]
 )
+@pytest.mark.slow
 def test_a_line_made_to_be_slow_is_refused_at_once(memory: Memory, tmp_path: Path, line: bytes) -> None:
     write(data(tmp_path, "failure"), line + b"\n", failure("a"))
     start = time.process_time()

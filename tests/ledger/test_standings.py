@@ -110,6 +110,7 @@ class History:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(steps, min_size=3, max_size=14))
+@pytest.mark.long
 def test_lessons_stand_as_the_files_alone_say(history: list[tuple[Any, ...]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = History(Path(folder))

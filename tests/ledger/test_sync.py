@@ -548,6 +548,7 @@ WITHOUT_RIGHTS = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() 
 
 @pytest.mark.skipif(bool(WITHOUT_RIGHTS) and not shutil.which("setpriv"), reason="root may write everywhere")
 @pytest.mark.parametrize("has_local", [True, False])
+@pytest.mark.slow
 def test_a_folder_that_may_only_be_read_is_read(store: Memory, tmp_path: Path, has_local: bool) -> None:
     store.solutions("a")
     store.close()

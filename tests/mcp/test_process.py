@@ -99,6 +99,7 @@ def called(answer: Mapping[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("version", [LEGACY, MODERN])
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_the_tools_are_listed(folder: Path, version: str) -> None:
     """What the importer notes before the list of tools is asked for; after it, the import of the SDK begins."""
     methods = ["initialize" if version == LEGACY else "server/discover", *LISTS[1:]]
@@ -167,6 +168,7 @@ def test_the_client_of_the_sdk_recalls_over_standard_input_and_output(folder: Pa
     assert 'fix: "make room"' in said
 
 
+@pytest.mark.long
 def test_lists_are_answered_while_the_sdk_is_imported(folder: Path) -> None:
     with started(folder) as talk:
         talk.ask(1, "initialize")
@@ -263,6 +265,7 @@ def test_malformed_lines_are_passed_over(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("lines", [[], [request(1, "initialize", LEGACY)], [request(1, "tools/list", MODERN)]])
+@pytest.mark.slow
 def test_the_end_of_the_input_ends_the_process(folder: Path, lines: list[str]) -> None:
     with started(folder) as talk:
         talk.send(*lines)
@@ -316,6 +319,7 @@ def children_of(parent: int) -> list[int]:
     return [int(child) for file in found for child in file.read_text().split()]
 
 
+@pytest.mark.long
 def test_a_slow_call_holds_up_no_other_and_can_be_cancelled(folder: Path) -> None:
     with started(folder) as talk:
         talk.ask(1, "initialize")
@@ -332,6 +336,7 @@ def test_a_slow_call_holds_up_no_other_and_can_be_cancelled(folder: Path) -> Non
         assert 3 not in talk.answers
 
 
+@pytest.mark.long
 def test_calls_at_once_are_all_answered_and_all_written(folder: Path) -> None:
     with started(folder) as talk:
         talk.ask(1, "initialize")

@@ -373,6 +373,7 @@ def test_task_says_what_can_start_and_finishes_the_campaign(call: Call, memory: 
     assert memory.get("campaign/login").record.model_dump()["outcome"] == "it was enough"
 
 
+@pytest.mark.slow
 def test_cypher_returns_rows_with_records_by_their_references(call: Call) -> None:
     result = call(
         "cypher", query="MATCH (f:Failure {name: $name}) RETURN f.name AS name, f", parameters={"name": "gone"}

@@ -141,6 +141,7 @@ def test_the_literals_that_an_expression_needs_are_read_from_its_text(expression
         ("a" * 1_001, True),
     ],
 )
+@pytest.mark.slow
 def test_an_expression_that_regex_would_compile_for_long_is_large(expression: str, is_large: bool) -> None:
     assert Expression(expression + "(?!x)").is_large is is_large
     began = time.process_time()

@@ -118,6 +118,7 @@ def test_a_failure_has_its_known_fix_below_the_traceback_and_a_pass_says_that_it
     assert "failure/no-b  [the same line]  helped 1 of 1" in run()[1]
 
 
+@pytest.mark.long
 def test_nothing_is_done_unless_it_is_switched_on(project: Path, run: Pytest) -> None:
     for switch, options in ((None, ()), ("0", ("--graphmem",))):
         status, printed = run(*options, switch=switch)
@@ -128,6 +129,7 @@ def test_nothing_is_done_unless_it_is_switched_on(project: Path, run: Pytest) ->
     assert SECTION in run(switch=None)[1]
 
 
+@pytest.mark.long
 def test_workers_of_xdist_report_and_the_controller_asks(project: Path, run: Pytest) -> None:
     pytest.importorskip("xdist")
     status, printed = run("-p", "xdist", "-n", "2")
@@ -151,6 +153,7 @@ def test_a_module_that_cannot_be_imported_is_a_failure_and_a_test_of_it_settles_
     assert f"{HELPED}failure/no-shop\n" in run()[1]
 
 
+@pytest.mark.long
 def test_a_pass_with_nothing_changed_is_flaky_and_an_unknown_error_is_offered(project: Path, run: Pytest) -> None:
     (project / "test_flaky.py").write_text(
         "import os\ndef test_pool():\n    if os.environ.get('BUSY'):\n        raise TimeoutError('the pool is empty')\n"
@@ -177,6 +180,7 @@ def test_a_test_that_was_emptied_is_no_pass(project: Path, run: Pytest) -> None:
     assert reports(project) == []
 
 
+@pytest.mark.long
 def test_a_test_that_passes_and_fails_when_it_is_taken_down_is_no_pass(project: Path, run: Pytest) -> None:
     suite = (
         "import pytest\n@pytest.fixture\ndef cart():\n    yield 'b'\n    {'a': 1}['b']\n"
@@ -206,6 +210,7 @@ def test_a_suite_below_the_project_has_its_path_in_the_names(project: Path, run:
 
 
 @pytest.mark.parametrize("status", [0, 1])
+@pytest.mark.slow
 def test_no_store_or_a_locked_or_damaged_one_is_a_line_and_never_the_status(
     status: int, project: Path, run: Pytest
 ) -> None:

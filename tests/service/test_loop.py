@@ -234,6 +234,7 @@ def test_whatever_comes_a_hook_says_nothing_and_does_not_fail(project: Project) 
 
 
 @pytest.mark.parametrize("line", ["tests/test_shop.py::test_17 ok", '\\x "quoted"\t\\', '"\\"\\"\\', "ü€😀\x1b[0m"])
+@pytest.mark.slow
 def test_of_a_huge_event_both_ends_are_read(project: Project, line: str) -> None:
     """The known error is in the last of a million lines."""
     project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")

@@ -440,6 +440,7 @@ def test_at_sigterm_a_service_ends_after_the_command_that_it_runs(served: Projec
 # --- killed in the middle -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_nothing_is_lost_or_doubled_when_the_service_is_killed_among_writers(project: Project) -> None:
     """A caller whose service dies runs its command by itself; reports have the same ids then, and count once."""
     project.here("add", "failure", "--name", "boom", "--trigger", "it went boom")
@@ -515,6 +516,7 @@ main()
 
 
 @pytest.mark.parametrize("when", ["late", "early"])
+@pytest.mark.slow
 def test_a_service_that_dies_before_its_answer_is_repeated_and_changes_nothing_twice(
     project: Project, when: str
 ) -> None:

@@ -425,6 +425,7 @@ def following(folder: Path, *words: str) -> Iterator[Followed]:
             pipe.close()
 
 
+@pytest.mark.long
 def test_a_follower_prints_what_another_process_does_until_it_is_interrupted(tmp_path: Path) -> None:
     open_memory(tmp_path).close()
     with following(tmp_path) as found:
@@ -438,6 +439,7 @@ def test_a_follower_prints_what_another_process_does_until_it_is_interrupted(tmp
         assert sum("inbox-added" in one for one in found.lines) == 1
 
 
+@pytest.mark.long
 def test_a_follower_prints_what_a_merge_brings(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "project")
     open_memory(repository.folder).close()

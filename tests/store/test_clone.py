@@ -45,6 +45,7 @@ def test_reading_by_name_does_not_wait_for_the_clues(clone: Path) -> None:
         ("E   Kind7Error: widget 7x is broken", "signature"),
     ],
 )
+@pytest.mark.slow
 def test_match_right_after_a_fresh_clone_finds_everything(clone: Path, line: str, by: str) -> None:
     with open_memory(clone) as memory:
         (found,) = [hit for hit in memory.match([line.encode()]).results if hit.ref == "failure/f7"]
@@ -88,6 +89,7 @@ def test_many_edits_from_elsewhere_take_the_place_of_the_clues_that_were_there(c
         assert found == {"failure/f7"}
 
 
+@pytest.mark.long
 def test_several_processes_make_the_clues_at_the_same_time(clone: Path) -> None:
     with open_memory(clone) as memory:
         memory.get("f7")
@@ -117,6 +119,7 @@ def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch
         assert text in memory.client.runtime.shown_messages
 
 
+@pytest.mark.long
 def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edges = [edge(f"failure/f{n}", "causes", f"failure/f{n + 1}") for n in range(MANY - 1)]
     write(data(clone, "relations/causes"), *edges)

@@ -506,6 +506,7 @@ def test_a_foreign_event_is_not_answered(memory: Memory, event: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, "x" * 3_000_000, {"a": {"b": [[["deep"]]]}}, ["\ud800"]])
+@pytest.mark.slow
 def test_an_event_with_odd_fields_is_answered_as_far_as_it_can_be(known: Memory, value: Any) -> None:
     for name in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"):
         more: dict[str, Any] = dict.fromkeys(("source", "prompt", "tool_input", "tool_response", "error"), value)

@@ -78,6 +78,7 @@ def test_an_agent_runs_it_over_mcp(filled: Memory) -> None:
         ("failure/x", "// x\n// column a STRING\nMATCH (f:Failure) RETURN f.nam AS a", "Cannot find property nam"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_what_is_wrong_with_a_file_is_named_and_it_does_not_run(
     filled: Memory, tmp_path: Path, name: str, text: str, message: str
 ) -> None:
@@ -110,6 +111,7 @@ def test_a_link_is_not_followed_and_of_too_many_files_the_first_are_read(
     assert finding.message == "2 queries; the first 1 are read"
 
 
+@pytest.mark.long
 def test_queries_that_take_the_engine_long_to_read_hold_up_no_check(
     filled: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

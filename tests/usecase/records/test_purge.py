@@ -146,6 +146,7 @@ def test_records_that_quote_what_was_purged_are_named(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("step", range(1, 12))
+@pytest.mark.slow
 def test_what_a_purge_that_was_cut_off_left_is_cleared_by_the_next_command(
     store: Memory, tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iter
 
 
 @pytest.mark.parametrize("pair", AGAIN, ids=[pair["sort"] for pair in AGAIN])
+@pytest.mark.slow
 def test_a_failure_that_is_reported_again_is_merged(stored: Memory, pair: dict[str, Any]) -> None:
     answer = stored.failures.add(pair["again"], name="again", dry_run=True)
     assert answer.ref != "failure/again"

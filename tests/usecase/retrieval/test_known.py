@@ -225,6 +225,7 @@ def test_another_error_of_the_same_sort_is_not_known(messages: Memory, other: st
     assert not messages.query(f"The nightly job stops with this: {other}\nPlease look into it.").known
 
 
+@pytest.mark.long
 def test_what_add_merges_is_known_and_what_it_tells_apart_is_not(tmp_path: Path, embedder: Embedder) -> None:
     """Five of those told apart are known: three by a line that is the same, one each by an order and a duration."""
     for name, other, most in (("again", "again", 42), ("others", "other", 5)):

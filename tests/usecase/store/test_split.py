@@ -33,6 +33,7 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("files", [16, 256])
+@pytest.mark.slow
 def test_the_files_joined_are_the_lines_of_the_one_file(
     memory: Memory, tmp_path: Path, files: Literal[1, 16, 256]
 ) -> None:

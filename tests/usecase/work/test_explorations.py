@@ -169,6 +169,7 @@ def test_the_last_report_of_a_mode_counts(memory: Memory) -> None:
     assert memory.get(ref).record.structure == "looked again"  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_reports_of_several_processes_are_all_kept(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         session = memory.explorations.start().session

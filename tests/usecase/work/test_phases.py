@@ -156,6 +156,7 @@ def test_an_item_is_named_by_the_beginning_of_its_id(memory: Memory) -> None:
         memory.inbox.add("  ")
 
 
+@pytest.mark.long
 def test_items_that_are_added_at_the_same_time_are_all_there(tmp_path: Path) -> None:
     open_memory(tmp_path).close()
     code = (
