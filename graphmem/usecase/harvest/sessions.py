@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphmem.contract.harvest import Harvested, ImportSessionsRequest
 from graphmem.errors import BadInput, GraphmemError, Usage
-from graphmem.git import commands
+from graphmem.git.places import worktrees
 from graphmem.importers.sessions.places import CLIENTS, READERS, TranscriptFile, given, usual
 from graphmem.importers.sessions.session import ForeignSession
 from graphmem.machine.candidates import SourceMark
@@ -74,17 +74,6 @@ def refuse_unknown(request: ImportSessionsRequest) -> None:
     for path in request.paths:
         if not (current_folder() / path).exists():
             raise BadInput(f"{str(path)!r} is not there", hint="a transcript, or a folder that holds some")
-
-
-def worktrees(root: Path) -> list[str]:
-    """Return the folders of a repository's worktrees, or the project's own folder."""
-    try:
-        listed = commands.git(root, "worktree", "list", "--porcelain", "-z") or b""
-    except GraphmemError:
-        listed = b""
-    named = [line.decode("utf-8", "surrogateescape") for line in listed.split(b"\0")]
-    found = [line.removeprefix("worktree ") for line in named if line.startswith("worktree ")]
-    return list(dict.fromkeys([str(root), *found]))
 
 
 def files_of(
