@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -13,9 +13,11 @@ from graphmem.importers.sessions.places import CLIENTS, READERS, TranscriptFile,
 from graphmem.importers.sessions.session import ForeignSession
 from graphmem.machine.candidates import SourceMark
 from graphmem.model.field import as_day
+from graphmem.model.transcript import Message, RanCommand, TranscriptEvent
 from graphmem.rules.correction import correction_of
 from graphmem.rules.draft import drafted, flaky, left_open
 from graphmem.rules.fix_pairs import SessionReader
+from graphmem.rules.own_lines import own_text
 from graphmem.rules.secrets import redacted
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder, variables
@@ -130,13 +132,20 @@ def resolved(folder: str) -> str:
     return os.path.realpath(folder) if folder and "\0" not in folder else ""
 
 
+def without_user(event: TranscriptEvent) -> TranscriptEvent:
+    """Return an event without what graphmem showed in it of the user's own store."""
+    if isinstance(event, RanCommand):
+        return replace(event, output=own_text(event.output, event.command))
+    return replace(event, text=own_text(event.text)) if isinstance(event, Message) else event
+
+
 def read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> None:
     """Read a session: its fix pairs, what it left open, and what the person corrected."""
     reader, source = SessionReader(), {"source": session.client, "session": redacted(session.session)[:MOST_ID]}
     real = resolved(folder)
     root = next((root for root in haul.roots if real == root or real.startswith(f"{root}/")), folder)
     acted = False
-    for event in session.events:
+    for event in map(without_user, session.events):
         if haul.since and event.at and event.at < haul.since:
             continue
         for pair in reader.read(event):
