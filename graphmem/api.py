@@ -1803,7 +1803,14 @@ class Memory(Handle):
         return answer
 
     def add_rows(
-        self, lines: Log, *, name: str = "input", dedup: bool = False, skip_invalid: bool = False, verbose: bool = False
+        self,
+        lines: Log,
+        *,
+        name: str = "input",
+        dedup: bool = False,
+        skip_invalid: bool = False,
+        verbose: bool = False,
+        purges: bool = False,
     ) -> BulkAdded:
         """
         Add NDJSON rows of any kind, in any order, all or none.
@@ -1814,12 +1821,13 @@ class Memory(Handle):
             dedup: Merge rows that say the same as a record.
             skip_invalid: Add the valid rows, and put the invalid ones aside in a file.
             verbose: Return what became of each row.
+            purges: Take rows of kind purge too: they destroy records for good.
 
         Raises:
             BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
         """
         answer: BulkAdded = self.call(
-            "add_rows", lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose
+            "add_rows", lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose, purges=purges
         )
         return answer
 

@@ -18,7 +18,7 @@ import pytest
 from graphmem import Memory
 from graphmem.contract.store import Trust
 from graphmem.embed.model import Embedder
-from graphmem.git.commands import has_git_folder
+from graphmem.git.places import top_of
 from graphmem.graph.kuzu import writer
 from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened
@@ -71,7 +71,7 @@ def open_memory(
 
 def new_store(folder: Path) -> None:
     """Make a store as ``init`` does, which takes longer than to copy what one made; it tells git too, where that is."""
-    if has_git_folder(folder.resolve()):
+    if top_of(folder) is not None:
         Memory.init(folder, nested=True)
     else:
         shutil.copytree(sample_store(), folder / ".graphmem")

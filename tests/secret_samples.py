@@ -68,6 +68,13 @@ class Maker:
         return "\n".join(f"2026-11-24 10:{minute}:00,000 INFO {line}" for line in self.private_key().splitlines())
 
 
+def putty_key(made: Maker) -> tuple[str, str]:
+    """Return a file of PuTTY, and the lines of its private key."""
+    lines = [*(made.text(WIDE, 64) for _ in range(3)), made.text(WIDE, 30) + "=="]
+    head = "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nComment: ann"
+    return f"{head}\nPrivate-Lines: 4\n" + "\n".join(lines) + "\nPrivate-MAC: 00", " ".join(lines)
+
+
 DJANGO = string.ascii_lowercase + string.digits + "!@#$%^&*(-_=+)"
 # By kind: a text as somebody would write it down, and the secret in it.
 KINDS: Mapping[str, Callable[[Maker], tuple[str, str]]] = {
@@ -166,6 +173,39 @@ KINDS: Mapping[str, Callable[[Maker], tuple[str, str]]] = {
     "coloured password": lambda made: around("password=\x1b[31m{}\x1b[0m is refused", made.password()),
     "coloured name": lambda made: around("DB_\x1b[1;31mPASSWORD\x1b[0m={}", made.password()),
     "well-known password": lambda made: around("the login has password={}", f"MyP@ssw0rd{made.text(string.digits, 1)}"),
+    "supabase": lambda made: around("supabase login {}", f"{'sbp'}_{made.text(LOWER_HEX, 40)}"),
+    "supabase secret": lambda made: around("apikey: {}", f"{'sb'}_secret_{made.text(SAFE, 31)}"),
+    "doppler": lambda made: around("doppler run -t {}", f"{'dp'}.pt.{made.text(WORD, 43)}"),
+    "doppler service": lambda made: around("doppler: {}", f"{'dp'}.st.dev_eu.{made.text(WORD, 43)}"),
+    "postman": lambda made: around("newman {}", f"{'PMAK'}-{made.text(LOWER_HEX, 24)}-{made.text(LOWER_HEX, 34)}"),
+    "figma": lambda made: around("figma: {}", f"{'figd'}_{made.text(SAFE, 40)}"),
+    "pulumi": lambda made: around("pulumi login: {}", f"{'pul'}-{made.text(LOWER_HEX, 40)}"),
+    "fly": lambda made: around("fly auth {}", f"{'fo1'}_{made.text(SAFE, 43)}"),
+    "fly deploy": lambda made: around("FlyV1 {}", f"{'fm2'}_lJPEC{made.text(WIDE, 160)}=="),
+    "sentry auth": lambda made: around("sentry-cli {}", f"{'sntrys'}_eyJ{made.text(SAFE, 80)}"),
+    "sentry user": lambda made: around("sentry-cli {}", f"{'sntryu'}_{made.text(LOWER_HEX, 64)}"),
+    "mapbox": lambda made: around("mapbox: {}", f"{'sk'}.eyJ{made.text(WORD, 60)}.{made.text(SAFE, 22)}"),
+    "artifactory": lambda made: around("jfrog {}", f"{'AKCp'}{made.text(WORD, 69)}"),
+    "airtable": lambda made: around("airtable: {}", f"{'pat'}{made.text(WORD, 14)}.{made.text(LOWER_HEX, 64)}"),
+    "netlify": lambda made: around("netlify {}", f"{'nfp'}_{made.text(WORD, 36)}"),
+    "heroku": lambda made: around("heroku: {}", f"{'HRKU'}-{made.uuid()}"),
+    "heroku new": lambda made: around("heroku: {}", f"{'HRKU'}-AA{made.text(SAFE, 58)}"),
+    "discord bot": lambda made: around(
+        "the discord bot has {}", f"{'M'}{made.text(WORD, 25)}.G{made.text(SAFE, 5)}.{made.text(SAFE, 38)}"
+    ),
+    "okta": lambda made: around("curl -H 'X: {}'", f"{'SSWS'} 00{made.text(SAFE, 40)}"),
+    "tailscale": lambda made: around("tailscale up {}", f"{'tskey'}-auth-{made.text(WORD, 16)}-{made.text(WORD, 32)}"),
+    "new relic": lambda made: around("newrelic {}", f"{'NRAK'}-{made.text(CAPITALS, 27)}"),
+    "planetscale": lambda made: around("pscale {}", f"{'pscale'}_tkn_{made.text(SAFE, 43)}"),
+    "rubygems": lambda made: around("gem push {}", f"{'rubygems'}_{made.text(LOWER_HEX, 48)}"),
+    "square": lambda made: around("square: {}", f"{'sq0'}atp-{made.text(SAFE, 22)}"),
+    "1password": lambda made: around("op: {}", f"{'ops'}_eyJ{made.text(SAFE, 220)}"),
+    "docker config": lambda made: around(
+        '{{"auths": {{"ghcr.io": {{"auth": "{}"}}}}}}', base64.b64encode(f"ann:{made.any_password()}".encode()).decode()
+    ),
+    "wifi": lambda made: around('network={{ ssid="home" psk="{}" }}', f"{made.password()} {made.password()}"),
+    "wifi key": lambda made: around("psk={}", made.text(LOWER_HEX, 64)),
+    "putty": putty_key,
 }
 
 

@@ -260,6 +260,7 @@ def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> Non
     views |= {
         table: is_seen.format("record") for table in ("label", "signature", "expression", "line", "error", "standing")
     }
+    views["question"] = "EXISTS (SELECT 1 FROM temp.fact AS asked WHERE asked.question = question.text_hash)"
     for table, condition in views.items():
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")
 

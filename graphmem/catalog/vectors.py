@@ -69,8 +69,9 @@ class VectorStore:
 
     def __init__(self, catalog: Reads, folder: Path, encoder: Encoder) -> None:
         self.connection = catalog.connection
+        self.sees_all = catalog.visible is None
         # A view, which hides records from a caller, has no index of its own.
-        self.by_place = "record INDEXED BY record_place" if catalog.visible is None else "record"
+        self.by_place = "record INDEXED BY record_place" if self.sees_all else "record"
         self.encoder = encoder
         self.folder = folder
         self.fingerprint, self.dimensions = encoder.fingerprint, encoder.dimensions
@@ -419,18 +420,21 @@ class VectorStore:
             query: float32, shape ``(dimensions,)``, unit length.
             limit: at most this many, those with the largest cosine.
         """
-        some = "SELECT 1 FROM question WHERE vector IS NOT NULL LIMIT 1"
-        if not self.is_current or self.connection.execute(some).fetchone() is None:
+        some = "SELECT text_hash, vector FROM question WHERE vector IS NOT NULL"
+        if not self.is_current or self.connection.execute(f"{some} LIMIT 1").fetchone() is None:
             return {}
-        rows, found = self.rows(), dict[bytes, float]()
-        likeness = None if self.is_sketched else self.likeness(rows, query)
-        places = self.sketch.nearest(query, limit * 8, len(rows)) if likeness is None else best(likeness, limit * 8)
-        for part in chunks(places.tolist()):
-            sql = f"SELECT text_hash, vector FROM question WHERE vector IN ({marks(part)})"
-            asked = self.connection.execute(sql, part).fetchall()
-            measured = cosines(rows[[place for _, place in asked]], query).tolist()
-            found |= {digest: value for (digest, _), value in zip(asked, measured, strict=True) if value > least}
-        return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+        rows = self.rows()
+        if self.is_sketched:
+            asked: list[tuple[bytes, int]] = []
+            for part in chunks(self.sketch.nearest(query, limit * 8, len(rows)).tolist()):
+                asked += self.connection.execute(f"{some} AND vector IN ({marks(part)})", part).fetchall()
+            measured = cosines(rows[[place for _, place in asked]], query)
+        else:  # the products are there, and no row of a record takes the place of a question
+            asked = self.connection.execute(some).fetchall()
+            measured = self.likeness(rows, query)[[place for _, place in asked]]
+        pairs = zip([digest for digest, _ in asked], measured.tolist(), strict=True)
+        near = [pair for pair in pairs if pair[1] > least]
+        return dict(sorted(near, key=lambda pair: (-pair[1], pair[0]))[:limit])
 
     def likeness_among(self, questions: Sequence[bytes]) -> list[list[float]]:
         """Return the cosines of some questions with each other, shape ``(questions, questions)``."""
@@ -440,9 +444,13 @@ class VectorStore:
 
     @property
     def is_sketched(self) -> bool:
-        """Whether there are so many rows that short vectors choose among them, and nearly all of them have one."""
+        """
+        Whether there are so many rows that short vectors choose among them, and nearly all of them have one.
+
+        Not for a caller who sees some records: how many others are near would decide what is chosen.
+        """
         rows = self.size() // self.row_bytes
-        return rows >= SKETCH_ROWS and rows - STEP <= len(self.sketch) <= rows
+        return self.sees_all and rows >= SKETCH_ROWS and rows - STEP <= len(self.sketch) <= rows
 
     def sketch_all(self) -> None:
         """Give every row of a large file its short vector; where the disk is full the whole rows have to do."""

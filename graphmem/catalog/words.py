@@ -97,6 +97,9 @@ def title_of(text: str) -> str:
 
 
 SEARCHED = "SELECT id FROM record WHERE is_live AND text_hash IS NOT NULL"
+# The plus keeps SQLite from looking up each of very many records in the index by its number.
+HELD = f"FROM lexical WHERE lexical MATCH ? AND +rowid IN ({SEARCHED})"
+BM25_K1, BM25_B = 1.2, 0.75  # as FTS5 has them
 
 
 class LexicalIndex(Index):
@@ -158,7 +161,6 @@ class LexicalIndex(Index):
         counts = self.counts(query_terms(text))
         if not counts:
             return {}
-        record_types = self.catalog.visible if record_types is None else record_types
         total = self.total
         phrases = affordable(counts, query_pairs(text), total)
         title = title_of(text)
@@ -166,9 +168,10 @@ class LexicalIndex(Index):
         phrases += [phrase for phrase in phrases if phrase in again] * (TITLE_TIMES - 1)
         # BM25 gives a word that half of the records hold a weight of 0.000001: the others rank alone, if they suffice.
         rare = [phrase for phrase in phrases if 2 * counts.get(phrase, 0) < total]
-        rows = self.ranked(rare, record_types, limit, also) if rare else []
+        ranked = self.ranked if self.catalog.visible is None else self.ranked_seen
+        rows = ranked(rare, record_types, limit, also) if rare else []
         if len(rows) < limit and len(rare) < len(phrases):
-            rows = self.ranked(phrases, record_types, limit, also)
+            rows = ranked(phrases, record_types, limit, also)
         found = {number: score for number, score in rows if score > 0}
         lengths = self.lengths(found)
         scores = sorted(((score * brevity(lengths[number]), -number) for number, score in found.items()), reverse=True)
@@ -195,12 +198,42 @@ class LexicalIndex(Index):
         expression = " OR ".join(f'"{phrase}"' for phrase in phrases)
         return self.connection.execute(sql, (expression, *(record_types or ()), *also, limit + len(also))).fetchall()
 
+    def ranked_seen(
+        self, phrases: Sequence[str], record_types: Collection[str] | None, limit: int, also: Collection[int]
+    ) -> list[tuple[int, float]]:
+        """
+        Return what ``ranked`` does of an index that has the records only that the caller may see.
+
+        FTS5 counts all records. With endless weights its BM25 has nothing of how often a record holds a phrase, and
+        the quotient of the two nothing of how many records do; the average length is taken out of it here.
+        """
+        sizes = self.connection.execute(f"SELECT id, sz FROM lexical_docsize WHERE +id IN ({SEARCHED})")
+        lengths = {number: sum(integers(size)) for number, size in sizes}
+        mean = sum(lengths.values()) / max(1, len(lengths))
+        total, *columns = integers(self.connection.execute("SELECT block FROM lexical_data WHERE id = 1").fetchone()[0])
+        endless = "bm25(lexical, 1e15, 1e15, 1e15)"
+        sql = f"SELECT rowid, bm25(lexical, 1.0, 1.0, {PARTS_WEIGHT}) / {endless} {HELD}"
+        scores: dict[int, float] = {}
+        for phrase in phrases:
+            rows = self.connection.execute(sql, (f'"{phrase}"',)).fetchall()
+            rarity = max(1e-6, math.log((len(lengths) - len(rows) + 0.5) / (len(rows) + 0.5)))
+            for number, share in rows:
+                times = round(share / (1 - share) * flattening(lengths[number], sum(columns) / total), 3)
+                score = rarity * times * (BM25_K1 + 1) / (times + flattening(lengths[number], mean))
+                scores[number] = scores.get(number, 0.0) + score
+        if record_types is not None:
+            sql = f"SELECT id FROM record WHERE record_type IN ({marks(record_types)})"
+            among = {number for (number,) in self.connection.execute(sql, [*record_types])}
+            scores = {number: score for number, score in scores.items() if number in among}
+        best = sorted(scores, key=lambda number: (number not in also, -scores[number], number))
+        return [(number, scores[number]) for number in best[: limit + len(also)]]
+
     def lengths(self, ids: Collection[int]) -> dict[int, int]:
         """Return how many words each of these records has."""
         lengths: dict[int, int] = {}
         for part in chunks(ids):
             sql = f"SELECT id, sz FROM lexical_docsize WHERE id IN ({marks(part)})"
-            lengths |= {number: first_integer(sizes) for number, sizes in self.connection.execute(sql, part)}
+            lengths |= {number: integers(sizes)[0] for number, sizes in self.connection.execute(sql, part)}
         return lengths
 
     @property
@@ -228,7 +261,7 @@ class LexicalIndex(Index):
 
     def seen_holders(self, terms: list[str]) -> dict[str, int]:
         """Return the same of the records that the caller may see: that others have a word would tell what they say."""
-        sql = "SELECT count(*) FROM lexical WHERE lexical MATCH ? AND rowid IN (SELECT id FROM record)"
+        sql = f"SELECT count(*) {HELD}"
         return {term: self.connection.execute(sql, (f'"{term}"',)).fetchone()[0] for term in terms}
 
     def stems(self, terms: list[str]) -> list[str]:
@@ -248,14 +281,19 @@ class LexicalIndex(Index):
         return sum(rarity[term] for term in held) / sum(rarity.values())
 
 
-def first_integer(sizes: bytes) -> int:
-    """Return the first of the integers in which FTS5 keeps the tokens of each column: 7 bits a byte, the high first."""
-    found = 0
-    for byte in sizes:
-        found = found << 7 | byte & 0x7F
-        if byte < 0x80:  # the eighth bit says that more follow
-            break
-    return found
+def flattening(words: int, mean: float) -> float:
+    """Return how often a record of some words holds a phrase where BM25 gives it half of what more would ever bring."""
+    return BM25_K1 * (1 - BM25_B + BM25_B * words / mean)
+
+
+def integers(data: bytes) -> list[int]:
+    """Return the integers in which FTS5 keeps counts: 7 bits a byte, the high first, with a bit that more follow."""
+    found = [0]
+    for byte in data:
+        found[-1] = found[-1] << 7 | byte & 0x7F
+        if byte < 0x80:
+            found.append(0)
+    return found[:-1]
 
 
 def affordable(counts: Mapping[str, int], pairs: Sequence[str], total: int) -> list[str]:

@@ -30,7 +30,7 @@ MissingOk = Annotated[bool, typer.Option("--missing-ok", help="A --file need not
 
 
 @app.callback(epilog="Example: graphmem add --ndjson rows.ndjson")
-@passes("add_rows", AddRowsRequest, dedup=WITH_ROWS, skip_invalid=WITH_ROWS, verbose=WITH_ROWS)
+@passes("add_rows", AddRowsRequest, dedup=WITH_ROWS, skip_invalid=WITH_ROWS, verbose=WITH_ROWS, purges=WITH_ROWS)
 def add(
     invocation: Invocation,
     call: Call,

@@ -85,7 +85,7 @@ def whole(one: ShownCandidate) -> str:
         lines += ["", f"--- {visible(occasion(found))}"]
         lines += [f"  | {shown(line)}" for line in (found.failed or "").splitlines()]
         for change in found.edits:
-            lines.append(f"  {visible(change.file)}")
+            lines.append(f"  {text.one_line(change.file)}")
             lines += [f"  - {shown(line)}" for line in change.removed.splitlines()]
             lines += [f"  + {shown(line)}" for line in change.added.splitlines()]
     return "\n".join(lines)
@@ -147,8 +147,7 @@ def next_candidate(invocation: Invocation, call: Call) -> None:
         invocation.say("no candidate waits; to find some: graphmem import --all")
     for number, one in enumerate(queue.candidates, 1):
         shown = invocation.memory.call("candidates.show", id=one.id).candidates[0]
-        print(f"\n[{number} of {queue.total:,}]")
-        print("\n".join(short(whole(shown))))
+        invocation.write("\n".join([f"\n[{number} of {queue.total:,}]", *short(whole(shown))]))
         if not decided(invocation, shown):
             return
 
@@ -179,14 +178,14 @@ def decided(invocation: Invocation, one: ShownCandidate) -> bool:
 def accepted(invocation: Invocation, one: ShownCandidate, **words: str) -> bool:
     """Accept a candidate, and say what it became; return that it is decided."""
     answer = invocation.memory.call("candidates.accept", id=one.id, **words)
-    print("\n".join(f"accepted: {ref}" for done in answer.reviewed for ref in done.refs))
+    invocation.write("\n".join(f"accepted: {ref}" for done in answer.reviewed for ref in done.refs))
     return True
 
 
 def dismissed(invocation: Invocation, one: ShownCandidate) -> bool:
     """Dismiss a candidate; return that it is decided."""
     invocation.memory.call("candidates.dismiss", id=one.id)
-    print("dismissed")
+    invocation.write("dismissed")
     return True
 
 
@@ -205,7 +204,7 @@ def edited(invocation: Invocation, one: ShownCandidate) -> bool:
         path = Path(folder) / "candidate.txt"
         path.write_text("".join(f"{MARK}{name}\n{value}\n\n" for name, value in given.items()), "utf-8")
         if not edit(path):
-            print("not accepted: the editor failed")
+            invocation.write("not accepted: the editor failed")
             return False
         return accepted(invocation, one, **sections(path.read_text("utf-8")))
 

@@ -46,11 +46,12 @@ def view(
         return
     refuse_other(current_folder() / output, str(output))
     answer: PageData = call()
-    kept = answer.model_copy(update={"candidates": [], "waiting": None})  # what waits stays on this machine
+    shared = [one for one in answer.events if not one.is_local]
+    kept = answer.model_copy(update={"candidates": [], "waiting": None, "events": shared})  # the rest is this machine's
     written({"page": page_of(kept)}, current_folder() / output, is_folder=False)
     invocation.say(f"written: {output}")
     if invocation.is_json:
-        invocation.answer(answer, "")
+        invocation.answer(kept, "")
 
 
 def served_for(invocation: Invocation) -> ServedPage:

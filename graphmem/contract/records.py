@@ -55,6 +55,7 @@ class AddRowsRequest(Request):
     dedup: bool = Field(False, description="Merge rows that say the same as a record")
     skip_invalid: bool = Field(False, description="Add the valid rows, and put the invalid ones aside in a file")
     verbose: bool = Field(False, description="Return what became of each row")
+    purges: bool = Field(False, description="Take rows of kind purge too: they destroy records for good")
 
 
 class GetRequest(Request):

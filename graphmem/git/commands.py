@@ -25,6 +25,7 @@ from time import monotonic
 
 from graphmem.constants import FILE_BYTES, GIT_BYTES, GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
+from graphmem.git.places import is_own, top_of
 from graphmem.system.programs import program
 from graphmem.system.surroundings import variables
 
@@ -79,7 +80,7 @@ def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
         Unavailable: git is not installed, the folder is in no repository, git does not read the repository, the time
             is up, or git prints more than ``most`` bytes.
     """
-    if program("git") and not has_git_folder(folder):  # no process is started to learn it
+    if program("git") and top_of(folder) is None:  # no process is started to learn it
         raise outside(folder)
     status, printed, complaint = run(folder, *arguments, timeout_s=timeout_s, most=most)
     if status == 0:
@@ -119,9 +120,9 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     Start git in a folder, with nothing of the repository's own that would run a program.
 
     Raises:
-        Unavailable: git is not installed, or the folder lies in one that only looks like a git directory.
+        Unavailable: git is not installed, or the folder's git directory may be a stranger's: ``refuse_foreign``.
     """
-    refuse_bare(folder)
+    refuse_foreign(folder)
     settings = (word for setting in SETTINGS for word in ("-c", setting))
     given = variables().items()
     kept = {name: value for name, value in given if not name.startswith(("GIT_", "GRAPHMEM_")) or name.startswith(KEPT)}
@@ -144,21 +145,22 @@ def outside(folder: Path) -> Unavailable:
     return Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
 
 
-def has_git_folder(folder: Path) -> bool:
-    """Return whether a folder, or one above it, has an entry .git; without one, git finds no repository."""
-    real = Path(os.path.realpath(folder))
-    return any(os.path.lexists(place / ".git") for place in (real, *real.parents))
-
-
-def refuse_bare(folder: Path) -> None:
+def refuse_foreign(folder: Path) -> None:
     """
-    Raise ``Unavailable`` in a folder that git could take for a git directory although no user made it one here.
+    Raise ``Unavailable`` in a folder that git could take for a git directory although no user made it one here, and
+    where the git directory is that of another project.
 
     A branch can bring such a folder, and its configuration runs programs. Git from 2.38 on refuses it by a setting.
     """
+    top = top_of(folder)
+    if top is not None and not is_own(top):
+        raise Unavailable(
+            f"the git directory of {str(top)!r} is of another project: git is not asked there",
+            hint=f"look at {str(top / '.git')!r}; a worktree that was moved: git worktree repair",
+        )
     real = Path(os.path.realpath(folder))
     for place in (real, *real.parents):
-        if os.path.lexists(place / ".git"):
+        if place == top:
             return
         there = {name for name in ("HEAD", "objects", "refs", "commondir") if os.path.lexists(place / name)}
         if there >= {"HEAD", "objects", "refs"} or there >= {"HEAD", "commondir"}:
@@ -467,7 +469,7 @@ def differing(folder: Path, commit: str | None, *, timeout_s: float) -> tuple[Pa
         Unavailable: as ``git``, and where there is no such commit.
     """
     top, _, head = (output_of(folder, "rev-parse", "--show-toplevel", "HEAD") or "").rpartition("\n")
-    if not top:
+    if not top or not Path(os.path.realpath(folder)).is_relative_to(top):  # a configuration may name any folder
         raise Unavailable("git has no commit here")
     place, found = Path(top), list[bytes]()
     for arguments in (("diff-index", "--name-only", "-z", commit or head, "--"), OTHERS):

@@ -15,6 +15,7 @@ from graphmem.constants import IMPORT_NOTE_BYTES
 from graphmem.importers import okf
 from graphmem.importers.notes import parsed
 from graphmem.importers.reading import Source, one_line
+from graphmem.importers.slugs import as_claude, is_only
 from graphmem.rules.note_items import REASON, TEXT, ItemKind, NoteItem, adr_of, items_of, memory_of
 from graphmem.system import foreign, safe_files
 
@@ -32,6 +33,9 @@ FOLDERS: Mapping[str, NoteForm] = {
 }  # fmt: skip
 ENDS = (".md", ".mdc", ".markdown", ".json")
 NO_RECORD = re.compile(r"^(?:readme|index|template|.*[-_]template|0000-.*)$", re.IGNORECASE)  # beside decision records
+WORKED_IN = re.compile(rb'"cwd": ?("(?:[^"\\]|\\.)*")')
+HEAD_BYTES = 65_536  # of a transcript, that are looked at to tell where it worked
+ALIKE = "may be of another folder: its path is written alike; name the file to read it"
 MOST_FILES = 2_000
 MOST_DEEP = 4  # folders below one that is given or known
 # What Kage calls a packet, and what it is here; what it makes by itself of a diff or a folder is nothing.
@@ -47,11 +51,13 @@ class NoteFile(NamedTuple):
 
     Attributes:
         name: the path below the project, or as the user knows it.
+        doubt: why it may be of another project; it is not read then.
     """
 
     path: Path
     name: str
     form: NoteForm
+    doubt: str = ""
 
 
 def usual(root: Path, home: Path, tracked: Sequence[str]) -> Iterator[NoteFile]:
@@ -70,9 +76,20 @@ def usual(root: Path, home: Path, tracked: Sequence[str]) -> Iterator[NoteFile]:
     for folder, form in FOLDERS.items():
         for path in below(root / folder) if is_below(root / folder / "x", real) else ():
             yield NoteFile(path, path.relative_to(root).as_posix(), form)
-    memory = home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", real) / "memory"
-    for path in below(memory):
-        yield NoteFile(path, f"~/{path.relative_to(home).as_posix()}", "memory")
+    place = home / ".claude" / "projects" / as_claude(real)
+    doubt = "" if is_only(real, as_claude) and is_named(place, real) else ALIKE
+    for path in below(place / "memory"):
+        yield NoteFile(path, f"~/{path.relative_to(home).as_posix()}", "memory", doubt)
+
+
+def is_named(place: Path, real: str) -> bool:
+    """Return whether the transcripts in a folder name no folder but a project, as those of one that is gone would."""
+    for path in safe_files.files(place):
+        if path.suffix == ".jsonl" and (found := WORKED_IN.search(safe_files.read(path, most=HEAD_BYTES))):
+            folder = foreign.json(found[1].decode("utf-8", "replace"))
+            if not is_below(Path(folder) / "x", real):
+                return False
+    return True
 
 
 def is_below(path: Path, real: str) -> bool:
@@ -125,8 +142,10 @@ def read(file: NoteFile) -> list[NoteItem]:
 
     Raises:
         OSError: it cannot be read, or is a link.
-        ValueError: it is too large, no text, or its front matter is not what front matter is.
+        ValueError: it is too large, no text, in doubt, or its front matter is not what front matter is.
     """
+    if file.doubt:
+        raise ValueError(file.doubt)
     if file.form == "okf":
         return list(of_bundle(Source(file.path)))
     data = safe_files.read(file.path, most=IMPORT_NOTE_BYTES + 1)

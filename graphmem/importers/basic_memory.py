@@ -13,9 +13,11 @@ from graphmem.ndjson import Row
 
 NAME = "basic-memory"
 HOLDS = "a folder of Markdown notes, each with a title and a permalink in its front matter"
-RELATION = re.compile(r"^\s*[-*]\s+(?:([^\[\]\n]*?)\s*)\[\[([^\]\n]+)\]\](?:\s*\(([^\n]*)\))?\s*$", re.MULTILINE)
+RELATION = re.compile(
+    r"^[ \t]*+[-*][ \t]++([^\[\]\n]*+)\[\[([^\]\n]++)\]\](?:[ \t]*+\(([^\n]*)\))?[ \t]*+$", re.MULTILINE
+)
 WIKI_LINK = re.compile(r"\[\[([^\]\n|]+)(?:\|[^\]\n]*)?\]\]")
-OBSERVATION = re.compile(r"^\s*[-*]\s+\[[^\]\n]+\]\s+\S", re.MULTILINE)
+OBSERVATION = re.compile(r"^[ \t]*+[-*][ \t]++\[[^\]\n]++\][ \t]++\S", re.MULTILINE)
 DEFAULT = "relates_to"  # the type of a relation without a word
 LINKS = "links_to"  # the type of a link within a text
 

@@ -154,4 +154,4 @@ class CandidateQueue:
             if queue != before:
                 queue.bounded()
                 data = queue.model_dump_json(exclude_defaults=True).encode()
-                safe_files.put(self.path, data, is_flushed=True, is_private=True)
+                safe_files.put(self.path, data, is_flushed=True)

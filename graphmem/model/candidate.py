@@ -72,7 +72,7 @@ class Candidate(BaseModel):
         is_slip: that it came again is no reason to keep it.
         needs: how many sessions must have met it before it is kept.
         marks: the occasions on which it was seen.
-        sessions: those that met it.
+        sessions: those that met it; git and the notes of a project are one each, whatever they say how often.
         reason: why it was dismissed.
         refs: the records that it became; or, while it waits, one that says nearly the same.
         proof: what was proven of it: the command, both commits, and when.

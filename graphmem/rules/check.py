@@ -16,6 +16,7 @@ from graphmem.rules.draft import FLAKY_WORTH, MOST_FILES, excerpt, failure_field
 from graphmem.rules.failed_test import AGAIN, FailedTest, completed, is_code
 from graphmem.rules.history import fixed
 from graphmem.rules.line import ESCAPES
+from graphmem.rules.own_lines import own_text
 from graphmem.rules.problem import RunProblem, problem_of_test
 from graphmem.rules.worth import of_settings
 
@@ -75,8 +76,8 @@ class Passed(NamedTuple):
 
 
 def plain_text(text: str) -> str:
-    """Return a text of a report without colours and control characters."""
-    return CONTROL.sub("", ESCAPES.sub("", text))
+    """Return a text of a report without colours, control characters and what is of the user's own store."""
+    return own_text(CONTROL.sub("", ESCAPES.sub("", text)))
 
 
 def platform_of(report: str) -> str:

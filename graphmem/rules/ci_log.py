@@ -14,6 +14,7 @@ from typing import Literal
 from graphmem.rules.failed_test import AGAIN
 from graphmem.rules.line import ESCAPES
 from graphmem.rules.outcome import ends_run, says_failure
+from graphmem.rules.own_lines import OwnLines
 from graphmem.rules.problem import TRIGGER, RunProblem, problems
 
 JOB_CHARS = 200_000  # of a job's log that are looked at: its beginning and its end
@@ -119,8 +120,8 @@ class LoggedJob:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of what ran; of a long log its beginning and its end."""
-        return [*self.begin, *self.end]
+        """The lines of what ran that are the project's; of a long log its beginning and its end."""
+        return list(filter(OwnLines().has, [*self.begin, *self.end]))
 
     @property
     def output(self) -> str:

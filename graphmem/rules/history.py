@@ -43,7 +43,7 @@ BOILERPLATE = re.compile(
 HASHES = re.compile(r"^[\s,and]*[0-9a-f]{7,40}[,.]?\s*$")
 TRAILER = re.compile(r"^[A-Z][A-Za-z-]{2,30}(?:-by|-to|-[Ii]d)?: \S")
 FIXES = re.compile(r"^(?:fixes|closes|resolves):?\s+\S", re.IGNORECASE | re.MULTILINE)
-CONFLICTS = re.compile(r"^#?\s*Conflicts:\s*$(?:\n#?[ \t]+\S.*)*", re.MULTILINE)
+CONFLICTS = re.compile(r"^#?[ \t]*+Conflicts:[ \t]*+$(?:\n#?[ \t]+\S.*)*", re.MULTILINE)
 ONLY_LINK = re.compile(r"^<?https?://\S+>?\.?$")
 MISTAKE = re.compile(
     r"\b(?:accident(?:al(?:ly)?)?|mistaken(?:ly)?|by mistake|unintend\w*|unintentional\w*|inadvertent\w*|didn't mean"
@@ -216,7 +216,7 @@ def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateE
         other=(fields,),
         evidence=(evidence,),
         marks=(evidence.mark,),
-        sessions=(evidence.mark,),
+        sessions=(evidence.source,),
     )
 
 
@@ -263,7 +263,7 @@ def fixed(commit: CommitMessage, trigger: str, edits: Sequence[CandidateEdit]) -
         },
         evidence=(evidence,),
         marks=(evidence.mark,),
-        sessions=(evidence.mark,),
+        sessions=(evidence.source,),
     )
 
 

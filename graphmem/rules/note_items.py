@@ -157,7 +157,7 @@ def noted(item: NoteItem, name: str) -> Candidate:
         other=(fields,),
         evidence=(evidence,),
         marks=(evidence.mark,),
-        sessions=(evidence.mark,),
+        sessions=("notes",),
     )
 
 

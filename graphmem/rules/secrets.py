@@ -147,6 +147,11 @@ def is_cookie(value: bytes) -> bool:
     return any(is_signature(pair.partition(b"=")[2].strip()) for pair in value.split(b";"))
 
 
+def is_numbered(value: bytes) -> bool:
+    """Return whether a value that could be names in code has digits in it."""
+    return not DIGITS.isdisjoint(value) and is_token(value)
+
+
 def is_private_key(value: bytes) -> bool:
     """Return whether one of the lines of a key in PEM is one, whatever else is written beside them."""
     return any(is_token(line) for line in compiled(rb"[A-Za-z0-9+/=]{24,}").findall(value))
@@ -197,6 +202,8 @@ NEXT = rb"\\?[\"']?(?:\r?\n|(?:\\r)?\\n)[^\n\\]{0,160}?"  # the next line, and w
 LOGGED_KEY = (
     rb"(?:" + NEXT + rb"[A-Za-z0-9+/]{24,}={0,2}[ \t]*)+(?:(?:" + NEXT + rb"[A-Za-z0-9+/=]+)?" + NEXT + PEM_END + rb")?"
 )
+
+PUTTY = rb"(?:" + NEXT + rb"[A-Za-z0-9+/]{24,}={0,2}[ \t]*)+(?:" + NEXT + rb"[A-Za-z0-9+/]+={0,2}(?:\s|$))?"
 
 LOGIN = (
     rb"\b(?:(?:docker|podman|buildah|skopeo|oras|nerdctl|acr|registry)[ \t]+login|sshpass|mongo[a-z]*)\b[^\n]*?[ \t]-p"
@@ -276,6 +283,37 @@ RULES = (
     prefixed("age-key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     prefixed("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}"),
     prefixed("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{10,}\.atlasv1\.[A-Za-z0-9_-]{40,}"),
+    prefixed("supabase-key", "sbp_ sb_secret_", "sbp_[a-f0-9]{40,}|sb_secret_[A-Za-z0-9_-]{20,}"),
+    prefixed("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,}"),
+    prefixed("postman-key", "PMAK-", "PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    prefixed("figma-token", "figd_ figdr_ figo_", "fig(?:dr?|o)_[A-Za-z0-9_-]{30,}"),
+    prefixed("pulumi-token", "pul-", "pul-[a-f0-9]{40}"),
+    prefixed(
+        "fly-token", "fo1_ fm1_ fm1r_ fm1a_ fm2_", "fo1_[A-Za-z0-9_-]{40,}|fm(?:1[ar]?|2)_[A-Za-z0-9+/_-]{64,}={0,2}"
+    ),
+    prefixed("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", "sntry[a-z]_[A-Za-z0-9+/=_-]{40,}"),
+    prefixed("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
+    prefixed("artifactory-key", "AKCp cmVmdGtu", "AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{48,}"),
+    prefixed("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    prefixed("netlify-token", "nfp_ nfc_ nfo_ nfu_ nfb_", "nf[bcopu]_[A-Za-z0-9]{36,}"),
+    prefixed("heroku-key", "HRKU-", "HRKU-[A-Za-z0-9_-]{36,}"),
+    Rule(
+        "discord-token",
+        (b"discord", b"bot"),
+        rb"(?:^|[^A-Za-z0-9])([MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?:[^A-Za-z0-9]|$)",
+        is_numbered,
+    ),
+    prefixed("tailscale-key", "tskey-", "tskey-[a-z]{2,12}-[A-Za-z0-9-]{20,}"),
+    prefixed("newrelic-key", "NRAK- NRII- NRJS-", "NR(?:AK|II|JS)-[A-Za-z0-9_-]{19,}"),
+    prefixed("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth|app_secret)_[A-Za-z0-9_.=-]{32,}"),
+    prefixed("rubygems-key", "rubygems_", "rubygems_[a-f0-9]{48}"),
+    prefixed("square-token", "sq0 EAAA", "sq0[a-z]{3}-[A-Za-z0-9_-]{22,}|EAAA[A-Za-z0-9_-]{58,}"),
+    prefixed(
+        "onepassword-token",
+        "ops_eyJ A3-",
+        "ops_eyJ[A-Za-z0-9+/_-]{100,}={0,2}|A3(?:-[A-Z0-9]{5,6}){2}(?:-[A-Z0-9]{5}){4}",
+    ),
+    prefixed("okta-token", "SSWS", "SSWS[ \\t:]+[A-Za-z0-9_-]{30,}"),
     Rule("django-key", (b"django-insecure-",), rb"(django-insecure-[^\s\"'`\\]{20,})", is_token),
     Rule(
         "private-key",
@@ -284,6 +322,7 @@ RULES = (
         is_private_key,
     ),
     Rule("private-key", (b"PRIVATE KEY",), rb"(" + PEM + LOGGED_KEY + rb")", is_private_key),
+    Rule("private-key", (b"Private-Lines",), rb"Private-Lines:[ \t]*\d{1,4}(" + PUTTY + rb")", is_private_key),
     Rule(
         "url-password",
         (b"://",),
@@ -311,6 +350,8 @@ RULES = (
         rb"(?i)\bmachine\s+[^\s]{1,200}\s+(?:login\s+[^\s]{1,200}\s+)?password\s+([^\s\"'`\\]{6,})",
         is_given,
     ),
+    Rule("docker-auth", (b"auth",), rb"\\?\"auth\\?\"\s*:\s*\\?\"([A-Za-z0-9+/]{8,}={0,2})", is_basic),
+    Rule("wifi-key", (b"psk",), rb"(?i)\bpsk[ \t]*=[ \t]*(?:\\?\"([^\"\\\n]{8,63})|([0-9a-f]{64}))", is_given),
     Rule("bearer", (b"bearer",), rb"(?i)\bbearer[ \t:]+[\"'`]?([A-Za-z0-9._~+/-]{16,}=*)", is_random),
     Rule(
         "basic-auth",

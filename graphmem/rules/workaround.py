@@ -134,5 +134,5 @@ def noted(one: Workaround) -> Candidate:
         other=(fields,),
         evidence=(evidence,),
         marks=(evidence.mark,),
-        sessions=(evidence.mark,),
+        sessions=(evidence.source,),
     )

@@ -17,9 +17,9 @@ TYPE_CHECKING = False  # as in the package
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What runs where it is typed: it starts programs, sets up this machine, draws, talks to a person, or is a service.
+# What runs where it is typed: it starts programs, sets up this machine, writes files, talks to a person, is a service.
 HERE = frozenset(
-    "adopt benchmark demo doctor embed explore export extract import init install uninstall mcp merge-driver next"
+    "adopt benchmark demo doctor dump embed explore export extract import init install uninstall mcp merge-driver next"
     " observe promote prove purge"
     " ran rebuild serve textconv trust vacuum view --follow --plot --prove".split()
 )
@@ -66,7 +66,8 @@ def runs_here(arguments: list[str]) -> bool:
     """Return whether a command line runs in the process that it was typed into; no service takes it."""
     is_a_command = any(not word.startswith("-") for word in arguments)
     is_of_user = any(word.startswith(OF_USER) for word in arguments)
-    return not is_a_command or is_of_user or not HERE.isdisjoint(arguments) or not HELP.isdisjoint(arguments)
+    names = {word.partition("=")[0] for word in arguments}  # of options too whose value is in the same word
+    return not is_a_command or is_of_user or not HERE.isdisjoint(names) or not HELP.isdisjoint(names)
 
 
 def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, object]:

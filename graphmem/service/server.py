@@ -259,6 +259,8 @@ class Service:
         project = project_of(arguments, str(request["folder"]), variables)
         if own_store(variables) not in (None, own_store(os.environ)):  # another folder than this service may ask
             return False
+        if any(is_elsewhere(word, str(request["folder"]), self.project) for word in arguments):
+            return False
         return project is not None and os.path.realpath(project) == os.path.realpath(self.project)
 
     def is_confirmed(self, connection: socket.socket) -> bool:
@@ -340,6 +342,13 @@ def stamps(store: Path) -> list[tuple[str, int, int, int]]:
                 one = os.lstat(path)
                 found.append((path, one.st_mtime_ns, one.st_size, one.st_ino))
     return found
+
+
+def is_elsewhere(word: str, folder: str, project: Path) -> bool:
+    """Return whether a word of a command line names a file that is there and not in the project."""
+    named = [part for part in {word, *word.split("=", 1)[1:]} if os.path.exists(os.path.join(folder, part))]
+    root = os.path.realpath(project)
+    return any(os.path.commonpath([os.path.realpath(os.path.join(folder, part)), root]) != root for part in named)
 
 
 def once(request_id: str, arguments: list[str]) -> contextlib.AbstractContextManager[RequestUnderWay | None]:

@@ -29,6 +29,7 @@ Place = tuple[str, tuple[str, ...]]  # a folder: from where it is walked to part
 STORE = ".graphmem"
 DERIVED = "local"  # the folder in a store of what is made again from its files
 PAST = "at"  # the folder in ``local/`` whose folders are stores of their own
+STATE = "state"  # the folder in a store of what belongs to this machine: its files are for this user alone
 SCOPED = "scopes"  # the folder in ``local/`` whose folders hold the graphs of callers who see some kinds only
 COPIED_BYTES = 2**20  # at a time
 MOST_HELD = 16  # folders that a call keeps open; a branch can bring any number, and many calls run at once
@@ -188,9 +189,10 @@ def without_folder(path: Path, act: Callable[[str, int], T]) -> T:
     return within(path, act)
 
 
-def descriptor(path: Path, flags: int, mode: int = 0o666) -> int:
-    """Return the descriptor of a regular file; ``mode`` is of one that is made, before the user's mask."""
+def descriptor(path: Path, flags: int) -> int:
+    """Return the descriptor of a regular file; one that is made in ``state/`` is for this user alone."""
     flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    mode = 0o600 if divided(str(path.parent))[1][:1] == (STATE,) else 0o666
     handle = without_folder(path, lambda name, parent: os.open(name, flags, mode, dir_fd=parent))
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
@@ -211,10 +213,10 @@ def read(path: Path, *, most: int = -1) -> bytes:
         return file.read(min(most, size) if most >= 0 else most)
 
 
-def write(path: Path, data: bytes, *, is_flushed: bool = False, is_private: bool = False) -> None:
-    """Write a file; ``is_flushed`` waits until it is on the disk, ``is_private`` makes it one for this user alone."""
+def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
+    """Write a file; ``is_flushed`` waits until it is on the disk."""
     try:
-        with open(descriptor(path, MODES["wb"], 0o600 if is_private else 0o666), "wb") as file:
+        with open(descriptor(path, MODES["wb"]), "wb") as file:
             file.write(data)
             if is_flushed:
                 file.flush()
@@ -224,7 +226,7 @@ def write(path: Path, data: bytes, *, is_flushed: bool = False, is_private: bool
         raise
 
 
-def put(path: Path, data: bytes, *, is_flushed: bool = False, is_private: bool = False) -> None:
+def put(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
     """
     Replace a file by a new one, all or nothing; its folder is made. No other process may write the file meanwhile.
 
@@ -235,7 +237,7 @@ def put(path: Path, data: bytes, *, is_flushed: bool = False, is_private: bool =
     for tries in range(PUT_TRIES, 0, -1):
         with folder(path.parent, make=True):
             try:
-                write(fresh, data, is_flushed=is_flushed, is_private=is_private)
+                write(fresh, data, is_flushed=is_flushed)
             except OSError:
                 remove(fresh)
                 raise

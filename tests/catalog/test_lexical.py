@@ -4,7 +4,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.catalog import words
-from graphmem.catalog.words import affordable, analyse, first_integer, signs, title_of
+from graphmem.catalog.words import affordable, analyse, integers, signs, title_of
 
 
 def test_the_parts_of_identifiers_are_found() -> None:
@@ -103,4 +103,4 @@ def test_the_index_knows_how_many_words_a_record_has(memory: Memory, count: int)
     index.catch_up()
     (number,) = index.search("w", None, 1)
     assert index.lengths([number]) == {number: count}
-    assert first_integer(b"\x81\x80\x00\x05") == 2**14  # more than one record may hold
+    assert integers(b"\x81\x80\x00\x05") == [2**14, 5]  # more than one record may hold

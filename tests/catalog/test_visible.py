@@ -5,9 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import Memory
+from graphmem import Memory, dispatch
+from graphmem.catalog import vectors
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.words import LexicalIndex
+from graphmem.contract.query import Hit
+from graphmem.dispatch import Caller
+from graphmem.embed.model import Embedder
 from graphmem.names import row_id
 from tests.sample import open_memory
 
@@ -85,3 +89,55 @@ def test_a_caller_who_may_see_patterns_gets_nothing_of_failures_from_any_read(fi
     assert set(found["records"].values()) == {"pattern/open", "pattern/retry"}  # type: ignore[attr-defined]
     assert found["counts"] == [{"pattern": 2}, {"variant": 1}, (2, 1), 1]
     catalog.close()
+
+
+def hide(memory: Memory, text: str) -> None:
+    """Add records that a caller who may see patterns may not see, most of them with a text, and reports on them."""
+    texts = [text] * 40 + [f"nothing of note {number} " * number for number in range(1, 40)]
+    rows = [{"kind": "failure", "name": f"hidden-{number}", "trigger": one} for number, one in enumerate(texts)]
+    memory.add_rows([json.dumps(row).encode() for row in rows], dedup=False)
+    for number, question in enumerate(("retries the payment", "the payment is retried", "zorblatt vexwick")):
+        memory.feedback(f"failure/hidden-{number}", helped=True, question=question)
+
+
+def rounded(hit: Hit) -> tuple[object, ...]:
+    """Return the scores of a hit; what a model makes of a text differs a little with those that it is embedded with."""
+    return round(hit.score, 5), *(
+        round(value, 5) for value in hit.factors.model_dump(exclude={"reranked", "moved"}).values()
+    )
+
+
+INSIGHTS = ("zorblatt ipsum", "vexwick ipsum", "retries the payment", "zorblatt " * 9)
+
+
+@pytest.mark.parametrize("by_meaning", [False, True])
+@pytest.mark.parametrize(
+    "hidden", ["zorblatt", "zorblatt retries the payment", "retries a zorblattPayment of zorblatt"]
+)
+def test_no_score_follows_from_the_words_of_what_a_caller_may_not_see(
+    tmp_path: Path, hidden: str, by_meaning: bool, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By how many have a word or a pair, how often, how long they are; alone and beside other words."""
+    monkeypatch.setattr(vectors, "SKETCH_ROWS", 20)  # as if there were many
+    reader = Caller(sees=frozenset({"pattern"}), writes=frozenset())
+    answers = []
+    for folder in ("without", "with"):
+        with open_memory(tmp_path / folder, embedder=embedder if by_meaning else None) as memory:
+            for number, insight in enumerate(
+                ("zorblatt ipsum", "vexwick ipsum", "retries the payment", "zorblatt " * 9)
+            ):
+                memory.patterns.add(f"ipsum {number}", insight + " and more" * number, name=f"p{number}", dedup=False)
+            for number in range(8):
+                memory.patterns.add(f"another payment {number}", f"calm {number}", name=f"q{number}", dedup=False)
+            for question, helps in (("why is the payment retried", "p2"), ("how are payments retried", "p2")):
+                memory.feedback(f"pattern/{helps}", helped=True, question=question)
+            if folder == "with":
+                hide(memory, hidden)
+            texts = ("zorblatt vexwick", "vexwick zorblatt ipsum", "zorblatt retries", "retries the payment", "payment",
+                     f"Zorblatt is the title\n{'the payment of vexwick ' * 10}")  # fmt: skip
+            asked = [{"text": text, "limit": limit, **more}
+                     for text in texts for limit in (1, 5) for more in ({}, {"kinds": ["pattern"]})]  # fmt: skip
+            found = [dispatch.call(memory.runtime, reader, "query", one) for one in asked]
+            answers.append([[(hit.ref, *rounded(hit)) for hit in one.results] for one in found])
+    assert answers[0] == answers[1]
+    assert all(answers[0])

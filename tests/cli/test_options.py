@@ -8,6 +8,7 @@ import typer
 from graphmem.cli.app import VERBS, command_line, common_options
 from graphmem.cli.options import limits
 from graphmem.contract.operations import REQUESTS
+from graphmem.service.caller import runs_here
 
 # What the command line adds: forms of input and output, two words for a choice, and the fields that edit changes.
 ADDED = {
@@ -79,3 +80,15 @@ def test_the_option_of_a_command_is_its_own_where_it_has_the_name_of_a_common_on
     context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
     params = command_line().get_command(context, "install").params
     assert [param.help for param in params if "--user" in param.opts] == ["Set up all projects of this user."]
+
+
+def test_a_command_that_is_given_a_path_to_write_runs_where_it_is_typed() -> None:
+    """A service would write it with its own rights, also for a caller in a sandbox."""
+    root = command_line()
+    context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
+    paths = [name for verb in VERBS for name, param in parameters(root.get_command(context, verb), verb)
+             if "Path" in str(param.type_descriptor.annotation)]  # fmt: skip
+    assert {"dump --output", "stats --plot", "view --out"} <= {*paths}
+    for name in paths:
+        *command, option = name.split(" ")
+        assert runs_here([*command, option, "x"]) and runs_here([*command, f"{option}=x"]), name

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
-from tests.usecase.harvest.test_sessions import Transcript
+from tests.usecase.harvest.test_sessions import LINT, Transcript
 
 REF = "error-returned-from-external-package-is-unwrapped-wrapcheck"
 ID = "cbc8d77c6"
@@ -150,6 +150,22 @@ def test_a_key_decides_on_each_candidate(found: Graphmem, tmp_path: Path, keys: 
     assert said in shown
     queue = json.loads((tmp_path / ".graphmem/state/candidates.json").read_text())
     assert queue["candidates"][ID].get("state", "waiting") == state
+
+
+@pytest.mark.process
+def test_nothing_that_a_candidate_holds_reaches_the_terminal_as_it_is(graphmem: Graphmem, tmp_path: Path) -> None:  # noqa: F811
+    """Control characters of both sets, such as those that write the clipboard, marks of direction, zero width."""
+    odd = "\x1b]52;c;eA==\x07\x1b[2J\x9b1A\u202e\u200b\x85\u2028\x0c"
+    path = tmp_path / "session.jsonl"
+    said = LINT.replace("unwrapped", f"unwrapped {odd[:-3]}")
+    fixed = Transcript(path, tmp_path, f"{odd}s").ran("make lint", said, status=2)
+    fixed.edited(f"{tmp_path}/src/a.go", "return err", f"wrap(err) {odd}").ran("make lint", "0 issues.")
+    (tmp_path / "AGENTS.md").write_text(f"- Never use {odd} the old parser of the project.\n")
+    graphmem("import", "sessions", str(path), "--any-project")
+    graphmem("import", "notes")
+    shown = typed(tmp_path, "sa")
+    assert "Never use" in shown and "wrap" in shown
+    assert [hex(ord(sign)) for sign in shown if not (sign.isprintable() or sign in "\n\r")] == []
 
 
 @pytest.mark.process

@@ -31,6 +31,10 @@ def test_init_makes_it_and_every_command_works_on_it(graphmem: Graphmem, own: Pa
     assert graphmem("list", "--user").out == "pattern/a-push-is-refused  a push is refused\n"
     assert graphmem("list").out == ""
     assert Memory(own).get("pattern/a-push-is-refused").record.headline == "a push is refused"
+    assert (own / ".graphmem").stat().st_mode & 0o777 == 0o700  # of all projects: a home may be for all to read
+    (own / ".graphmem").chmod(0o755)
+    graphmem("init", "--user")
+    assert (own / ".graphmem").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphmem, own: Path) -> None:  # noqa: F811
@@ -133,3 +137,21 @@ def test_a_client_is_not_set_up_for_the_store_of_a_user(graphmem: Graphmem, own:
     graphmem("init", "--user")
     found = graphmem("--user", "install", "codex")
     assert (found.status, "graphmem install CLIENT --user" in found.err) == (2, True)
+
+
+def test_what_was_asked_and_ran_is_for_this_user_alone_in_a_project_too(
+    graphmem: Graphmem,  # noqa: F811
+    own: Path,
+    tmp_path: Path,
+) -> None:
+    graphmem("init", "--user")
+    graphmem("add", "failure", "--trigger", ERROR, "--fix", "pin setuptools")
+    graphmem("query", ERROR)
+    graphmem("context", "pin setuptools")
+    graphmem("ran", "--", "sh", "-c", f'echo "{ERROR}"; false')
+    graphmem("undo")
+    for store in (tmp_path / ".graphmem", own / ".graphmem"):
+        kept = [path for path in (store / "state").rglob("*") if path.is_file() and path.suffix != ".sqlite"]
+        assert {path.stat().st_mode & 0o077 for path in kept} == {0}
+        assert all(path.stat().st_mode & 0o044 for path in (store / "data").iterdir())
+    assert {"asked", "undo", "runs.json"} <= {path.name for path in (tmp_path / ".graphmem/state").iterdir()}

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
+from graphmem.contract.events import AddEventRequest
 from graphmem.page.render import FILES, SCRIPTS, page_of
+from graphmem.usecase.work.event_log import keep_here
 from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.npm import in_chromium
 from tests.sample import Clock, open_memory
@@ -63,11 +65,15 @@ def test_what_is_there_is_not_written_over_where_it_is_a_link_or_of_another_prog
     assert graphmem("view", "--out", "new.html").status == graphmem("view", "--out", "new.html").status == 0
 
 
-def test_a_file_holds_nothing_of_the_candidates_of_this_machine(graphmem: Graphmem, tmp_path: Path) -> None:  # noqa: F811
+def test_a_file_holds_nothing_that_is_of_this_machine_alone(graphmem: Graphmem, tmp_path: Path) -> None:  # noqa: F811
     assert graphmem("init").status in (0, 2)
     with Memory(tmp_path) as memory:
         name = put(memory, "the private part broke", insight="a private fix")
-    assert graphmem("view", "--out", "page.html").status == 0
+        keep_here(memory.client, AddEventRequest(type="context-injected", data={"objective": "a private objective"}))
+        memory.events.add("deploy", data={"to": "everywhere"})
+    assert "context-injected" in graphmem("events").out
+    assert "context-injected" not in graphmem("view", "--out", "page.html", "--json").out
+    assert "everywhere" in (tmp_path / "page.html").read_text("utf-8")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "private" not in page and name not in page
     assert graphmem("dump", "--to", "html", "-o", "dump.html").status == 0

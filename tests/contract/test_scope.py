@@ -116,28 +116,13 @@ def is_refused(answer: Sequence[Any]) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return an answer without what depends on the times and ids of two stores, and on the words of all texts."""
+    """Return an answer without what depends on the times and ids of two stores."""
     if isinstance(value, dict):
-        left_out = (
-            "created_at",
-            "asked",
-            "factors",
-            "score",
-            "relevance",
-            "known",
-            "probability",
-            "tier",
-            "cursor",
-            "similarity",
-            "band",
-            "mean_importance",
-            "access_count",
-            "last_accessed",
-            "text",
-            "note",
-            "tokens",
-        )
+        left_out = ("created_at", "asked", "cursor", "mean_importance", "tokens", "access_count",
+                    "last_accessed")  # fmt: skip
         return {key: plain(one) for key, one in value.items() if key not in left_out}
+    if isinstance(value, str):
+        return re.sub(r"--asked \w+", "", value)
     return [plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 

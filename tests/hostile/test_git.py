@@ -161,7 +161,7 @@ def test_a_git_directory_that_a_branch_brings_is_not_asked(
     if is_old:
         monkeypatch.setattr(commands, "SETTINGS", commands.SETTINGS[1:])
     else:
-        monkeypatch.setattr(commands, "refuse_bare", lambda folder: None)
+        monkeypatch.setattr(commands, "refuse_foreign", lambda folder: None)
     asked(sub, canary)
     with pytest.raises(Unavailable):
         commands.git(sub, "status")

@@ -1,9 +1,14 @@
 """Basic Memory: notes, their relations, and relations to notes that are not there yet."""
 
+import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graphmem import Memory
+from graphmem.importers.basic_memory import OBSERVATION, RELATION
+from tests.pace import within
 from tests.sample import open_memory
 
 COFFEE = """---
@@ -62,6 +67,16 @@ def test_notes_are_entities_and_relations_edges(tmp_path: Path) -> None:
         ]
         again = memory.imports.file(path)
         assert (again.created, again.updated, again.dangling) == ({}, {}, 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["\n" * 30_000, f"- {' ' * 30_000}x", "- [" + " " * 30_000, f"- [[x]] {'( ' * 9_000}", "- [[" * 9_000]
+)
+def test_a_note_takes_no_time_whatever_it_is_made_of(text: str) -> None:
+    began = time.process_time()
+    RELATION.findall(text)
+    OBSERVATION.findall(text)
+    assert within(time.process_time() - began, 0.3, time.process_time)
 
 
 def test_a_relation_comes_alive_when_the_note_that_it_names_comes(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """History: what messages of commits say was taken back, and which errors they quote and fix."""
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from graphmem.model.candidate import CandidateEdit
 from graphmem.model.commit import CommitMessage
 from graphmem.rules.history import fixed, quoted_fix, quoted_problem, revert_of, symptom_of, taken_back
+from tests.pace import within
 
 SAMPLE = Path(__file__).parents[1] / "data/history/commits.ndjson"
 HASH = "0123456789abcdef0123456789abcdef01234567"
@@ -164,6 +166,24 @@ def test_what_was_observed_is_a_failure_where_an_issue_is_named() -> None:
     assert made.pattern["insight"] == "Lock the list"
     assert symptom_of(commit(message.replace("Fixes: #12", ""))) == ""
     assert symptom_of(commit(message.replace("The server", "If the server"))) == ""
+
+
+@pytest.mark.parametrize(
+    "message", ["\n" * 30_000, "# \n" * 9_000, "#" + "\t\n" * 9_000, "Conflicts:\n" + "\n#\t" * 9_000]
+)
+def test_a_message_takes_no_time_whatever_it_is_made_of(message: str) -> None:
+    began = time.process_time()
+    finding(commit(f"Fix it{message}x"))
+    finding(commit(f"{REVERTED}It broke.{message}x"))
+    assert within(time.process_time() - began, 0.3, time.process_time)
+
+
+def test_commits_are_one_source_however_many_there_are() -> None:
+    """Else whoever writes two of them has a fix accepted that nobody read (``review accept --all-at-least``)."""
+    message = "Lock the list\n\nThe server crashes when two clients come.\n\nFixes: #12\n"
+    made = [fixed(commit(message)._replace(hash=name * 40), symptom_of(commit(message)), []) for name in "ab"]
+    both = made[0].with_more(made[1])
+    assert (both.occurrences, both.sessions, both.worth) == (2, ("git",), made[0].worth)
 
 
 def test_a_remark_in_a_list_is_no_output_of_a_program() -> None:

@@ -333,16 +333,28 @@ def test_with_http_too_one_that_was_killed_is_not_taken_for_the_new_one(project:
         (["list", "--user"], "."),
         (["edit", "user:failure/boom", "--fix", "x"], "."),
         (["promote", "failure/boom", "--to", "user"], "."),
+        (["dump", "-o", "x"], "."),
+        (["stats", "--plot=x.svg"], "."),
+        (["stats", "--plot", "x.svg"], "."),
+        (["purge", "--history-script=x", "boom"], "."),
+        (["match", "/etc/hostname"], "."),
+        (["match", "../outside.log"], "."),
+        (["match", "link.log"], "."),
+        (["add", "--ndjson=../outside.log"], "."),
     ],
 )
 def test_what_does_not_belong_to_a_service_is_refused_by_the_service_itself(
     project: Project, idle: Service, arguments: list[str], folder: str
 ) -> None:
     """A caller in a sandbox may reach the socket, and little else."""
+    (project.root.parent / "outside.log").write_text("error: it went boom\n")
+    (project.root / "link.log").symlink_to("../outside.log")
     variables = {"GRAPHMEM_USER_STORE": ""}
     request = {"arguments": arguments, "folder": str(project.root / folder), "variables": variables}
     assert not idle.may_run(request)
-    assert idle.may_run({**request, "arguments": ["list"], "folder": str(project.root)})
+    (project.root / "own.log").write_text("error: it went boom\n")
+    for words in (["list"], ["match", "own.log"], ["add", "failure", "--fix=../nowhere"]):
+        assert idle.may_run({**request, "arguments": words, "folder": str(project.root)})
 
 
 def test_a_service_asks_no_other_store_of_a_user_than_its_own(

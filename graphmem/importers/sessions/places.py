@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import orjson
 
 from graphmem.importers.sessions import claude_code, codex, gemini, opencode, other
 from graphmem.importers.sessions.session import ForeignSession, Skips, text_of, value_of
+from graphmem.importers.slugs import as_cursor, folders, is_only
 from graphmem.system import safe_files
 
 Reader = Callable[[Path, Skips], Iterator[ForeignSession]]
@@ -136,10 +136,10 @@ def of_gemini(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
 
 
 def of_cursor(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
-    """Yield the transcripts of Cursor: their folder is the project's path, with ``-`` for other signs."""
-    slugs = {re.sub(r"[^A-Za-z0-9]+", "-", str(root)).strip("-"): str(root) for root in roots}
+    """Yield the transcripts of Cursor: their folder is the project's path; empty where it may be another's."""
+    known = {as_cursor(str(root)): str(root) if is_only(str(root), as_cursor) else "" for root in roots}
     for folder in folders(place):
-        root = slugs.get(folder.name.strip("-"), str(folder))
+        root = known.get(folder.name.strip("-"), str(folder))
         yield from (TranscriptFile(path, "cursor", root) for path in below(folder / "agent-transcripts", ".jsonl"))
 
 
@@ -148,14 +148,6 @@ def of_tasks(place: Path, reader: str) -> Iterator[TranscriptFile]:
     for path in below(place, ".json", deep=2):
         if path.name == "api_conversation_history.json":
             yield TranscriptFile(path, reader)
-
-
-def folders(place: Path) -> list[Path]:
-    """Return the folders in a folder, in order; none where it is missing or cannot be read."""
-    try:
-        return sorted(safe_files.folders(place))
-    except OSError:
-        return []
 
 
 def below(place: Path, end: str, deep: int = DEEP) -> Iterator[Path]:

@@ -7,9 +7,10 @@ from time import monotonic
 
 from graphmem.errors import GraphmemError
 from graphmem.git import commands
+from graphmem.git.places import worktrees
 from graphmem.importers.sessions.places import READERS, usual
 from graphmem.system.surroundings import variables
-from graphmem.usecase.harvest.sessions import SessionHaul, left_out, worktrees
+from graphmem.usecase.harvest.sessions import SessionHaul, left_out
 
 LOOK_S = 2.0  # seconds that a look may take; more sessions than that are not counted
 NOTES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursor/rules", ".github/copilot-instructions.md", "docs/adr")

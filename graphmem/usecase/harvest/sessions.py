@@ -2,20 +2,22 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from graphmem.contract.harvest import Harvested, ImportSessionsRequest
 from graphmem.errors import BadInput, GraphmemError, Usage
-from graphmem.git import commands
+from graphmem.git.places import worktrees
 from graphmem.importers.sessions.places import CLIENTS, READERS, TranscriptFile, given, usual
 from graphmem.importers.sessions.session import ForeignSession
 from graphmem.machine.candidates import SourceMark
 from graphmem.model.field import as_day
+from graphmem.model.transcript import Message, RanCommand, TranscriptEvent
 from graphmem.rules.correction import correction_of
 from graphmem.rules.draft import drafted, flaky, left_open
 from graphmem.rules.fix_pairs import SessionReader
+from graphmem.rules.own_lines import own_text
 from graphmem.rules.secrets import redacted
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder, variables
@@ -76,17 +78,6 @@ def refuse_unknown(request: ImportSessionsRequest) -> None:
             raise BadInput(f"{str(path)!r} is not there", hint="a transcript, or a folder that holds some")
 
 
-def worktrees(root: Path) -> list[str]:
-    """Return the folders of a repository's worktrees, or the project's own folder."""
-    try:
-        listed = commands.git(root, "worktree", "list", "--porcelain", "-z") or b""
-    except GraphmemError:
-        listed = b""
-    named = [line.decode("utf-8", "surrogateescape") for line in listed.split(b"\0")]
-    found = [line.removeprefix("worktree ") for line in named if line.startswith("worktree ")]
-    return list(dict.fromkeys([str(root), *found]))
-
-
 def files_of(
     request: ImportSessionsRequest, roots: Sequence[str]
 ) -> Iterator[tuple[TranscriptFile, SourceMark | None]]:
@@ -141,13 +132,20 @@ def resolved(folder: str) -> str:
     return os.path.realpath(folder) if folder and "\0" not in folder else ""
 
 
+def without_user(event: TranscriptEvent) -> TranscriptEvent:
+    """Return an event without what graphmem showed in it of the user's own store."""
+    if isinstance(event, RanCommand):
+        return replace(event, output=own_text(event.output, event.command))
+    return replace(event, text=own_text(event.text)) if isinstance(event, Message) else event
+
+
 def read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> None:
     """Read a session: its fix pairs, what it left open, and what the person corrected."""
     reader, source = SessionReader(), {"source": session.client, "session": redacted(session.session)[:MOST_ID]}
     real = resolved(folder)
     root = next((root for root in haul.roots if real == root or real.startswith(f"{root}/")), folder)
     acted = False
-    for event in session.events:
+    for event in map(without_user, session.events):
         if haul.since and event.at and event.at < haul.since:
             continue
         for pair in reader.read(event):

@@ -22,6 +22,7 @@ from graphmem.rules.secrets import NAMED, may_hold
 from graphmem.store.runtime import Client
 from graphmem.system import safe_files
 from graphmem.system.collector import collector_paused
+from graphmem.system.shell import command
 from graphmem.usecase.records.bulk_dedup import add_without_repeats, embed_input
 from graphmem.usecase.records.bulk_new import Project
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
@@ -59,6 +60,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
             record_types=record_types,
             is_verbose=request.verbose,
             may_skip=request.skip_invalid,
+            may_purge=request.purges,
         )
         rows = read_lines(intake, given_lines, project)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
@@ -310,6 +312,8 @@ def change_edge(intake: BulkAdd, given: Given, number: int) -> None:
 def add_fact(intake: BulkAdd, given: Given) -> None:
     """Take in a report, a run or an event, with what it is about by key."""
     fact = given.record
+    if isinstance(fact, Purge):
+        refuse_purge(intake, fact)
     if isinstance(fact, Feedback):
         key = key_of(intake, fact.ref)
         if key is None:
@@ -322,6 +326,15 @@ def add_fact(intake: BulkAdd, given: Given) -> None:
     intake.tally(made.action, split_ref(fact.ref)[0] if isinstance(fact, Feedback) else fact.kind)
     if made.action != "unchanged":
         intake.puts[made.entry.id] = made.entry
+
+
+def refuse_purge(intake: BulkAdd, row: Purge) -> None:
+    """Refuse a row that destroys a record for good, unless the caller asks for such rows, and one of a time to come."""
+    if not intake.may_purge:
+        add = command("graphmem", "add", "--ndjson", intake.name, "--purges")
+        raise Refused("a row of kind purge destroys a record for good", hint=f"to take such rows: {add}")
+    if row.at > intake.client.now():
+        raise BadInput(f"a purge at {format_time(row.at)}, which is not yet", hint="a time that has passed")
 
 
 def bad_input(intake: BulkAdd) -> BadInput:

@@ -58,6 +58,7 @@ class BulkAdd:
     pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and record types, checked
     is_verbose: bool = False
     may_skip: bool = False  # bad rows are left aside
+    may_purge: bool = False  # rows of kind purge are taken
     updates: list[Update] = field(default_factory=list)
     results: list[Changed] = field(default_factory=list)
 

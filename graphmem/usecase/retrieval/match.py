@@ -18,6 +18,7 @@ from graphmem.model import Failure, Record
 from graphmem.rules.dedup import differing
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
+from graphmem.rules.own_lines import own_log
 from graphmem.rules.places import Places
 from graphmem.rules.problem import ASSERTION, problems
 from graphmem.rules.signature import Error, ErrorReader
@@ -103,7 +104,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
     hits: dict[int, LogHit] = {}
     log, as_read, ends = Log(), Log(), LogEnds()
     for block in blocks(
-        lines_of(ends.through(raw))
+        lines_of(ends.through(own_log(raw)))
     ):  # as long as the tests run that write it: nothing waits for this meanwhile
         known = set[int]()
         portable = without_machine(block, kept)

@@ -7,6 +7,7 @@ from graphmem.contract.store import Initialised, InitRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, above, not_linked
+from graphmem.settings.folders import user_store
 from graphmem.store.git_setup import register
 from graphmem.store.runtime import Runtime, open_client
 from graphmem.system import safe_files
@@ -35,6 +36,8 @@ def init(request: InitRequest) -> Initialised:
     for path in folders(layout):
         with safe_files.folder(path, make=True):
             pass
+    if layout.root == user_store():  # of all projects, in a home that others may read
+        layout.store.chmod(0o700)
     if not safe_files.is_file(layout.config):
         safe_files.write(layout.config, f"format = {FORMAT}\n".encode())
         registered.append(f"{FOLDER}/config.toml")

@@ -9,6 +9,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.errors import BadInput
+from graphmem.importers.agent_notes import ALIKE
+from graphmem.importers.slugs import as_claude, as_cursor
 from graphmem.machine.candidates import CandidateQueue
 from tests.repository import Repository
 from tests.sample import open_memory
@@ -18,6 +20,7 @@ PACKET = {
     "title": "Ports clash", "body": "Two servers want 5432; stop one.", "type": "gotcha", "status": "approved",
     "paths": ["compose.yml"],
 }  # fmt: skip
+MEMORY = "---\nname: a\ntype: feedback\n---\nNever deploy on Fridays.\n"
 MARKDOWN_PACKET = (
     '---\ntype: "Convention"\ntitle: "Tabs"\nx-kage-type: convention\nx-kage-status: approved\n---\n\n# Tabs\n\n'
     "Use tabs in Makefiles.\n\n## Kage state\n\n{}\n"
@@ -130,6 +133,37 @@ def test_all_usual_places_are_read(memory: Memory, project: Path, home: Path) ->
         "Never use class components here", "Ports clash", "Prefer functions over classes",
         "Tabs: Use tabs in Makefiles.", "Use SQLite",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("other", ["acme/billing", "acme.billing", "acme_billing", "acme billing"])
+def test_a_clone_that_is_called_like_another_project_gets_nothing_of_it(tmp_path: Path, home: Path, other: str) -> None:
+    """Cursor and Claude Code write the paths of both alike; the name of a clone is its owner's choice."""
+    (tmp_path / other).mkdir(parents=True)
+    slug = as_claude(str(tmp_path / "acme-billing"))
+    put(
+        home / ".claude/projects" / slug / "memory/a.md",
+        "---\nname: a\ntype: feedback\n---\nNever deploy on Fridays.\n",
+    )
+    said = {"role": "user", "message": {"content": [{"type": "text", "text": "no, use tabs"}]}}
+    put(home / f".cursor/projects/{as_cursor(slug)}/agent-transcripts/a.jsonl", json.dumps(said))
+    with open_memory(tmp_path / "acme-billing") as memory:
+        notes, sessions = memory.imports.notes(), memory.imports.sessions()
+        assert (notes.waiting, list(notes.unread)) == (0, [ALIKE])
+        assert sessions.unread == {"does not say where it worked; --any-project reads it": 1}
+        (tmp_path / other).rmdir()
+        assert memory.imports.notes().waiting == 1
+        assert memory.imports.sessions(any_project=True).read["sessions"] == 1
+
+
+def test_memories_beside_transcripts_of_another_folder_are_not_read(memory: Memory, project: Path, home: Path) -> None:
+    """The other project may be gone."""
+    place = home / ".claude/projects" / as_claude(str(project))
+    put(place / "memory/a.md", MEMORY)
+    put(place / "s.jsonl", json.dumps({"type": "user", "cwd": str(project / "sub")}))
+    put(place / "broken.jsonl", "{")
+    assert memory.imports.notes(dry_run=True).waiting == 1
+    put(place / "t.jsonl", json.dumps({"type": "user", "cwd": f"{project.parent}/pro/ject"}))
+    assert list(memory.imports.notes().unread) == [ALIKE]
 
 
 def test_a_bundle_is_read_as_the_import_of_files_reads_it(memory: Memory, project: Path) -> None:

@@ -9,7 +9,7 @@ from threading import Event, Thread
 import orjson
 import pytest
 
-from graphmem import Memory, NotFound
+from graphmem import BadInput, Memory, NotFound
 from graphmem.embed.model import Embedder
 from graphmem.rules.purged import Purges, purge_hash
 from graphmem.system import safe_files
@@ -340,10 +340,19 @@ def test_a_purge_that_arrives_by_a_pull_keeps_rows_out_and_its_revert_lets_them_
     assert len(memory.get("b").relations) == 1
 
 
-def test_rows_of_a_purge_are_taken_in_like_any_rows(memory: Memory, tmp_path: Path) -> None:
+def test_rows_of_a_purge_are_taken_in_where_these_are_asked_for_and_no_time_to_come(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """Rows of a stranger would destroy records for good."""
     write(data(tmp_path, "failure"), failure("a"), failure("b"))
-    row = {"kind": "purge", "salt": "s", "hash": purge_hash("s", "failure/a"), "at": "2026-11-02T00:00:00.000Z"}
-    memory.add_rows([orjson.dumps(row)])
+    row = {"kind": "purge", "salt": "s", "hash": purge_hash("s", "failure/a"), "at": "2026-11-01T09:30:00.000Z"}
+    later = {**row, "at": "2099-01-01T00:00:00.000Z"}
+    for given, purges in ((row, False), (later, False), (later, True)):
+        with pytest.raises(BadInput, match="destroys a record for good" if not purges else "which is not yet"):
+            memory.add_rows([orjson.dumps(given)], purges=purges)
+        memory.add_rows([orjson.dumps(given)], purges=purges, skip_invalid=True)
+    assert [found.ref for found in memory.list().results] == ["failure/a", "failure/b"]
+    memory.add_rows([orjson.dumps(row)], purges=True)
     assert [found.ref for found in memory.list().results] == ["failure/b"]
     memory.undo()
     assert [found.ref for found in memory.list().results] == ["failure/a", "failure/b"]

@@ -18,6 +18,7 @@ from graphmem.errors import NotFound
 from graphmem.rules.context import tokens
 from graphmem.usecase.retrieval.two_stores import CERTAINTIES
 from tests.sample import open_memory
+from tests.usecase.harvest.test_sessions import LINT, Transcript
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
 MARK = "quokka"  # a word that only the user's own store has
@@ -361,6 +362,22 @@ def test_nothing_of_the_user_store_is_in_the_folder_of_the_project(
         shown += memory.hook("claude-code", json.dumps(given)).text
         assert leaks(tmp_path) == []
     assert MARK in shown and MARK in memory.context(ERROR).text  # it was there to leak
+    block = f"user:failure/{MARK}-gone  [the same error]\n    > {ERROR}\n    fix: {MARK}Error: {MARK} setuptools"
+    memory.ran(["make"], log=[*block.splitlines(), "OSError: disk of 3 is full"], status=2)
+    memory.match([*block.splitlines(), ERROR])
+    said = f"{LINT}\n{block}\n1 failed"
+    made = Transcript(tmp_path.parent / f"{tmp_path.name}-s.jsonl", tmp_path, "s1").ran("make lint", said, status=1)
+    made.edited(f"{tmp_path}/src/a.go", "return err", "wrap(err)").said(f"missing because of user:failure/{MARK}-gone")
+    made.ran(f"graphmem --user get {MARK}", f"TypeError: {MARK} is not callable", status=1)
+    made.ran("make lint", "0 issues.")
+    assert memory.imports.sessions(paths=[made.path]).waiting == 1
+    job = tmp_path.parent / f"{tmp_path.name}-job.log"
+    job.write_text(f"##[group]Run make\n{said}\n##[error]Process completed with exit code 1.\n")
+    memory.imports.ci([job])
+    suite = f'<testsuite><testcase name="t"><failure message="{ERROR}">{said}</failure></testcase></testsuite>'
+    job.with_suffix(".xml").write_text(suite.replace("    > ", "    &gt; "))
+    assert memory.imports.ci([job.with_suffix(".xml")]).waiting
+    assert leaks(tmp_path) == []
 
 
 def test_a_hook_does_not_offer_to_record_what_the_user_knows(memory: Memory, user: Memory, tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""An output without what graphmem showed in it of the user's own store."""
+
+import pytest
+
+from graphmem.rules.own_lines import own_log, own_text
+
+KEPT = [
+    "E   ValueError: boom",
+    "    at line 3",
+    "",
+    "failure/boom  [the same error]",
+    "    > ValueError: boom",
+    "1 failed",
+]
+QUOKKA = "    > ValueError: quokka"
+SHOWN = {
+    "a test": ["user:failure/quokka  [the same error]", QUOKKA, "    fix: quokka", "        more"],
+    "helped": ["graphmem: recorded as having helped: user:failure/quokka"],
+    "a block of context": ["- `user:failure/quokka` (critical; score 0.8)", "  > when: quokka", "  > do: quokka"],
+    "an entry in an entry": ["    - user:pattern/quokka: insight", "      > quokka"],
+    "a step of a job": ["2026-11-20T10:02:13Z user:failure/quokka  [near]", "2026-11-20T10:02:13Z     fix: quokka"],
+    "JSON": ['{"results":[{"store":"user","ref":"failure/quokka"}]}', '{"store": "user", "fix": "quokka"}'],
+    "a type of one's own": ["* \"user:room_2/quokka\"", "\tquokka"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN)
+@pytest.mark.parametrize("place", range(len(KEPT) + 1))
+def test_what_is_of_the_user_is_left_out_wherever_it_is(shown: list[str], place: int) -> None:
+    follows = KEPT[place : place + 1]
+    if follows and follows[0].startswith("  "):  # it would belong to the block
+        return
+    lines = [*KEPT[:place], *shown, *KEPT[place:]]
+    assert own_text("\n".join(lines)).splitlines() == KEPT
+    kept = [*KEPT[:place], *[""] * len(shown), *KEPT[place:]]
+    assert b"".join(own_log(f"{line}\n".encode() for line in lines)).decode().splitlines() == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://user:pass@db/x",
+        "chown: invalid user: root/x",
+        "superuser:failure/x",
+        "user:x",
+        "the user: a/b",
+        "a\r\nb",
+    ],
+)
+def test_any_other_text_is_kept(text: str) -> None:
+    assert own_text(text) == text
+
+
+def test_nothing_is_kept_of_a_command_that_asks_the_store_of_the_user() -> None:
+    for command in ("graphmem --user list", "cd x && graphmem get user:failure/x; make", "graphmem query x --user"):
+        assert own_text("boom", command) == ""
+    for command in ("graphmem list", "make --user", "graphmem query 'the user'"):
+        assert own_text("boom", command) == "boom"
