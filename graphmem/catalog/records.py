@@ -179,6 +179,10 @@ class RecordReads(NameReads, FactReads):
         sql = f"SELECT id FROM record WHERE record_type = ? AND is_live ORDER BY {made} DESC, key LIMIT ?"
         return [number for (number,) in self.connection.execute(sql, (record_type, limit))]
 
+    def has_records(self) -> bool:
+        """Return whether there is any record, archived ones too."""
+        return self.connection.execute("SELECT 1 FROM record LIMIT 1").fetchone() is not None
+
     def live_counts(self) -> tuple[int, int]:
         """Return how many live records and live edges there are."""
         (records,) = self.connection.execute("SELECT count(*) FROM record WHERE is_live").fetchone()

@@ -16,6 +16,7 @@ from graphmem.rules.purged import Purges
 
 SPLICED_BYTES = 5_000  # of an ordered file for each row that is changed in place: about as many as 20 lines have
 RESOLVE = "graphmem resolve"  # brings rows where they belong, each once
+LFS = b"version https://git-lfs.github.com/spec/"
 ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
 
 
@@ -74,6 +75,14 @@ def oversize(file: str, size: int) -> list[Finding]:
             f"divide it into files of {file.removesuffix('.ndjson')}/",
         )
     ]
+
+
+def lfs_pointer(file: str, head: bytes) -> list[Finding]:
+    """Report a file that begins as a pointer of Git LFS does."""
+    if not head.startswith(LFS):
+        return []
+    what, fix = "a pointer of Git LFS in the place of the rows; they are not read", "git lfs pull"
+    return [Finding.of(file, Code.LFS_POINTER, what, "the rows", fix, line=1)]
 
 
 def more_bad_lines(file: str, number: int) -> Finding:

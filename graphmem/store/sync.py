@@ -34,6 +34,7 @@ from graphmem.ledger.data_file import (
     can_splice,
     compare,
     is_of_purges,
+    lfs_pointer,
     misplaced,
     oversize,
     spliced,
@@ -54,6 +55,7 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.ndjson import Lines, decode
 from graphmem.rules.purged import Purges
 from graphmem.store.clone import Clone, state_of_index
+from graphmem.store.in_git import refuse_hidden
 from graphmem.system import safe_files
 from graphmem.system.collector import collector_paused
 from graphmem.system.lock import locked
@@ -369,7 +371,8 @@ class SyncedLedger:
                 if file.startswith("data/"):
                     vocabulary = self.catalog.vocabulary
                     undeclared = misplaced(self.layout, vocabulary, file) if found.st_size else []
-                    seen.findings = undeclared or oversize(file, found.st_size)
+                    seen.findings = undeclared or oversize(file, found.st_size) or lfs_pointer(file, handle.read(64))
+                    handle.seek(0)
                     yield from compare(
                         file,
                         lines,
@@ -546,6 +549,8 @@ class SyncedLedger:
         request = requests.current()
         for file in batches:
             self.refuse_unwell(file)
+        if self.git_folder is not None and (fresh := [file for file in batches if self.catalog.stamp(file) is None]):
+            refuse_hidden(self.layout, fresh)
         note = undo.note(self.layout, self.catalog.lines_of, self.command, batches, types) if is_noted else None
         if note is not None and request is not None:
             request.note(self.layout.requests, undo.name_of(note))
@@ -674,10 +679,10 @@ class SyncedLedger:
         findings = self.catalog.findings_of(file)
         if findings:
             first, place = findings[0], self.layout.store / file
-            is_conflict = any(found.fix == RESOLVE for found in findings)
+            fixes = [found.fix for found in findings if found.fix == RESOLVE or found.code == Code.LFS_POINTER]
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
-                hint=RESOLVE if is_conflict else f"correct line {first.line} of {place}, or take it out",
+                hint=fixes[0] if fixes else f"correct line {first.line} of {place}, or take it out",
                 details={"findings": [found.model_dump() for found in findings]},
             )
 

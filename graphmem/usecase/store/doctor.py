@@ -11,6 +11,7 @@ from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, holds
 from graphmem.ledger.parts import home_of
 from graphmem.model.entry import Batch
+from graphmem.store import in_git
 from graphmem.store.clone import TRACKED_FIX
 from graphmem.store.git_setup import drivers, unregistered
 from graphmem.store.runtime import Client
@@ -60,6 +61,7 @@ def surroundings(client: Client) -> Iterator[Finding]:
     if isinstance(client.clone.refusal, Refused):
         yield Finding.of(FOLDER, Code.TRACKED, client.clone.refusal.message, "neither in git", TRACKED_FIX)
     yield from unfinished(layout)
+    yield from (found for found in in_git.findings(layout) if found.code != Code.NOT_ON_DISK)  # of `validate`
     for name in layout.look().leftovers if layout.private is None else ():
         yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", REPAIR_COMMAND)
     yield from large(client)

@@ -27,6 +27,7 @@ from graphmem.names import label, relation_label, split_ref, visible
 from graphmem.ndjson import Lines, Row
 from graphmem.rules.plan import cycles
 from graphmem.rules.secrets import new_secrets
+from graphmem.store.in_git import not_on_disk
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
@@ -85,6 +86,7 @@ def validate(client: Client) -> Checked:
                 *exposures(snapshot),
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + misplaced(snapshot) + purged(client)
+            findings += not_on_disk(snapshot.layout)
             findings += (
                 exposing_types(snapshot)
                 + unusable_extractors(snapshot)
