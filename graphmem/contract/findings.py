@@ -52,6 +52,11 @@ class Code(StrEnum):
     # The files as a whole.
     LINK = "link", "error", "The store has a symbolic link, which is not followed."
     BAD_NAME = "bad_name", "error", "The name of a file cannot be that of a file of the store; it is not read."
+    WINDOWS_NAME = (
+        "windows_name",
+        "warning",
+        "Windows cannot check out a repository with a file of this name.",
+    )
     UNMERGED = "unmerged", "error", "A merge of git is not finished, and rows of the other side are missing."
     NOT_ON_DISK = "not_on_disk", "error", "Git has a data file that is not on the disk; its rows are not read."
     LFS_POINTER = "lfs_pointer", "error", "The file is a pointer of Git LFS; its rows are not here."

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from graphmem.constants import FILE_BYTES
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.git import commands
@@ -179,7 +180,7 @@ def uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
     top = top_of(layout.root)
     if folder is None or top is None:
         return
-    for worktree in other_worktrees(folder):
+    for worktree in other_worktrees(folder, top):
         other = Layout(worktree / layout.root.relative_to(top))
         with contextlib.suppress(GraphmemError, OSError):
             if number := uncommitted(other):
@@ -189,25 +190,39 @@ def uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
                 yield Finding.of(FOLDER, Code.UNCOMMITTED, what, "committed memory", f"{fix}, then commit there")
 
 
-def other_worktrees(folder: Path) -> Iterator[Path]:
+def other_worktrees(folder: Path, top: Path) -> Iterator[Path]:
     """
-    Yield the other worktrees of a repository, by the git directory of one of them.
+    Yield the other worktrees of a repository.
 
-    Only those whose ``.git`` is a file, or the folder, that leads back to this repository: what is in a git directory
-    may have come out of an archive, and names any folder. No link is followed.
+    Only those whose ``.git`` leads back to this repository, and it to them: what is in a git directory may have come
+    out of an archive, and names any folder. No link is followed.
+
+    Args:
+        folder: the git directory of the worktree whose folder is ``top``.
     """
     common = common_of(folder)
-    if folder != common and common.name == ".git" and not common.is_symlink():
-        yield common.parent
+    if folder != common:
+        if not leads_to(folder, top):
+            return
+        if common.name == ".git" and not common.is_symlink():
+            yield common.parent
     for known in safe_files.folders(common / "worktrees")[:MOST_WORKTREES]:
         with contextlib.suppress(OSError, ValueError):
-            entry = Path(safe_files.read(known / "gitdir", most=LINK_BYTES).decode().strip())
-            back = safe_files.read(entry, most=LINK_BYTES).decode().strip()
-            place = entry.parent
-            is_ours = back.startswith("gitdir: ") and os.path.realpath(place / back[8:]) == os.path.realpath(known)
-            is_there = entry.name == ".git" and entry.is_absolute() and os.path.realpath(place) == str(place)
-            if is_ours and is_there and known.resolve() != folder and not is_of_another(os.lstat(place).st_uid):
+            place = Path(safe_files.read(known / "gitdir", most=LINK_BYTES).decode().strip()).parent
+            is_other = place.is_absolute() and os.path.realpath(place) == str(place) and known.resolve() != folder
+            if is_other and leads_to(known, place) and not is_of_another(os.lstat(place).st_uid):
                 yield place
+
+
+def leads_to(known: Path, place: Path) -> bool:
+    """Return whether the git directory of a worktree names a folder, and the ``.git`` of that the git directory."""
+    try:
+        entry = safe_files.read(known / "gitdir", most=LINK_BYTES).decode().strip()
+        back = safe_files.read(place / ".git", most=LINK_BYTES).decode().strip()
+    except (OSError, ValueError):
+        return False
+    is_back = back.startswith("gitdir: ") and os.path.realpath(place / back[8:]) == os.path.realpath(known)
+    return is_back and os.path.realpath(known / entry) == os.path.realpath(place / ".git")
 
 
 def common_of(folder: Path) -> Path:
@@ -240,6 +255,8 @@ def is_as_committed(path: Path, name: str | None) -> bool:
     if name is None:
         return safe_files.bytes_of([path]) == 0  # an empty file says nothing
     kind = hashlib.sha256 if len(name) == hashlib.sha256().digest_size * 2 else hashlib.sha1
+    if safe_files.bytes_of([path]) > FILE_BYTES:
+        return False
     data = safe_files.read(path)
     texts = (data, data.replace(b"\r\n", b"\n"))
     return any(kind(b"blob %d\0%b" % (len(text), text)).hexdigest() == name for text in texts)

@@ -29,6 +29,7 @@ from graphmem.constants import (
 from graphmem.contract.findings import Code, Finding
 from graphmem.embed.shared import Models
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
+from graphmem.git import commands
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
@@ -768,7 +769,7 @@ def find_store(folder: Path | str | None) -> Layout:
     named = folder if folder is not None else project_folder()
     if named is None:
         try:
-            return find(current_folder())
+            return find(current_folder(), commands.is_safe)
         except Unavailable:
             top = top_of(current_folder())
             if top is None or (lack := in_git.unchecked_out(top)) is None:

@@ -220,6 +220,41 @@ def test_a_removed_store_is_not_made_again_over_what_git_has(project: Repository
     assert Memory.init(project.folder).created
 
 
+@pytest.mark.parametrize("what", ["blob:none", "tree:0"])
+def test_a_partial_clone_says_how_to_get_what_it_lacks(project: Repository, tmp_path: Path, what: str) -> None:
+    with open_memory(project.folder) as memory:
+        memory.edit("f1", {"fix": "x"})
+    project.commit("more")
+    project("config", "uploadpack.allowFilter", "true")
+    part = tmp_path / "part"
+    project("clone", "-q", f"--filter={what}", f"file://{project.folder}", str(part))
+    with open_memory(part) as memory:
+        for ask in (lambda: memory.log("f1"), lambda: memory.diff("HEAD~1"), lambda: open_past(part)):
+            with pytest.raises(Unavailable) as error:
+                ask()
+            assert error.value.hint == "this clone is partial; to have all of it: git fetch --refetch --no-filter"
+        project("-C", str(part), "fetch", "-q", "--refetch", "--no-filter")
+        assert len(memory.log("f1").results) == 2
+        open_past(part)
+
+
+def open_past(folder: Path) -> None:
+    with Memory(folder, at="HEAD~1") as past:
+        past.list()
+
+
+def test_copies_that_a_mergetool_left_are_named_and_removed(project: Repository) -> None:
+    copies = [data(project.folder, f"failure_{what}_4711") for what in ("BASE", "LOCAL", "REMOTE", "BACKUP")]
+    for copy in copies:
+        write(copy, failure("f1"))
+    assert codes(project.folder) == ["leftover"] * 4
+    with open_memory(project.folder) as memory:
+        memory.doctor(fix=True)
+        assert [hit.ref for hit in memory.list().results] == ["failure/f1"]
+    assert not any(copy.exists() for copy in copies)
+    assert codes(project.folder) == []
+
+
 # --- bare repositories, other worktrees ------------------------------------------------------------------------------
 
 
@@ -270,6 +305,22 @@ def test_what_only_claims_to_be_a_worktree_is_not_read(project: Repository, tmp_
         (known / name / "gitdir").write_text(f"{place}/.git\n")
     with open_memory(project.folder) as memory:
         assert memory.status().in_git == []
+
+
+def test_a_folder_that_only_claims_to_be_a_worktree_of_a_repository_does_not_see_it(
+    project: Repository, tmp_path: Path
+) -> None:
+    """A ``.git`` file of an archive can name the git directory of any repository."""
+    other, claiming = tmp_path / "other", tmp_path / "claiming"
+    project("worktree", "add", "-q", "-b", "other", str(other))
+    data(project.folder, "failure").write_bytes(b"")
+    with open_memory(other) as memory:
+        assert len(memory.status().in_git) == 1
+    claiming.mkdir()
+    open_memory(claiming).close()
+    (claiming / ".git").write_text((other / ".git").read_text())
+    with open_memory(claiming) as memory:
+        assert "uncommitted" not in [found.code for found in memory.status().in_git]
 
 
 def test_links_in_another_worktree_are_not_followed(project: Repository, tmp_path: Path) -> None:
