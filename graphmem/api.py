@@ -104,7 +104,7 @@ class Failures(Operations):
             flaky: The failure is flaky: it comes and goes.
             dedup: Look for a record that says the same, and merge the new one into it.
             dry_run: Return what would change, and change nothing.
-            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
+            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
             replace: In a merge, and under a name that is taken, make the new texts the current ones.
             supersedes: The record that the new one takes the place of; it is archived.
         """
@@ -174,7 +174,7 @@ class Patterns(Operations):
             check_after: Day after which the record is to be checked again, such as 2027-01-31.
             dedup: Look for a record that says the same, and merge the new one into it.
             dry_run: Return what would change, and change nothing.
-            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
+            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
             replace: In a merge, and under a name that is taken, make the new texts the current ones.
             supersedes: The record that the new one takes the place of; it is archived.
         """
@@ -223,7 +223,7 @@ class Entities(Operations):
             value: What belongs to the entity itself; what links it to others is an edge.
             sources: Where the record came from: a task, a run, a file, a person.
             dry_run: Return what would change, and change nothing.
-            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
+            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
         """
         answer: Changed = self.call(
             "entities.add",
@@ -277,7 +277,7 @@ class Lessons(Operations):
             cites: Code that the record is about: path, path:symbol or path:symbol@commit.
             dedup: Look for a record that says the same, and merge the new one into it.
             dry_run: Return what would change, and change nothing.
-            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
+            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
             replace: In a merge, and under a name that is taken, make the new texts the current ones.
             supersedes: The record that the new one takes the place of; it is archived.
         """
@@ -378,7 +378,7 @@ class Experiences(Operations):
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             dry_run: Return what would change, and change nothing.
-            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
+            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
             supersedes: The record that the new one takes the place of; it is archived.
         """
         answer: Changed = self.call(
@@ -486,7 +486,7 @@ class Insights(Operations):
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             dry_run: Return what would change, and change nothing.
-            verbatim: Keep paths below the project, in a home or a temporary folder as they are.
+            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
             supersedes: The record that the new one takes the place of; it is archived.
         """
         answer: Changed = self.call(

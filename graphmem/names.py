@@ -16,6 +16,7 @@ from typing import Any
 SLUG = re.compile(r"[a-z0-9_.-]{1,120}")  # as files may hold it
 GIVEN_SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]{0,119}")  # as a command takes it
 TASK_NAME = re.compile(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
+DEVICE = re.compile(r"(aux|con|nul|prn|(com|lpt)[0-9])(\..*)?", re.IGNORECASE)  # no file of Windows is called so
 TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 # A command that a message says to run, where it names no store.

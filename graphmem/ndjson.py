@@ -18,6 +18,7 @@ Row = dict[str, Any]
 ROW_BYTES = 256 * 1024  # UTF-8 bytes of a row
 LINE_BYTES = 16 * ROW_BYTES  # bytes of a line of a file: merges may make rows larger than commands take in
 BLOCK_BYTES = 2**20  # bytes of a file that are held at once, beside the line that they end
+WIDTH = 80  # of the lines of a document
 NESTING = 32  # levels of a JSON value
 MAX_INTEGER = 2**53
 BOM = b"\xef\xbb\xbf"
@@ -109,6 +110,29 @@ def encode(row: Mapping[str, Any]) -> bytes:
     """Return the canonical line of ``row``, without its line end."""
     # A copy: what orjson returns holds 4 KiB however short it is, and the lines of a bulk add are held together.
     return bytes(memoryview(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)))
+
+
+def document(value: Any, depth: int = 0, room: int = WIDTH) -> str:
+    """
+    Return a JSON value over lines, as formatters write it: an array on one line where it has room, keys in order.
+
+    Args:
+        depth: how many values it lies in. room: characters that its line has left.
+    """
+    inner, outer = "  " * (depth + 1), "  " * depth
+    if isinstance(value, dict) and value:
+        parts, last = list[str](), max(value)
+        for key in sorted(value):
+            head = f"{inner}{json.dumps(key, ensure_ascii=False)}: "
+            parts.append(head + document(value[key], depth + 1, WIDTH - len(head) - (key != last)))
+        return "{\n" + ",\n".join(parts) + f"\n{outer}}}"
+    if isinstance(value, list) and value:
+        parts = [document(part, depth + 1, WIDTH - len(inner)) for part in value]
+        flat = f"[{', '.join(parts)}]"
+        if len(flat) <= room and "\n" not in flat:
+            return flat
+        return "[\n" + ",\n".join(inner + part for part in parts) + f"\n{outer}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def decode(line: bytes) -> Row:

@@ -11,6 +11,7 @@ Measured: docs/benchmarks.md, "Search at scale".
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from graphmem.constants import SKETCH_CANDIDATES, SKETCH_DIMENSIONS, SKETCH_SAMPLE
 from graphmem.system import safe_files
@@ -101,6 +102,15 @@ class Sketch:
             head = file.read(self.head_bytes)
         return np.frombuffer(head, dtype="<f4").reshape(-1, self.width)
 
+    def checksum(self) -> str:
+        """Return the checksum of all rows, of the components too."""
+        with safe_files.opened(self.path) as file:
+            head = file.read(self.head_bytes)
+        import numpy as np  # noqa: PLC0415 - as above
+
+        rows = self.mapping.rows(self.path, self.width, self.head_bytes)
+        return checksum(rows, int(checksum(np.frombuffer(head, dtype="<f4").reshape(1, -1))))
+
     def nearest(self, query: "Vector", most: int, total: int) -> "NDArray[np.int64]":
         """
         Return the places of the rows that are likely to be the nearest, in no order.
@@ -130,6 +140,14 @@ def product(rows: "Matrix", query: "Vector") -> "Vector":
     whole = len(plain) - len(plain) % BLOCK
     blocks = plain[:whole].reshape(-1, BLOCK, plain.shape[1])
     return np.concatenate([(blocks @ query).ravel(), plain[whole:] @ query])
+
+
+def checksum(rows: "Matrix", before: int = 0) -> str:
+    """Return a checksum of the sums of rows, taken as whole numbers, after that of the rows before them."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    words = np.ascontiguousarray(np.asarray(rows, dtype="<f4")).view(np.uint32 if rows.shape[-1] % 2 else np.uint64)
+    return str(crc32(np.add.reduce(words, axis=1, dtype=np.uint64).tobytes(), before))
 
 
 def best(values: "Vector", most: int) -> "NDArray[np.int64]":

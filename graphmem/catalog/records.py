@@ -12,8 +12,8 @@ from graphmem.catalog.names import NameReads
 from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import DamagedCatalog
 from graphmem.model import MODELS, MemoryRecord, Record
-from graphmem.model.field import as_set, format_time
-from graphmem.model.record import Refers, Row
+from graphmem.model.field import format_time
+from graphmem.model.record import Refers, Row, references_in, with_references
 from graphmem.names import split_ref
 from graphmem.rules.doubt import open_disputes
 from graphmem.rules.fixes import credited
@@ -179,6 +179,10 @@ class RecordReads(NameReads, FactReads):
         sql = f"SELECT id FROM record WHERE record_type = ? AND is_live ORDER BY {made} DESC, key LIMIT ?"
         return [number for (number,) in self.connection.execute(sql, (record_type, limit))]
 
+    def has_records(self) -> bool:
+        """Return whether there is any record, archived ones too."""
+        return self.connection.execute("SELECT 1 FROM record LIMIT 1").fetchone() is not None
+
     def live_counts(self) -> tuple[int, int]:
         """Return how many live records and live edges there are."""
         (records,) = self.connection.execute("SELECT count(*) FROM record WHERE is_live").fetchone()
@@ -309,22 +313,3 @@ def told_references(
         if len(kept) < len(refs):
             changes[field] = None if isinstance(given, str) else type(given)(kept)
     return changes
-
-
-def references_in(record: Record) -> Iterator[str]:
-    """Yield the references in the fields of a record."""
-    for field in record.references:
-        yield from getattr(record, field)
-    yield from filter(None, (getattr(record, field) for field in record.single_references))
-
-
-def with_references(record: R, shown: Mapping[str, str | None]) -> R:
-    """Return a record with other references in its fields, where ``shown`` has one; None takes a reference out."""
-    changes: dict[str, Any] = {}
-    for field in record.references:
-        if not shown.keys().isdisjoint(refs := getattr(record, field)):
-            changes[field] = as_set(new for ref in refs if (new := shown.get(ref, ref)) is not None)
-    for field in record.single_references:
-        changes[field] = shown.get(getattr(record, field), getattr(record, field))
-    changes = {field: value for field, value in changes.items() if value != getattr(record, field)}
-    return record.model_copy(update=changes) if changes else record

@@ -19,7 +19,7 @@ from zlib import crc32
 from graphmem.catalog import pca
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
 from graphmem.catalog.keys import hash_of
-from graphmem.catalog.pca import Sketch, best, product
+from graphmem.catalog.pca import Sketch, best, checksum, product
 from graphmem.constants import SKETCH_ROWS
 from graphmem.model import Feedback
 from graphmem.system import safe_files
@@ -68,7 +68,7 @@ class VectorStore:
     """
 
     def __init__(self, catalog: Reads, folder: Path, encoder: Encoder) -> None:
-        self.connection = catalog.connection
+        self.catalog, self.connection = catalog, catalog.connection
         self.sees_all = catalog.visible is None
         # A view, which hides records from a caller, has no index of its own.
         self.by_place = "record INDEXED BY record_place" if self.sees_all else "record"
@@ -81,6 +81,7 @@ class VectorStore:
         self.lacking = 0  # texts that the last `catch_up` left without a vector
         self.measured: tuple[Vector, Vector] | None = None  # a query, and the cosines of all rows with it
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
+        self.verified: str | None = None  # what the file was when its bytes were last as they were written
 
     def close(self) -> None:
         """Let go of the files."""
@@ -225,6 +226,45 @@ class VectorStore:
         if self.checked_size < 0 or size < self.checked_size or not self.is_current:
             self.switch()
         self.checked_size = size
+        self.verify()
+
+    def verify(self) -> None:
+        """
+        Forget the vectors that are not as they were written, so that they are made again and no search ranks by them.
+
+        A checksum of the whole file tells whether there are any. Of a file with short vectors, which no search reads
+        whole, it is taken only where the file changed: what the system reports of it is kept.
+        """
+        found = safe_files.stat_of(self.path)
+        seen = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}" if found else None
+        if seen == self.verified or seen is None:
+            return
+        rows = self.rows()
+        if len(rows) < SKETCH_ROWS or self.kept("vector_seen") != seen:
+            generation, number, total = (self.kept("vector_sum") or "0 0 none").split()
+            if generation != str(self.generation) or total != checksum(rows[: int(number)]):
+                forget_damaged(self.catalog, self.folder)
+                self.note_sum(checksum(rows), len(rows))
+            if safe_files.is_file(self.sketch.path) and self.kept("sketch_sum") != self.sketch.checksum():
+                safe_files.remove(self.sketch.path)  # it is made again
+            if len(rows) >= SKETCH_ROWS:
+                self.keep("vector_seen", seen)
+        self.verified = seen
+
+    def kept(self, name: str) -> str | None:
+        """Return what the catalog keeps of this model under a name."""
+        row = self.connection.execute(
+            "SELECT value FROM meta WHERE name = ?", (f"{name} {self.fingerprint}",)
+        ).fetchone()
+        return str(row[0]) if row else None
+
+    def keep(self, name: str, value: str) -> None:
+        """Keep something of this model under a name."""
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{name} {self.fingerprint}", value))
+
+    def note_sum(self, total: str, number: int) -> None:
+        """Keep the checksum of the first rows of the file."""
+        self.keep("vector_sum", f"{self.generation} {number} {total}")
 
     @property
     def is_current(self) -> bool:
@@ -309,6 +349,9 @@ class VectorStore:
                 file.flush()
                 os.fsync(file.fileno())
             size = self.row_bytes
+            generation, number, total = (self.kept("vector_sum") or "0 0 0").split()
+            if place in (0, int(number)) and generation == str(self.generation):
+                self.note_sum(checksum(vectors, int(total) if place else 0), place + len(vectors))
             rows = [
                 (self.fingerprint, digest, place + n, crc32(data[n * size : (n + 1) * size]))
                 for n, digest in enumerate(digests)
@@ -458,6 +501,7 @@ class VectorStore:
         if len(rows) >= SKETCH_ROWS and len(self.sketch) != len(rows):
             with transaction(self.connection), contextlib.suppress(OSError):  # one process at a time
                 self.sketch.extend(self.rows())
+                self.keep("sketch_sum", self.sketch.checksum())
 
     def cosines_of(self, ids: Collection[int], query: "Vector") -> dict[int, float]:
         """Return the cosines of a unit vector with those of some records, where these have one; 0 for damaged ones."""
@@ -557,7 +601,7 @@ def damaged(catalog: Reads, folder: Path) -> list[tuple[str, bytes]]:
     for model, size in ((name.partition(" ")[2], int(value)) for name, value in models):
         path = file_of(folder, model, generation_of(catalog.connection, model))
         sql = "SELECT text_hash, place, crc FROM vector WHERE model = ? ORDER BY place"
-        rows = catalog.connection.execute(sql, (model,))
+        rows = catalog.connection.execute(sql, (model,)).fetchall()
         if not safe_files.is_file(path):
             continue  # what is gone is made again
         with safe_files.opened(path) as file:
@@ -571,7 +615,7 @@ def damaged(catalog: Reads, folder: Path) -> list[tuple[str, bytes]]:
 def forget_damaged(catalog: Reads, folder: Path) -> int:
     """Forget vectors that are damaged: the next search makes them again; return how many there are."""
     found = damaged(catalog, folder)
-    with transaction(catalog.connection):
+    with transaction(catalog.connection) if found else contextlib.nullcontext():
         catalog.connection.executemany("DELETE FROM vector WHERE model = ? AND text_hash = ?", found)
         for table in TABLES:
             sql = f"UPDATE {table} SET vector = NULL WHERE text_hash = ?"
@@ -595,6 +639,7 @@ def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
                 file.write(bytes(size))
             file.flush()
             os.fsync(file.fileno())
+        catalog.connection.execute("DELETE FROM meta WHERE name = ?", (f"vector_sum {model}",))
         forget_files(folder, model, but=(path.name,))
         safe_files.remove(folder / f"{model}.sketch")
     with transaction(catalog.connection):

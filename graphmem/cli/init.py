@@ -38,6 +38,8 @@ def init(
     answer = Memory.init(folder, nested=nested or invocation.is_user)
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
+    for finding in answer.findings:
+        invocation.say(f"{finding.severity}: {finding.with_fix('fix')}")
     lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
     if answer.created and not invocation.is_user and text.is_terminal() and (there := found(Path(answer.path).parent)):
         lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")

@@ -44,6 +44,7 @@ def shown(answer: StoreStatus) -> Iterator[str]:
         yield f"your own store: {answer.user_store}, asked too"
     if answer.findings:
         yield f"files: {text.count(answer.findings, 'finding')}"
+    yield from (f"git: {found.with_fix('fix')}" for found in answer.in_git)
     if answer.without_vector:
         lacking = text.count(answer.without_vector, "record")
         yield f"search: {lacking} of {answer.records:,} without a vector yet, found by words alone"

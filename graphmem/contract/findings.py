@@ -52,7 +52,14 @@ class Code(StrEnum):
     # The files as a whole.
     LINK = "link", "error", "The store has a symbolic link, which is not followed."
     BAD_NAME = "bad_name", "error", "The name of a file cannot be that of a file of the store; it is not read."
+    WINDOWS_NAME = (
+        "windows_name",
+        "warning",
+        "Windows cannot check out a repository with a file of this name.",
+    )
     UNMERGED = "unmerged", "error", "A merge of git is not finished, and rows of the other side are missing."
+    NOT_ON_DISK = "not_on_disk", "error", "Git has a data file that is not on the disk; its rows are not read."
+    LFS_POINTER = "lfs_pointer", "error", "The file is a pointer of Git LFS; its rows are not here."
     NOT_CANONICAL = "not_canonical", "error", "The file is not as `export` writes it; only of `export --check`."
     MISPLACED = "misplaced", "warning", "Rows of a kind that is split are in another file than where they belong."
     PURGED_ROW = "purged_row", "warning", "A merge brought purged rows back; they are not read."
@@ -93,6 +100,10 @@ class Code(StrEnum):
     MISSING_FOLDER = "missing_folder", "warning", "A folder of the store is missing."
     MISSING_ENTRY = "missing_entry", "warning", "A file of git lacks lines that `graphmem init` writes."
     UNREGISTERED = "unregistered", "warning", "The configuration of git in this clone lacks a setting."
+    NO_WORKING_TREE = "no_working_tree", "warning", "The store is in no working tree of git: no commit can hold it."
+    KEPT_OUT = "kept_out", "warning", "An ignore rule of git keeps files of the store out of every commit."
+    ATTRIBUTES = "attributes", "warning", "Attributes of git change the data files, or how they are merged."
+    UNCOMMITTED = "uncommitted", "warning", "Another worktree of the repository has memory that is in no commit."
     LARGE_KIND = "large_kind", "warning", "The rows of a kind are so many that writing one takes long; see `split`."
     LEFTOVER = "leftover", "warning", "A process that died left a file."
     UNTRUSTED = "untrusted", "warning", "A setting of the project has no effect until it is trusted."

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from graphmem.constants import BRIEFING_BUDGET
 from graphmem.contract.answer import Answer, Part
+from graphmem.contract.findings import Finding
 from graphmem.contract.parameters import SessionName
 from graphmem.contract.request import Request
 from graphmem.contract.service import ServiceStatus
@@ -39,7 +40,8 @@ class StoreStatus(Answer):
 
     ``unregistered`` are settings of git that this clone lacks, ``findings`` counts what is wrong with the files,
     ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
-    reviewed. ``user_store`` is the folder of the user's own store, where questions go to it too.
+    reviewed. ``user_store`` is the folder of the user's own store, where questions go to it too. ``in_git`` is what git
+    does to the files that a user may not expect.
     """
 
     store: str
@@ -52,5 +54,6 @@ class StoreStatus(Answer):
     candidates: int = 0
     task: str | None
     campaigns: list[ActiveCampaign]
+    in_git: list[Finding] = []
     service: ServiceStatus | None = None
     next: list[str]

@@ -121,11 +121,12 @@ class Trust(Answer):
 
 
 class Initialised(Answer):
-    """What ``init`` made or found."""
+    """What ``init`` made or found; ``findings`` is what git does to the files that a user may not expect."""
 
     path: str
     created: bool
     registered: list[str]
+    findings: list[Finding] = []
 
 
 class Split(Answer):

@@ -57,6 +57,7 @@ ERROR_STATUS = 128  # from here on git has failed; below, merge-file counts conf
 ERROR_BYTES = 4096  # of what git says on standard error
 MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which object a name means
 OTHERS = ("ls-files", "--others", "--exclude-standard", "-z")
+WHOLE = "this clone is partial; to have all of it: git fetch --refetch --no-filter"
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
 FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git reports of a commit; no part of it can hold a NUL
 
@@ -92,7 +93,8 @@ def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
     if b"not a git repository" in complaint:
         raise outside(folder)
     words = complaint.decode(errors="replace").strip().partition("\n")[0]
-    raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint="see what git says itself: git status")
+    hint = WHOLE if is_partial(folder) else "see what git says itself: git status"
+    raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint=hint)
 
 
 def run(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT_BYTES) -> tuple[int, bytes, bytes]:
@@ -214,6 +216,25 @@ def is_in_hook() -> bool:
     return "GIT_INDEX_FILE" in variables()
 
 
+def is_safe(folder: Path) -> bool:
+    """
+    Return whether the user tells git to trust the repository that a folder lies in.
+
+    Asked from the root folder: a configuration of the repository's own does not count, to git neither.
+    """
+    top = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), folder)
+    try:
+        status, printed, _ = run(Path("/"), "config", "-z", "--show-scope", "--path", "--get-all", "safe.directory")
+    except Unavailable:
+        return False
+    parts = printed.decode("utf-8", "surrogateescape").split("\0")
+    known: list[str] = []
+    for scope, value in zip(parts[0::2], parts[1::2], strict=False):
+        if status == 0 and scope in ("system", "global", "command"):
+            known = [*known, value] if value else []  # an empty one takes back those before it
+    return any(value == "*" or os.path.realpath(value) == os.path.realpath(top) for value in known)
+
+
 # --- which commit ---------------------------------------------------------------------------------------------------
 
 
@@ -293,6 +314,12 @@ def default_branch(folder: Path) -> str:
     return found
 
 
+def is_partial(folder: Path) -> bool:
+    """Return whether the clone lacks objects that its remote has: it was made with a filter."""
+    status, printed, _ = run(folder, "config", "--local", "--get-regexp", r"^remote\..*\.promisor$")
+    return status == 0 and b"true" in printed
+
+
 def is_shallow(folder: Path) -> bool:
     """Return whether the clone lacks the beginning of its history."""
     return output_of(folder, "rev-parse", "--is-shallow-repository") == "true"
@@ -335,8 +362,8 @@ def tracked(folder: Path) -> list[str]:
 class Objects:
     """The contents of objects, all from one process; made by ``objects``."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
+    def __init__(self, process: subprocess.Popen[bytes], folder: Path) -> None:
+        self.process, self.folder = process, folder
 
     def read(self, name: str, *, most: int = FILE_BYTES) -> bytes:
         """
@@ -350,6 +377,8 @@ class Objects:
         self.process.stdin.flush()
         head = self.process.stdout.readline().split()
         if not head:
+            if is_partial(self.folder):
+                raise Unavailable("this clone is partial, and lacks what is asked for", hint=WHOLE)
             raise Unavailable(f"git cat-file ended, or took longer than {GIT_S:.0f} s")
         if len(head) != 3 or not head[2].isdigit():
             raise Unavailable(f"git does not have object {name}", hint="see: git fsck")
@@ -371,7 +400,7 @@ def objects(folder: Path) -> Iterator[Objects]:
         timer.daemon = True
         timer.start()
         try:
-            yield Objects(process)
+            yield Objects(process, folder)
         finally:
             timer.cancel()
 

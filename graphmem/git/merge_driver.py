@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.names import row_key, visible
-from graphmem.ndjson import BOM, BadLine, Row, decode, encode
+from graphmem.ndjson import BOM, BadLine, Row, decode, document, encode
 from graphmem.rules.merge import Rules, merged
 from graphmem.system import safe_files
 from graphmem.system.files import shipped
@@ -127,7 +127,7 @@ def lines_of(data: bytes, parsed: Parsed, symmetric: Collection[str]) -> dict[st
             except (BadLine, KeyError, TypeError) as error:
                 raise Unmergeable(f"line {place} is not a row: {error}") from None
         key = parsed[line][0]
-        if key in found:
+        if found.get(key, line) != line:
             raise Unmergeable(f"line {place} repeats the key {key!r}")
         found[key] = line
     return found
@@ -160,8 +160,7 @@ def merge_schema(base: bytes, ours: bytes, theirs: bytes) -> bytes:
         documents = [json.loads(side or b"{}") for side in (base, ours, theirs)]
     except (ValueError, RecursionError) as error:
         raise Unmergeable(str(error)) from None
-    document = merged_value(*documents)
-    return (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    return f"{document(merged_value(*documents))}\n".encode()
 
 
 def merged_value(base: Any, ours: Any, theirs: Any) -> Any:

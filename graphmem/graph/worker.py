@@ -24,7 +24,9 @@ from typing import Any, NoReturn
 from graphmem.errors import GraphmemError, Unavailable
 
 CHILD = "import sys; sys.path[:] = sys.argv[3:]; from graphmem.graph.{module} import main; main()"
-KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "LC_ALL", "LC_CTYPE")  # what Python may need to start
+KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")  # what Python may need to start
+# The engine makes folders in HOME, and compares its keywords by the rules of the locale: in Turkish I is no i.
+SET = {"HOME": os.devnull, "OMP_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
 PR_SET_PDEATHSIG = 1  # of Linux's prctl: the signal that this process gets when its parent ends
 MIB = 2**20
 
@@ -85,10 +87,9 @@ def start_worker(module: str) -> subprocess.Popen[bytes]:
     places = [here, *(place for place in sys.path if os.path.isabs(place))]
     command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", CHILD.format(module=module), str(os.getpid()), "-"]
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-    environment = {**kept, "HOME": os.devnull, "OMP_NUM_THREADS": "1"}  # the engine makes folders in HOME
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        [*command, *places], cwd="/", stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=environment
+        [*command, *places], cwd="/", stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env={**kept, **SET}
     )
 
 

@@ -16,6 +16,7 @@ from graphmem.rules.purged import Purges
 
 SPLICED_BYTES = 5_000  # of an ordered file for each row that is changed in place: about as many as 20 lines have
 RESOLVE = "graphmem resolve"  # brings rows where they belong, each once
+LFS = b"version https://git-lfs.github.com/spec/"
 ROWS_HELD = 10_000  # changed rows in memory before they go into the catalog: 50 MiB
 
 
@@ -76,6 +77,14 @@ def oversize(file: str, size: int) -> list[Finding]:
     ]
 
 
+def lfs_pointer(file: str, head: bytes) -> list[Finding]:
+    """Report a file that begins as a pointer of Git LFS does."""
+    if not head.startswith(LFS):
+        return []
+    what, fix = "a pointer of Git LFS in the place of the rows; they are not read", "git lfs pull"
+    return [Finding.of(file, Code.LFS_POINTER, what, "the rows", fix, line=1)]
+
+
 def more_bad_lines(file: str, number: int) -> Finding:
     """Report how many lines of a file are bad beside those that were named."""
     return Finding.of(file, Code.MORE_BAD_LINES, f"{number:,} more bad lines", "rows")
@@ -102,6 +111,7 @@ class Known:
         is_elsewhere: returns whether another file of the same kind holds a row; None where there is no other file.
         is_every_line: look at lines that are known too: they may have been purged since.
         is_split: the kind is in parts: its rows that are there twice are told in one finding.
+        renamed: the names that types have now, by former ones.
     """
 
     lines: Mapping[bytes, int]
@@ -110,6 +120,7 @@ class Known:
     is_elsewhere: Callable[[int], bool] | None
     is_every_line: bool
     is_split: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
 
 def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch]:
@@ -123,8 +134,10 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
         return
     entries: list[Entry] = []
     places: dict[int, int] = {}
+    texts: dict[int, int] = {}  # the hash of the line of each row
     last, bad, scan.is_ordered = -1, 0, True
-    held = holds(file)
+    kind, type_name = holds(file)
+    held = kind, known.renamed.get(type_name or "", type_name)
     for place, line in enumerate(lines, 1):
         if not line.strip():
             scan.is_ordered = False
@@ -135,6 +148,9 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
             if number is None:
                 entry = read_line(file, line, known.symmetric, held)
                 number = entry.id
+            if texts.setdefault(number, hash(line)) == hash(line) and number in places:
+                scan.is_ordered = False  # the very same line, as a union merge leaves it: the next write drops it
+                continue
             if number in places or (entry and known.is_elsewhere and known.is_elsewhere(number)):
                 raise repeated(places.get(number), is_split=known.is_split)
         except BadLine as error:
@@ -189,7 +205,7 @@ def misplaced(layout: Layout, vocabulary: Vocabulary, file: str) -> list[Finding
     """Return a finding where no type file declares the type of the rows in a file."""
     kind, type_name = holds(file)
     known = vocabulary.entities if kind == "entity" else vocabulary.linkable
-    if type_name is None or type_name in known:
+    if type_name is None or type_name in known or type_name in vocabulary.renamed:
         return []
     noun, group = ("entity", "entities") if kind == "entity" else ("relation", "relations")
     is_there = has_file(layout, group, type_name)

@@ -1,7 +1,7 @@
 """Where a store's files are, and how a store is found: by walking up from a folder, like git."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -21,6 +21,7 @@ SCOPE_FILE = re.compile(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
 # What a write replaces or removes beside rows, and ``undo`` brings back.
 VOCABULARY_FILE = re.compile("|".join(file.pattern for file in (TYPE_FILE, EXTRACTOR_FILE, SCOPE_FILE)))
 WRITTEN = ("data", "types", "extractors", "scopes", "state")  # the folders whose files are replaced
+MERGETOOL = re.compile(r"data/.+_(BACKUP|BASE|LOCAL|REMOTE)_[0-9]+\.ndjson")  # what `git mergetool` leaves
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
@@ -235,16 +236,22 @@ def is_plain(file: str) -> bool:
     return PLAIN.fullmatch(file) is not None
 
 
-def find(start: Path) -> Layout:
+def find(start: Path, is_trusted: Callable[[Path], bool]) -> Layout:
     """
     Return the store of the project that ``start`` is in.
+
+    Args:
+        is_trusted: returns whether the user trusts a folder that another user made.
 
     Raises:
         Unavailable: neither ``start`` nor a folder above it holds ``.graphmem``.
     """
     for folder in (start, *start.parents):
         if (folder / FOLDER).is_dir():
-            return not_of_another(not_linked(Layout(folder)))
+            layout = not_linked(Layout(folder))
+            if is_of_another(layout.store.stat().st_uid) and is_trusted(folder):
+                return layout
+            return not_of_another(layout)
     raise Unavailable(f"no {FOLDER} folder in {str(start)!r} or above it", hint="make one with: graphmem init")
 
 
@@ -272,9 +279,10 @@ def not_linked(layout: Layout) -> Layout:
 def not_of_another(layout: Layout) -> Layout:
     """Return the layout of a store, or raise ``Unavailable`` where another user made it: who names it may use it."""
     if is_of_another(layout.store.stat().st_uid):
+        trust = command("git", "config", "--global", "--add", "safe.directory", str(layout.root))
         raise Unavailable(
             f"{str(layout.store)!r} belongs to another user",
-            hint=f"if you trust it, name its folder: {command('graphmem', '--dir', str(layout.root))}",
+            hint=f"if you trust it: {trust}; or name its folder: {command('graphmem', '--dir', str(layout.root))}",
         )
     return layout
 

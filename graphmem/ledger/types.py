@@ -26,6 +26,7 @@ from graphmem.model.vocabulary import (
     Vocabulary,
 )
 from graphmem.names import TYPE_NAME, label, relation_label
+from graphmem.ndjson import document
 from graphmem.system import foreign, safe_files
 from graphmem.system.shell import command
 
@@ -71,7 +72,7 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
     relations |= {made.type: made for made in drifted.values() if isinstance(made, RelationType)}
     names = frozenset(made.type for made in drifted.values())
     vocabulary = Vocabulary(entities=entities, project_relations=relations, drifted=names)
-    findings += [drift(file, made, vocabulary) for file, made in drifted.items()]
+    findings += [drift(file, made) for file, made in drifted.items()]
     return vocabulary, findings + unknown_ends(layout, vocabulary)
 
 
@@ -79,9 +80,11 @@ def drifted_types(layout: Layout, vocabulary: Vocabulary) -> dict[str, EntityTyp
     """
     Return the types that rows are of and no file declares, each by the first data file that holds some.
 
-    A branch brought the rows, or a person took the file away. A name that cannot be a type's gives none.
+    A branch brought the rows, or a person took the file away. A name that cannot be a type's gives none, nor one that
+    a type had before: its rows are read as rows of that.
     """
-    labels, known = labels_of(vocabulary), {*vocabulary.declared, *vocabulary.linkable.keys() - vocabulary.drifted}
+    known = {*vocabulary.declared, *vocabulary.linkable.keys() - vocabulary.drifted, *vocabulary.renamed}
+    labels = labels_of(vocabulary)
     found: dict[str, EntityType | RelationType] = {}
     for file in layout.data_files():
         kind, name = holds(file)
@@ -105,13 +108,10 @@ def group_of(kind: str) -> str:
     return "entities" if kind == "entity" else "relations"
 
 
-def drift(file: str, made: EntityType | RelationType, vocabulary: Vocabulary) -> Finding:
+def drift(file: str, made: EntityType | RelationType) -> Finding:
     """Report rows of a type that no file declares."""
-    noun, name = noun_of(made), vocabulary.renamed.get(made.type)
-    what = f"was renamed to {name!r}" if name else "is not declared"
-    message = f"{noun} type {made.type!r} {what}; its rows are read, and none is written"
-    expected = f"rows of type {name!r}" if name else f"a file {path_of(made)}"
-    return Finding.of(file, Code.DRIFT, message, expected, REPAIR_COMMAND, line=1)
+    message = f"{noun_of(made)} type {made.type!r} is not declared; its rows are read, and none is written"
+    return Finding.of(file, Code.DRIFT, message, f"a file {path_of(made)}", REPAIR_COMMAND, line=1)
 
 
 def drifted(name: str, vocabulary: Vocabulary) -> Refused:
@@ -210,7 +210,7 @@ def fault(file: str, error: Exception) -> Finding:
 
 def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     """Report which relation types name ends that nothing declares."""
-    known = {ANY, *vocabulary.record_types}
+    known = {ANY, *vocabulary.record_types, *vocabulary.renamed}
     return [
         unknown_end(layout, vocabulary, f"types/relations/{name}.md", end)
         for name, relation in vocabulary.project_relations.items()
@@ -220,10 +220,7 @@ def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
 
 
 def unknown_end(layout: Layout, vocabulary: Vocabulary, file: str, end: str) -> Finding:
-    """Report an end of a relation type that nothing declares, or that has another name now."""
-    if end in vocabulary.renamed:
-        now = vocabulary.renamed[end]
-        return Finding.of(file, Code.DRIFT, f"{end!r} was renamed to {now!r}", repr(now), REPAIR_COMMAND, line=1)
+    """Report an end of a relation type that nothing declares."""
     fix = None if has_file(layout, "entities", end) else declaration("entity", end)
     known = ", ".join(sorted({ANY, *vocabulary.record_types}))
     return Finding.of(file, Code.UNKNOWN_TYPE, f"{end!r} is neither a kind nor an entity type", known, fix, line=1)
@@ -316,9 +313,31 @@ def read_types(types: Types) -> dict[str, EntityType | RelationType | None]:
 
 def vocabulary_json(vocabulary: Vocabulary) -> bytes:
     """Return ``schema.json``: the declared types for other tools, every key sorted, one final newline."""
+    return f"{document(vocabulary_document(vocabulary))}\n".encode()
+
+
+def is_vocabulary(data: bytes, vocabulary: Vocabulary, *, is_merged: bool = False) -> bool:
+    """
+    Return whether a text says what ``schema.json`` has to; formatters may have written it in their own way.
+
+    Args:
+        is_merged: it may name types as they were called before, as where two branches were merged.
+    """
+    try:
+        found = orjson.loads(data)
+        for made in found["relations"].values() if is_merged else ():
+            for side in ("sources", "targets"):
+                made[side] = list(dict.fromkeys(vocabulary.renamed.get(end, end) for end in made[side]))
+        return bool(found == vocabulary_document(vocabulary))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def vocabulary_document(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return what ``schema.json`` says."""
     vocabulary = vocabulary.with_types({})
     relations: Iterable[RelationType] = vocabulary.relations.values()
-    document = {
+    return {
         "format": 1,
         "kinds": sorted(KINDS),
         "entities": {
@@ -338,4 +357,3 @@ def vocabulary_json(vocabulary: Vocabulary) -> bytes:
             for made in relations
         },
     }
-    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -5,13 +5,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args, get_origin
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, model_validator
 
-from graphmem.model.field import Count, Day, GrowingSet, Item, Limit, StringSet, Text, Time, Versions, format_time
+from graphmem.model.field import (
+    Count,
+    Day,
+    GrowingSet,
+    Item,
+    Limit,
+    StringSet,
+    Text,
+    Time,
+    Versions,
+    as_set,
+    format_time,
+)
 from graphmem.names import SLUG, collapsed, slug, text_key
 
+R = TypeVar("R", bound="Record")
 Row = dict[str, JsonValue]
 CHECKED = object()  # the context in which a row is validated that was checked before: nothing dear is checked again
 
@@ -368,3 +381,22 @@ def limits(model: type[Frozen]) -> dict[str, Limit]:
             if isinstance(item, Limit):
                 found.setdefault(field.alias or name, item)
     return found
+
+
+def references_in(record: Record) -> Iterator[str]:
+    """Yield the references in the fields of a record."""
+    for field in record.references:
+        yield from getattr(record, field)
+    yield from filter(None, (getattr(record, field) for field in record.single_references))
+
+
+def with_references(record: R, shown: Mapping[str, str | None]) -> R:
+    """Return a record with other references in its fields, where ``shown`` has one; None takes a reference out."""
+    changes: dict[str, Any] = {}
+    for field in record.references:
+        if not shown.keys().isdisjoint(refs := getattr(record, field)):
+            changes[field] = as_set(new for ref in refs if (new := shown.get(ref, ref)) is not None)
+    for field in record.single_references:
+        changes[field] = shown.get(getattr(record, field), getattr(record, field))
+    changes = {field: value for field, value in changes.items() if value != getattr(record, field)}
+    return record.model_copy(update=changes) if changes else record

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast, get_args
 
 from graphmem.contract.hooks import ClientName, HookKind
 
@@ -176,6 +176,18 @@ def numbers(value: object, depth: int = 0) -> Iterator[int]:
 def is_taken(client: ClientName, event: HookEvent) -> bool:
     """Return whether a client takes context at an event."""
     return event.kind in ("start", "after") if client == "cursor" else event.kind != "end"
+
+
+def start_said(client: str, event: str, text: str) -> str:
+    """Return what a client takes where a session begins, as JSON; empty at another event."""
+    try:
+        given = json.loads(event)
+    except ValueError:
+        return ""
+    found = parsed(given) if isinstance(given, dict) else None
+    if found is None or found.kind != "start" or client not in get_args(ClientName):
+        return ""
+    return json.dumps(answer_of(cast(ClientName, client), found, text))
 
 
 def answer_of(client: ClientName, event: HookEvent, text: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import time
 
 from graphmem.service import caller
 from graphmem.service.launch import launch
-from graphmem.service.place import STORE, path_of, project_of
+from graphmem.service.place import STORE, is_foreign, path_of, project_of, store_above
 
 LIMIT_S = 0.3  # seconds that an agent waits, unless GRAPHMEM_HOOK_LIMIT says otherwise
 FIRST_BYTES, LAST_BYTES = 2 * 2**20, 5 * 2**20  # of an event that are kept: its middle is output that nobody reads
@@ -34,6 +34,8 @@ def main(arguments: list[str]) -> None:
             return
         folder = next((path for name in FOLDERS if (path := os.environ.get(name))), None) or os.getcwd()
         project = project_of([], folder, os.environ)
+        if project is None:
+            return say_why(arguments, folder, end)
         path = path_of(project, "sock") if project else None
         if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
             return
@@ -47,6 +49,20 @@ def main(arguments: list[str]) -> None:
             leave(path, request)
     except Exception:  # the boundary: whatever is wrong, the agent goes on
         return
+
+
+def say_why(arguments: list[str], folder: str, end: float) -> None:
+    """Tell a session that begins why its memory is silent, where another user made it."""
+    above = store_above(folder)
+    if above is None or not is_foreign(above) or "sessionstart" not in (event := event_of(end)).lower():
+        return
+    from graphmem.rules.hook_events import start_said  # noqa: PLC0415 - hardly an event comes here
+    from graphmem.system.shell import command  # noqa: PLC0415 - as above
+
+    trust = command("git", "config", "--global", "--add", "safe.directory", above)
+    text = f"graphmem is silent here: {above}/{STORE} belongs to another user. If you trust it: {trust}"
+    if said := start_said(arguments[0], event, text):
+        os.write(1, said.encode())
 
 
 def is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:

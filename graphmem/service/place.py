@@ -81,13 +81,34 @@ def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]"
             return own_store(variables)
     if named:
         return os.path.join(folder, os.path.expanduser(named))
+    above = store_above(folder)
+    if above is None or os.path.islink(f"{above}/{STORE}"):
+        return None
+    return above if not is_foreign(above) or is_safe(above) else None
+
+
+def store_above(folder: str) -> str | None:
+    """Return the first folder from here upwards that holds a store; None where none does."""
     while not os.path.isdir(f"{folder}/{STORE}"):
         above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
-    store = f"{folder}/{STORE}"
-    return None if os.path.islink(store) or is_of_another(os.stat(store).st_uid) else folder
+    return folder
+
+
+def is_foreign(folder: str) -> bool:
+    """Return whether another user made the store of a project."""
+    return is_of_another(os.stat(f"{folder}/{STORE}").st_uid)
+
+
+def is_safe(folder: str) -> bool:
+    """Return whether the user tells git to trust the repository of a project."""
+    from pathlib import Path  # noqa: PLC0415 - only where another user made the store
+
+    from graphmem.git import commands  # noqa: PLC0415 - as above
+
+    return commands.is_safe(Path(folder))
 
 
 def stamp() -> str:

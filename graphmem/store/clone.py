@@ -59,13 +59,17 @@ def find_clone(layout: Layout) -> Clone:
     folder = git_folder(layout.root)
     clone = Clone(layout, folder, state_of_index(folder))
     try:
-        marks = [f"{known} {clone.index}" for known in read_ids([*git_file(folder), *user_files()])]
-        if all(read_mark(path) in marks for path in own_folders(layout)):
+        marks = {path: read_mark(path) for path in own_folders(layout)}
+        ids = read_ids([*git_file(folder), *user_files()])
+        own = [path for path, mark in marks.items() if mark.partition(" ")[0] in ids]
+        if shown := [f"{FOLDER}/{path.name}" for path in own if hide(path)]:  # made by an older version
+            clone.notices = (f"{' and '.join(shown)} can no longer get into a commit",)
+        if all(found in [f"{known} {clone.index}" for known in ids] for found in marks.values()):
             return clone
         with kept_ids(folder) as known:
             if path := tracked(layout, folder):
                 return elsewhere(clone, is_tracked(path))
-            clone.notices = tuple(mark(layout, known, clone.index))
+            clone.notices += tuple(mark(layout, known, clone.index))
     except (OSError, Unavailable) as error:
         what = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
         reason = f"{layout.local} is not a folder that can be written, or the id of this clone cannot be kept ({what})"
@@ -119,6 +123,7 @@ def mark(layout: Layout, known: Sequence[str], index: str) -> Iterator[str]:
             if folder == layout.state:
                 safe_files.remove_folder(layout.state_aside)
                 safe_files.replace(folder, layout.state_aside)
+                hide(layout.state_aside)
             else:
                 safe_files.remove_folder(folder)
             yield f"{FOLDER}/{folder.name} was not made in this clone: {SAID[folder.name]}"
@@ -126,6 +131,23 @@ def mark(layout: Layout, known: Sequence[str], index: str) -> Iterator[str]:
             fresh = folder / f".{FILE}.{os.getpid()}.tmp"
             safe_files.write(fresh, f"{known[0]} {index}".encode())
             safe_files.replace(fresh, folder / FILE)
+        hide(folder)
+
+
+def hide(folder: Path) -> bool:
+    """
+    Tell git to ignore a folder whatever is checked out, and return whether that was not so.
+
+    The ``.gitignore`` of the store names it too, and is not there on a branch from before ``init``: git would add what
+    is in the folder to a commit, and remove it with the next checkout.
+    """
+    path = folder / ".gitignore"
+    if safe_files.is_file(path):
+        return False
+    with contextlib.suppress(OSError):  # a store that can only be read
+        safe_files.write(path, b"*\n")
+        return True
+    return False
 
 
 def read_mark(folder: Path) -> str:
@@ -137,6 +159,11 @@ def read_mark(folder: Path) -> str:
 
 
 # --- where the id is kept ------------------------------------------------------------------------------------------
+
+
+def top_of(folder: Path) -> Path | None:
+    """Return the top of the working tree that a folder lies in: what holds ``.git``."""
+    return next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
 
 
 def git_folder(root: Path) -> Path | None:

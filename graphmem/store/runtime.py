@@ -29,6 +29,7 @@ from graphmem.constants import (
 from graphmem.contract.findings import Code, Finding
 from graphmem.embed.shared import Models
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
+from graphmem.git import commands
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
@@ -36,10 +37,10 @@ from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import KINDS
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.settings.folders import project_folder, user_store
-from graphmem.store import purging
+from graphmem.store import in_git, purging
 from graphmem.store.background import embed_in_background
 from graphmem.store.checkout import checkout
-from graphmem.store.clone import Clone, derived_folder, find_clone
+from graphmem.store.clone import Clone, derived_folder, find_clone, top_of
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.store.sync import Follower, Sync, SyncedLedger
 from graphmem.system import safe_files
@@ -55,6 +56,10 @@ if TYPE_CHECKING:
 MessageHandler = Callable[[str], None]
 LOCK = "store.lock"
 ALL = math.inf  # seconds that embedding may take: as many as it takes
+WITHOUT_CONFIG = (
+    f"{FOLDER}/config.toml is missing: is a commit checked out that has no memory? What is written here is not in the"
+    " memory of other branches; go to one that has it, or begin one here with: graphmem init"
+)
 MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
 
 
@@ -412,6 +417,9 @@ class Client:
         if rows_read_first:
             records, edges = self.catalog.live_counts()
             self.show_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+        if self.ledger.git_folder and self.present is None and not self.catalog.has_records():
+            for finding in in_git.not_on_disk(self.layout):
+                self.notify_once(f"{finding.severity}: {finding.with_fix('fix')}")
         findings = self.findings()
         conflicted = {found.file for found in findings if found.code == Code.CONFLICT_MARKER}
         for file in sorted(conflicted):
@@ -547,6 +555,8 @@ class Client:
             self.after_sync(sync)
             if safe_files.is_file(self.layout.purge):
                 self.finish_purge()
+            if not safe_files.is_file(self.layout.config):
+                self.notify_once(WITHOUT_CONFIG)
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
             yield Writing(self)
@@ -758,7 +768,13 @@ def find_store(folder: Path | str | None) -> Layout:
     """Return where the store is: in the folder named, or in one at or above the current one."""
     named = folder if folder is not None else project_folder()
     if named is None:
-        return find(current_folder())
+        try:
+            return find(current_folder(), commands.is_safe)
+        except Unavailable:
+            top = top_of(current_folder())
+            if top is None or (lack := in_git.unchecked_out(top)) is None:
+                raise
+            raise Unavailable(lack[0], hint=f"bring it back: {lack[1]}") from None
     layout = Layout(current_folder() / Path(named).expanduser())
     if not layout.store.is_dir():
         option = " --user" if layout.root == user_store() else ""

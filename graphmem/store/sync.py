@@ -34,6 +34,7 @@ from graphmem.ledger.data_file import (
     can_splice,
     compare,
     is_of_purges,
+    lfs_pointer,
     misplaced,
     oversize,
     spliced,
@@ -42,9 +43,19 @@ from graphmem.ledger.data_file import (
 from graphmem.ledger.journal import recover, replace_files, sweep
 from graphmem.ledger.layout import TYPE_FILE, Look, holds, is_plain, usual_file
 from graphmem.ledger.parts import files_by_kind, home_of, is_part, numbers_of, own_of, part_of
+from graphmem.ledger.renaming import CurrentLines, Renaming
 from graphmem.ledger.row import entry as entry_of
 from graphmem.ledger.row import plain_edge
-from graphmem.ledger.types import NO_TYPES, Types, drifted, drifted_types, read_types, read_vocabulary, vocabulary_json
+from graphmem.ledger.types import (
+    NO_TYPES,
+    Types,
+    drifted,
+    drifted_types,
+    is_vocabulary,
+    read_types,
+    read_vocabulary,
+    vocabulary_json,
+)
 from graphmem.machine import requests, traces
 from graphmem.machine.traces import traces_of
 from graphmem.model import MODELS
@@ -54,6 +65,7 @@ from graphmem.model.vocabulary import Vocabulary
 from graphmem.ndjson import Lines, decode
 from graphmem.rules.purged import Purges
 from graphmem.store.clone import Clone, state_of_index
+from graphmem.store.in_git import refuse_hidden
 from graphmem.system import safe_files
 from graphmem.system.collector import collector_paused
 from graphmem.system.lock import locked
@@ -112,6 +124,7 @@ class SyncedLedger:
         self.vocabulary_findings: list[Finding] = []
         self.loaded: tuple[object, object] | None = None  # the vocabulary as the catalog keeps it
         self.purges = Purges()
+        self.strays: dict[str, list[Entry]] | None = None  # rows in files by former names, by where they are read
         self.siblings: Counter[tuple[str, str | None]] = Counter()  # data files by what they hold, also that are gone
         self.split: dict[str, int] = {}  # how many files a kind that is split has
         self.unread: set[str] = set()  # files that are still to be read: what they held they may hold no longer
@@ -249,6 +262,8 @@ class SyncedLedger:
         self.purges = self.catalog.purges()
         present = set(self.layout.data_files())
         files = [*files, *self.doubtful(present, files)]
+        self.strays = self.gathered(present)
+        files += {*self.by_former_names, *self.strays}.intersection(present if files else ()).difference(files)
         self.split = files_by_kind(present)
         self.siblings = Counter(map(holds, {*present, *(file for file in files if file.startswith("data/"))}))
         in_order = sorted((file for file in files if file.startswith("data/")), key=self.order(present))
@@ -260,6 +275,7 @@ class SyncedLedger:
                     if self.siblings[holds(file)] > 1:
                         batch.entries = self.catalog.without_moved(file, batch.entries)
                     intake.take(batch)
+        self.strays = None
         return intake.rows
 
     def doubtful(self, present: Collection[str], changed: Collection[str]) -> set[str]:
@@ -290,11 +306,12 @@ class SyncedLedger:
         """Read the vocabulary again; return the files to read: all, unless types were only added."""
         old = self.catalog.vocabulary
         vocabulary, findings = read_vocabulary(self.layout)
+        is_same = vocabulary.renamed == old.renamed
         self.catalog.keep("vocabulary", vocabulary.model_dump_json())
         self.catalog.keep("vocabulary_findings", orjson.dumps([found.model_dump() for found in findings]))
         self.load_vocabulary()
         is_larger = vocabulary.entities.items() >= old.entities.items()
-        if is_larger and vocabulary.project_relations.items() >= old.project_relations.items():
+        if is_same and is_larger and vocabulary.project_relations.items() >= old.project_relations.items():
             return sorted({*changed, *(finding.file for finding in self.catalog.findings())})
         self.catalog.clear()
         return self.present_files()
@@ -361,15 +378,17 @@ class SyncedLedger:
                 handle = safe_files.opened(self.layout.store / file)
             except FileNotFoundError:
                 self.catalog.remove_file(file)
+                self.note_former(file, is_former=False)
                 if file.startswith("data/"):
                     yield Batch(file, gone=list(self.catalog.lines(file).values()))
                 return
             with handle:
-                found, lines, seen = os.fstat(handle.fileno()), Lines(handle), Scan()
+                found, lines, seen = os.fstat(handle.fileno()), self.lines_in(file, handle), Scan()
                 if file.startswith("data/"):
                     vocabulary = self.catalog.vocabulary
                     undeclared = misplaced(self.layout, vocabulary, file) if found.st_size else []
-                    seen.findings = undeclared or oversize(file, found.st_size)
+                    seen.findings = undeclared or oversize(file, found.st_size) or lfs_pointer(file, handle.read(64))
+                    handle.seek(0)
                     yield from compare(
                         file,
                         lines,
@@ -381,6 +400,7 @@ class SyncedLedger:
                             is_elsewhere=self.elsewhere(file) if self.siblings[holds(file)] > 1 else None,
                             is_every_line=is_every_line,
                             is_split=home_of(file) in self.split,
+                            renamed=self.catalog.vocabulary.renamed,
                         ),
                     )
                 digest = lines.rest_of_sha256() if found.st_size <= FILE_BYTES else b""
@@ -388,6 +408,7 @@ class SyncedLedger:
                 if self.is_at_rest(file, found, handle, is_whole=is_whole) or time.monotonic() > end:
                     break
             time.sleep(POLL_S)
+        self.note_former(file, is_former=isinstance(lines, CurrentLines) and lines.is_changed)
         self.catalog.store_file(
             file,
             Stamp.of(found),
@@ -424,6 +445,74 @@ class SyncedLedger:
 
         return is_elsewhere
 
+    # --- rows by former names of types ---------------------------------------------------------------------------
+
+    def lines_in(self, file: str, handle: BinaryIO) -> Lines:
+        """Return the lines of an open file, of data by the names that types have now."""
+        renaming = Renaming.of(self.catalog.vocabulary)
+        if not renaming.names or not file.startswith("data/") or os.fstat(handle.fileno()).st_size > FILE_BYTES:
+            return Lines(handle)
+        if self.strays is None:
+            self.strays = self.gathered(self.layout.data_files())
+        former = file if renaming.is_former(file) else None
+        return CurrentLines(handle, renaming, self.strays.get(file, ()), former)
+
+    def gathered(self, present: Collection[str]) -> dict[str, list[Entry]]:
+        """Return the rows that are in files by former names of types, by the files that they are read with."""
+        renaming, split = Renaming.of(self.catalog.vocabulary), files_by_kind(present)
+        former = [file for file in sorted(present) if renaming.is_former(file)]
+        found: dict[str, list[Entry]] = {}
+        hosts: dict[str, str] = {}  # where no file has the current name: the first by a former one
+        for file in former:
+            home = usual_file(*renaming.held(file))
+            with contextlib.suppress(OSError), safe_files.opened(self.layout.store / file) as handle:
+                for row in filter(None, (renaming.row_of(file, line) for line in Lines(handle))):
+                    part = part_of(home, split.get(home, 1), row.id)
+                    found.setdefault(part if part in present else hosts.setdefault(home, file), []).append(row)
+        return found
+
+    def note_former(self, file: str, *, is_former: bool) -> None:
+        """Note whether the next write is to put rows of a file under the names that their types have now."""
+        known = self.by_former_names
+        if is_former != (file in known):
+            self.catalog.keep("by_former_names", orjson.dumps(sorted(known ^ {file})))
+
+    @property
+    def by_former_names(self) -> set[str]:
+        """The files with rows by former names of types, as last read."""
+        return set(orjson.loads(self.catalog.meta("by_former_names") or "[]"))
+
+    @property
+    def is_merging(self) -> bool:
+        """Whether git's index has unmerged data files: what their sides hold is compared with the files as they are."""
+        with contextlib.suppress(Unavailable):
+            return self.git_folder is not None and bool(commands.unmerged(self.layout.store, "data"))
+        return False
+
+    def put_under_current_names(self) -> None:
+        """Put the rows that are in files by former names of types where they belong, each once, all or none."""
+        present = set(self.layout.data_files())
+        renaming, split = Renaming.of(self.catalog.vocabulary), files_by_kind(present)
+        groups: dict[str, list[str]] = {}
+        for file in sorted(present):
+            groups.setdefault(usual_file(*renaming.held(file)), []).append(file)
+        contents: dict[str, bytes] = {}
+        for home, files in groups.items():
+            is_well = all(found.fix == RESOLVE for file in files for found in self.catalog.findings_of(file))
+            if is_well and not self.by_former_names.isdisjoint(files):
+                rows = renaming.numbered(safe_files.read(self.layout.store / file) for file in files)
+                parts: dict[str, list[bytes]] = {file: [] for file in files}
+                for number, line in sorted(rows.items()):
+                    parts.setdefault(part_of(home, split.get(home, 1), number), []).append(line)
+                contents |= {file: b"".join(line + b"\n" for line in lines) for file, lines in parts.items()}
+        if not contents:
+            return
+        read = self.as_read(contents)
+        paths = {self.layout.store / file: data for file, data in contents.items()}
+        replace_files(paths, self.layout, lambda fresh: self.refuse_changed(read))
+        self.notices.append("rows of types that were renamed are under the new names now")
+        self.sync_locked()
+
     @property
     def symmetric(self) -> frozenset[str]:
         """The names of the symmetric relation types."""
@@ -449,6 +538,9 @@ class SyncedLedger:
                 )
             sweep(self.layout, sync.look)
             self.load_vocabulary()
+            self.strays = None
+            if self.by_former_names and not self.is_merging:
+                self.put_under_current_names()
             self.purges = self.catalog.purges()
             if (request := requests.current()) is not None:
                 request.refuse_done(self.layout.requests, self.has_happened)
@@ -546,6 +638,8 @@ class SyncedLedger:
         request = requests.current()
         for file in batches:
             self.refuse_unwell(file)
+        if self.git_folder is not None and (fresh := [file for file in batches if self.catalog.stamp(file) is None]):
+            refuse_hidden(self.layout, fresh)
         note = undo.note(self.layout, self.catalog.lines_of, self.command, batches, types) if is_noted else None
         if note is not None and request is not None:
             request.note(self.layout.requests, undo.name_of(note))
@@ -674,10 +768,10 @@ class SyncedLedger:
         findings = self.catalog.findings_of(file)
         if findings:
             first, place = findings[0], self.layout.store / file
-            is_conflict = any(found.fix == RESOLVE for found in findings)
+            fixes = [found.fix for found in findings if found.fix == RESOLVE or found.code == Code.LFS_POINTER]
             raise BadInput(
                 f"{file} is not written as long as it has bad lines: {first}",
-                hint=RESOLVE if is_conflict else f"correct line {first.line} of {place}, or take it out",
+                hint=fixes[0] if fixes else f"correct line {first.line} of {place}, or take it out",
                 details={"findings": [found.model_dump() for found in findings]},
             )
 
@@ -695,9 +789,8 @@ class SyncedLedger:
 
     def stale_vocabulary_file(self, types: Types = NO_TYPES) -> dict[Path, bytes]:
         """Return what ``schema.json`` has to hold with these files of types, by its path, where it is another text."""
-        fresh = vocabulary_json(self.catalog.vocabulary.with_types(read_types(types)))
-        path = self.layout.vocabulary
-        return {} if bytes_of(path) == fresh else {path: fresh}
+        vocabulary, path = self.catalog.vocabulary.with_types(read_types(types)), self.layout.vocabulary
+        return {} if is_vocabulary(bytes_of(path), vocabulary) else {path: vocabulary_json(vocabulary)}
 
 
 def bytes_of(path: Path) -> bytes:

@@ -199,6 +199,7 @@ def busy(pid: int) -> bool:
 def test_the_engine_gets_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden")
     monkeypatch.setenv("PYTHONSTARTUP", "/nowhere")
+    monkeypatch.setenv("LC_ALL", "tr_TR.UTF-8")
     started: list[dict[str, str]] = []
     popen = subprocess.Popen
 
@@ -213,7 +214,21 @@ def test_the_engine_gets_no_environment(tmp_path: Path, monkeypatch: pytest.Monk
         assert count(memory) == [[3]]
     assert len(started) == 2  # what writes, and what reads
     for environment in started:
-        assert environment.keys() <= {"HOME", "OMP_NUM_THREADS", "TMPDIR", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH"}
+        assert environment.keys() <= {"HOME", "OMP_NUM_THREADS", "TMPDIR", "LC_ALL", "LD_LIBRARY_PATH"}
+        assert environment["LC_ALL"] == "C.UTF-8"  # in Turkish the engine would not know its own keywords
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep names as UTF-8")
+def test_a_graph_is_made_in_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/pr-\xe9"))
+    folder.mkdir()
+    filled(folder, 3)
+    with open_memory(folder) as memory:
+        assert count(memory) == [[3]]
+        memory.failures.add("another one broke", name="another")
+        assert count(memory) == [[4]]
+        assert memory.rebuild().records == 4
+    assert not list(Path("/").glob("graph*"))
 
 
 def test_no_more_queries_run_at_once_than_there_are_places(monkeypatch: pytest.MonkeyPatch) -> None:

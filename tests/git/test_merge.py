@@ -349,6 +349,51 @@ def test_resolve_repairs_what_git_left(origin: Path, style: str, is_committed: b
         assert memory.validate().ok and memory.export_check().ok
 
 
+@pytest.mark.parametrize("picked", [1, 3, 4])
+def test_a_picked_commit_of_a_file_that_is_not_here_yet_brings_what_it_changed_alone(origin: Path, picked: int) -> None:
+    """Git asks no driver, and leaves the whole file of the other branch."""
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    commits = list[str]()
+    for number in range(5):
+        with open_memory(a) as memory:
+            memory.sessions.constrain(f"keep rule {number}")
+            if number == 4:
+                memory.edit("constraint/keep-rule-0", {"source": "changed"})
+        commits.append(commit(a))
+    git(b, "fetch", "-q", str(a), "main")
+    assert git(b, "cherry-pick", commits[picked], ok=False) != "0"
+    with open_memory(b) as memory:
+        assert "unmerged" in [found.code for found in memory.validate().findings]
+        assert memory.resolve().files == ["data/constraint.ndjson"]
+        expected = ["constraint/keep-rule-0"] * (picked == 4) + [f"constraint/keep-rule-{picked}"]
+        assert [found.ref for found in memory.list("constraint").results] == expected
+        assert memory.validate().ok and memory.resolve().files == []
+        memory.sessions.constrain("keep another rule")
+        assert memory.validate().ok and memory.resolve().files == []
+    git(b, "add", "-A")
+    git(b, "-c", "core.editor=true", "cherry-pick", "--continue")
+    with open_memory(b) as memory:
+        assert len(memory.list("constraint").results) == len(expected) + 1
+
+
+def test_a_file_that_one_side_took_away_keeps_what_the_other_one_added(origin: Path) -> None:
+    a, b = clone_of(origin, "a"), clone_of(origin, "b")
+    for folder in (a, b):
+        git(folder, "pull", "-q", "--no-rebase", "--no-edit", str(origin), "main")
+    with open_memory(a) as memory:
+        memory.sessions.constrain("keep rule 0")
+    commit(a)
+    git(b, "pull", "-q", "--no-rebase", "--no-edit", str(a), "main")
+    git(a, "revert", "--no-edit", "HEAD")
+    with open_memory(b) as memory:
+        memory.sessions.constrain("keep rule 1")
+    commit(b)
+    assert git(b, "pull", "-q", "--no-rebase", "--no-edit", str(a), "main", ok=False) != "0"
+    with open_memory(b) as memory:
+        memory.resolve()
+        assert [found.ref for found in memory.list("constraint").results] == ["constraint/keep-rule-1"]
+
+
 def test_markers_that_do_not_pair_are_refused_with_their_line(origin: Path) -> None:
     folder = conflicted(origin, "merge")
     path = folder / ".graphmem/data/failure.ndjson"
@@ -374,7 +419,13 @@ def drive(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> tuple[int, b
 
 
 @pytest.mark.parametrize(
-    "bad", [b"no json\n", b'{"kind":"failure"}\n', b"[]\n", b'{"kind":"failure","name":"f1"}\n' * 2]
+    "bad",
+    [
+        b"no json\n",
+        b'{"kind":"failure"}\n',
+        b"[]\n",
+        b'{"kind":"failure","name":"f1"}\n{"cost":1,"kind":"failure","name":"f1"}\n',
+    ],
 )
 def test_a_side_that_cannot_be_read_is_left_to_git(tmp_path: Path, bad: bytes) -> None:
     row = b'{"created_at":"2026-11-01T09:30:00.000Z","kind":"failure","name":"a","trigger":"t"}\n'

@@ -1,15 +1,19 @@
 """A branch brings what git ignores: a forged catalog, undo notes, a journal, a past. None of it is believed."""
 
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
 import pytest
 
 from graphmem import Memory, NotFound, Refused, Unavailable
+from graphmem.service.place import project_of
 from tests.repository import Repository
 from tests.sample import contents, failure, open_memory
 
@@ -214,6 +218,51 @@ def test_a_store_of_another_user_is_used_only_by_its_name(tmp_path: Path, monkey
     monkeypatch.setenv("SUDO_UID", "12345")
     with Memory() as memory:
         assert refs(memory) == {"failure/ours"}
+
+
+def test_a_store_of_another_user_is_used_where_git_is_told_to_trust_its_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container runs as root, and the checkout is of the user outside."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    project, home = tmp_path / "project", tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    with open_memory(project) as memory:
+        memory.failures.add("KeyError: x in cart", name="ours")
+    for path in (project, *project.rglob("*")):
+        os.chown(path, 12345, 12345)
+    monkeypatch.chdir(project)
+    for config in (project / ".git/config", project / ".gitconfig"):  # what the repository says of itself
+        with config.open("a") as file:
+            file.write("[safe]\n\tdirectory = *\n")
+    event = {"session_id": "s", "cwd": str(project), "hook_event_name": "SessionStart", "source": "startup"}
+    failed = {**event, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": "t"},
+              "error": "KeyError: x in cart"}  # fmt: skip
+    for untrusting in ("", "[safe]\n\tdirectory = /elsewhere\n", "[safe]\n\tdirectory = *\n\tdirectory =\n"):
+        (home / ".gitconfig").write_text(untrusting)
+        with pytest.raises(Unavailable, match="belongs to another user"):
+            Memory().list()
+        assert "is silent here" in hooked(event) and "safe.directory" in hooked(event)
+        assert hooked(failed) == ""
+        assert project_of([], str(project), os.environ) is None
+    for trusting in (str(project), "*"):
+        (home / ".gitconfig").write_text(f"[safe]\n\tdirectory = {trusting}\n")
+        with Memory() as memory:
+            assert refs(memory) == {"failure/ours"}
+        assert project_of([], str(project), os.environ) == str(project)  # so that hooks answer
+
+
+def hooked(event: Mapping[str, object]) -> str:
+    """Return what the hook of Claude Code prints at an event; where the store is another user's it starts nothing."""
+    command = [sys.executable, "-m", "graphmem", "hook", "claude-code"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "GRAPHMEM_HOOK_LIMIT": "20"}
+    done = subprocess.run(command, input=json.dumps(event), capture_output=True, text=True, check=True, env=environment)
+    return str(done.stdout)
 
 
 def test_what_another_user_made_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,7 +170,7 @@ def test_files_as_editors_leave_them_are_read_and_written(store: Memory, tmp_pat
         (b"=======", "conflict_marker", 1),
         (b'{"kind":"failure","name":"x","trigger":"t"}', "bad_row", 1),
         (b'{"kind":"nonsense"}', "unknown_kind", 1),
-        (failure("a").rstrip(b"\n"), "duplicate_key", 1),
+        (failure("a", fix="x").rstrip(b"\n"), "duplicate_key", 1),
         (pattern("x").rstrip(b"\n"), "wrong_file", 1),
         (b'{"created_at":"2026-11-01T09:30:00.000Z","kind":"fai', "bad_json", None),
     ],

@@ -1,12 +1,13 @@
 """Events of all clients in one form."""
 
+import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.hook_events import INTERRUPTED, MOST_TEXT, HookEvent, ends_of, parsed
+from graphmem.rules.hook_events import INTERRUPTED, MOST_TEXT, HookEvent, ends_of, parsed, start_said
 
 
 def after(response: object, name: str = "PostToolUse", **more: Any) -> HookEvent:
@@ -96,3 +97,22 @@ JSON = st.recursive(
 def test_any_object_is_an_event_or_none(name: str, fields: dict[str, Any]) -> None:
     found = parsed({"hook_event_name": name, "session_id": "s", **fields})
     assert (found is None) == (name == "x")
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "is_told"),
+    [
+        ("claude-code", {"hook_event_name": "SessionStart", "session_id": "s"}, True),
+        ("cursor", {"hook_event_name": "sessionStart", "conversation_id": "s"}, True),
+        ("claude-code", {"hook_event_name": "PreToolUse", "session_id": "s"}, False),
+        ("claude-code", {"hook_event_name": "SessionStart"}, False),
+        ("nobody", {"hook_event_name": "SessionStart", "session_id": "s"}, False),
+        ("claude-code", ["SessionStart"], False),
+    ],
+)
+def test_only_the_start_of_a_session_is_told_why_the_memory_is_silent(
+    client: str, event: object, *, is_told: bool
+) -> None:
+    said = start_said(client, json.dumps(event), "why")
+    assert ("why" in said) == is_told
+    assert start_said(client, json.dumps(event)[:-1], "why") == ""

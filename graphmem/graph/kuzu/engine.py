@@ -3,6 +3,7 @@ Opens databases of Kuzu: the only module that imports it, in child processes onl
 """
 
 import importlib
+import os
 import resource
 import sys
 import tempfile
@@ -51,7 +52,7 @@ def open_database(
     try:
         module = importlib.import_module(ENGINE)
         database = module.Database(
-            path,
+            engine_path(path),
             read_only=read_only,
             buffer_pool_size=min(buffer_bytes, reserved),
             max_db_size=reserved,
@@ -60,6 +61,17 @@ def open_database(
         return database, module.Connection(database, num_threads=threads)
     except (ImportError, RuntimeError, MemoryError) as error:  # a library that finds no memory is not imported
         raise unavailable(error, "the graph cannot be opened") from None
+
+
+def engine_path(path: Path) -> str:
+    """Return a path as the engine takes it: as UTF-8. Of a folder with another name the process goes into it."""
+    name = str(path)
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # only a child of ours has the engine: nobody else is in this process
+        os.chdir(path.parent)
+        return path.name
+    return name
 
 
 @dataclass(frozen=True)

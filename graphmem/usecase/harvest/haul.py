@@ -23,6 +23,7 @@ class Haul:
     unread: Counter[str] = field(default_factory=Counter)
     sources: list[ReadSource] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
+    low: list[Candidate] = field(default_factory=list)  # worth too little, unless what comes later is about the same
     marks: dict[str, SourceMark] = field(default_factory=dict)
     is_gone: Callable[[Candidate], bool] | None = None  # what a candidate says is no longer there
     written_at: float = field(default_factory=monotonic)
@@ -48,8 +49,14 @@ class Haul:
 
     def put_into(self, queue: Queue) -> None:
         """Put what was found into a queue, with the marks of the files that it was found in."""
-        counts = keep(queue, self.found)
-        queue.below += counts.get("below", 0)
+        actions = keep(queue, self.found)
+        self.low += [one for one, action in zip(self.found, actions, strict=True) if action == "below"]
+        # Another one may be about the same by now: no order decides what is known of it, nor a second import.
+        again = [one for one in self.low if one.id in queue.candidates]
+        self.low = [one for one in self.low if one.id not in queue.candidates]
+        counts = Counter([*actions, *keep(queue, again)])
+        counts["below"] -= len(again)
+        queue.below += counts["below"]
         self.candidates.update(counts)
         if self.is_gone is not None and (number := queue.withdraw(self.is_gone)):
             self.candidates["withdrawn"] += number
@@ -66,6 +73,6 @@ class Haul:
             read=dict(self.counts),
             sources=self.sources,
             unread=dict(self.unread),
-            candidates=dict(self.candidates),
+            candidates=dict(+self.candidates),
             waiting=waiting,
         )

@@ -19,13 +19,12 @@ from graphmem.machine.candidates import Queue
 from graphmem.model import MODELS, Record
 from graphmem.model.candidate import Candidate, Fields
 from graphmem.model.field import format_time
-from graphmem.names import split_ref
 from graphmem.ndjson import encode
 from graphmem.rules.signature import error_keys
 from graphmem.store.runtime import Client
 from graphmem.usecase.records.bulk_add import bulk_add
 from graphmem.usecase.records.change import with_versions
-from graphmem.usecase.writing.candidates import queue_of
+from graphmem.usecase.writing.candidates import current, queue_of
 from graphmem.usecase.writing.duplicates import merged
 from graphmem.usecase.writing.screening import portable, screened
 from graphmem.usecase.writing.validation import build, changed
@@ -37,7 +36,7 @@ SOLVING = frozenset(("failure", "pattern"))  # kinds of which one solves the oth
 
 def review(client: Client, request: ReviewRequest) -> CandidateList:
     """Return the candidates that wait, the most worth first, each with its first evidence."""
-    queue = queue_of(client).read(client.notify_once)
+    queue = current(client)
     found = queue.waiting()
     if request.dismissed:
         found = [one for one in queue.candidates.values() if one.state == "dismissed"]
@@ -47,7 +46,7 @@ def review(client: Client, request: ReviewRequest) -> CandidateList:
 
 def show(client: Client, request: ShowCandidateRequest) -> CandidateList:
     """Return one candidate with all its evidence."""
-    queue = queue_of(client).read(client.notify_once)
+    queue = current(client)
     found = named(queue, request.id)
     return CandidateList(candidates=[shown_candidate(client, found)], total=1, below=queue.below)
 
@@ -105,7 +104,7 @@ def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
     if (request.id is None) == (request.at_least is None):
         raise Usage("which candidate is not said", hint="give an id, or all of them with at_least")
     request = screened(client, request, "candidate")
-    queue = queue_of(client).read(client.notify_once)
+    queue = current(client)
     found = list(chosen(client, queue, request))
     reviewed = [Reviewed(id=one.id, action="accepted", refs=write(client, one, request)) for one in found]
     if request.dry_run:
@@ -121,7 +120,7 @@ def chosen(client: Client, queue: Queue, request: AcceptCandidateRequest) -> Ite
     """Yield the candidates that a request accepts."""
     if request.id is not None:
         one = named(queue, request.id)
-        if one.state == "accepted" and any(is_there(client, ref) for ref in one.refs):
+        if one.state == "accepted":
             raise Usage(f"candidate {one.id} was accepted before", hint=", ".join(one.refs) or None)
         yield one
         return
@@ -129,12 +128,6 @@ def chosen(client: Client, queue: Queue, request: AcceptCandidateRequest) -> Ite
         is_repeated = len(one.sessions) >= REPEATED_IN and one.pattern is not None and is_same_kind(one)
         if one.proof is not None or (request.at_least == "repeated" and is_repeated):
             yield one
-
-
-def is_there(client: Client, ref: str) -> bool:
-    """Return whether a record that a candidate became is still there: the write may have been taken back."""
-    with client.reading() as snapshot:
-        return bool(snapshot.catalog.lookup(*split_ref(ref)))
 
 
 def is_same_kind(one: Candidate) -> bool:

@@ -13,6 +13,7 @@ from graphmem.rules.context import SHORT_PREFACE, BlockEntry, block, fitting, qu
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
 from graphmem.rules.notes import advice
+from graphmem.store import in_git
 from graphmem.store.git_setup import unregistered
 from graphmem.store.runtime import counted
 from graphmem.store.snapshot import Snapshot
@@ -135,6 +136,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
         candidates=len(waiting(snapshot.client).waiting()),
         task=task.description if task else None,
         campaigns=campaigns,
+        in_git=in_git.findings(snapshot.layout),
         next=list(next_steps(records, missing, findings, campaigns, waiting(snapshot.client).waiting())),
     )
 

@@ -16,8 +16,15 @@ from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 
 OURS, BASE, BETWEEN, THEIRS = b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"
-NEXT = {b"": (OURS,), OURS: (BASE, BETWEEN), BASE: (BETWEEN,), BETWEEN: (THEIRS,)}  # the markers that may follow one
-SIDES = {b"": (OURS, BASE, THEIRS), OURS: (OURS,), BASE: (BASE,), BETWEEN: (THEIRS,)}  # whose the lines after it are
+# As Jujutsu writes them: a side as what it changed in the base, or whole; the base whole; more words about the first.
+CHANGED, WHOLE, BEFORE, WORDS = b"%%%%%%%", b"+++++++", b"-------", b"\\" * 7
+PARTS = (CHANGED, WHOLE, BEFORE)
+NEXT = {  # the markers that may follow one
+    b"": (OURS,), OURS: (BASE, BETWEEN, *PARTS), BASE: (BETWEEN,), BETWEEN: (THEIRS,),
+    CHANGED: (WORDS, *PARTS, THEIRS), WORDS: (*PARTS, THEIRS), WHOLE: (*PARTS, THEIRS), BEFORE: (*PARTS, THEIRS),
+}  # fmt: skip
+MARKS = {mark for marks in NEXT.values() for mark in marks}
+SIDES = {b"": (OURS, BASE, THEIRS), OURS: (OURS,), BASE: (BASE,), BETWEEN: (THEIRS,), BEFORE: (BASE,)}  # whose lines
 
 
 def resolve(snapshot: Writing) -> Resolved:
@@ -34,12 +41,12 @@ def resolve(snapshot: Writing) -> Resolved:
     stages, files = stages_of(layout), list(layout.data_files())
     contents: dict[str, bytes | None] = {}
     file = ""
+    orphans = orphans_of(files, stages)
     try:
         for file in files:
             data = safe_files.read(layout.store / file)
-            if (has_markers(data) or {2, 3} <= stages.get(file, {}).keys()) and (
-                whole := merged(snapshot, data, stages.get(file, {}))
-            ) is not None:
+            is_left = file in stages and file not in orphans
+            if (has_markers(data) or is_left) and (whole := merged(snapshot, data, stages.get(file, {}))) is not None:
                 contents[file] = whole
         for file in homes_to_settle(snapshot, files, contents, stages):
             contents |= settled(snapshot, [one for one in files if home_of(one) == file], contents, stages)
@@ -62,7 +69,7 @@ def left(snapshot: Snapshot) -> list[str]:
     files, all_stages = snapshot.ledger.data_files(), stages_of(snapshot.layout)
     found = orphans_of(files, all_stages)
     for file, stages in all_stages.items():
-        if not {2, 3} <= stages.keys():
+        if file in found:
             continue
         data = safe_files.read(snapshot.layout.store / file)
         try:
@@ -77,7 +84,7 @@ def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
     """
     Return the versions of the data files that git's index holds unmerged, by stage; none without a merge.
 
-    Those that one side took away lack its stage, and are as the other side has them.
+    Those that one side has not lack its stage, and are as the other side has them.
     """
     folder = layout.store
     try:
@@ -148,7 +155,7 @@ def settled(
     split = files_by_kind(file for file in files if file not in orphans)
     home = home_of(next(iter(files)))
     wanted = parts_of(home, split.get(home, 1))
-    before = {file: contents.get(file) or safe_files.read(snapshot.layout.store / file) for file in files}
+    before = {file: contents.get(file, safe_files.read(snapshot.layout.store / file)) or b"" for file in files}
     rows: dict[int, bytes] = {}
     loose: dict[str, dict[int, bytes]] = {}
     for file, data in before.items():
@@ -183,7 +190,7 @@ def numbered(data: bytes, symmetric: frozenset[str]) -> dict[int, bytes]:
             number = line_id(line, symmetric)
         except (BadLine, KeyError, TypeError) as error:
             raise Unmergeable(f"line {place} is not a row: {error}") from None
-        if number in found:
+        if found.get(number, line) != line:
             raise Unmergeable(f"line {place} repeats a key")
         found[number] = line
     return found
@@ -219,8 +226,28 @@ def merged(snapshot: Snapshot, data: bytes, stages: Mapping[int, bytes]) -> byte
     if has_markers(data):
         base, ours, theirs, shows_base = sides(data)
         return merge_rows(base if shows_base else stages.get(1, base), ours, theirs, symmetric)
-    whole = merge_rows(stages.get(1, b""), data, stages[3], symmetric)
+    base, theirs = stages.get(1, b""), stages.get(3, b"")
+    ours = data if {2, 3} <= stages.keys() else without(data, base, symmetric)
+    whole = merge_rows(base, ours, theirs, symmetric)
     return None if whole == merge_rows(data, data, data, symmetric) else whole
+
+
+def without(data: bytes, base: bytes, symmetric: frozenset[str]) -> bytes:
+    """
+    Return the rows of a file that are not as the base has them.
+
+    Where one side has no such file, git leaves the other's whole: what that did not change is of a commit which is not
+    taken over, as by a cherry-pick, or the side without the file took it out.
+    """
+    before = set(numbered(base, symmetric).values())
+    return b"".join(line + b"\n" for line in numbered(data, symmetric).values() if line not in before)
+
+
+def owners(line: bytes, last: bytes, side: bytes) -> tuple[bytes, ...]:
+    """Return whose a line after a marker is; ``side`` is the one that a part of Jujutsu's is of."""
+    if last in (CHANGED, WORDS):
+        return {b"-": (BASE,), b"+": (side,)}.get(line[:1], (BASE, side))
+    return (side,) if last == WHOLE else SIDES[last]
 
 
 def sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
@@ -234,15 +261,19 @@ def sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
         Unmergeable: markers that do not pair.
     """
     versions: dict[bytes, list[bytes]] = {OURS: [], BASE: [], THEIRS: []}
-    last, shows_base = b"", False
+    last, shows_base, given = b"", False, 0
     for place, line in enumerate(data.split(b"\n"), 1):
-        mark = line[:7] if line[:7] in (OURS, BASE, BETWEEN, THEIRS) and line[7:8] in (b"", b" ", b"\r") else b""
+        mark = line[:7] if line[:7] in MARKS and line[7:8] in (b"", b" ", b"\r") else b""
         if not mark:
-            for version in SIDES[last]:
-                versions[version].append(line)
+            side = (OURS, THEIRS)[given - 1] if given else OURS
+            for version in owners(line, last, side):
+                versions[version].append(line[1:] if last in (CHANGED, WORDS) else line)
         elif mark in NEXT[last]:
             last = b"" if mark == THEIRS else mark
-            shows_base = shows_base or mark == BASE
+            shows_base = shows_base or mark in (BASE, *PARTS)
+            given = 0 if mark in (OURS, THEIRS) else given + (mark in (CHANGED, WHOLE))
+            if given > len((OURS, THEIRS)):
+                raise Unmergeable(f"line {place}: a conflict of more than two sides")
         else:
             raise Unmergeable(f"line {place}: the marker {mark.decode()} does not follow the one before it")
     if last:

@@ -8,9 +8,10 @@ from graphmem.contract.findings import Checked, Code, Doctored, Finding
 from graphmem.contract.store import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.errors import Refused
 from graphmem.ledger.journal import replace_files
-from graphmem.ledger.layout import FOLDER, Layout, holds
+from graphmem.ledger.layout import FOLDER, MERGETOOL, Layout, holds
 from graphmem.ledger.parts import home_of
 from graphmem.model.entry import Batch
+from graphmem.store import in_git
 from graphmem.store.clone import TRACKED_FIX
 from graphmem.store.git_setup import drivers, unregistered
 from graphmem.store.runtime import Client
@@ -60,8 +61,11 @@ def surroundings(client: Client) -> Iterator[Finding]:
     if isinstance(client.clone.refusal, Refused):
         yield Finding.of(FOLDER, Code.TRACKED, client.clone.refusal.message, "neither in git", TRACKED_FIX)
     yield from unfinished(layout)
+    yield from (found for found in in_git.findings(layout) if found.code != Code.NOT_ON_DISK)  # of `validate`
     for name in layout.look().leftovers if layout.private is None else ():
         yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", REPAIR_COMMAND)
+    for name in tool_copies(client):
+        yield Finding.of(name, Code.LEFTOVER, "git mergetool left this file", "no such file", REPAIR_COMMAND)
     yield from large(client)
     for text in client.settings.ignored:
         yield Finding.of("config.toml", Code.UNTRUSTED, f"ignored: {text}", "a setting that you allow", None)
@@ -69,6 +73,14 @@ def surroundings(client: Client) -> Iterator[Finding]:
         what = f"the model {client.settings.embedding.model!r} is not at hand: search is lexical only"
         fix = MODEL_COMMAND if client.settings.embedding.model == DEFAULT_MODEL else "pip install 'graphmem[models]'"
         yield Finding.of("config.toml", Code.NO_MODEL, what, "a model, or model = 'none'", fix)
+
+
+def tool_copies(client: Client) -> list[str]:
+    """Return the copies of data files that ``git mergetool`` left, and that no row is read of."""
+    if client.layout.private is not None or client.ledger.is_merging:
+        return []
+    copies = [file for file in client.layout.data_files() if MERGETOOL.fullmatch(file)]
+    return [file for file in copies if not client.catalog.rows_in(file)]
 
 
 def large(client: Client) -> Iterator[Finding]:
@@ -123,9 +135,10 @@ def complete(client: Client) -> None:
 
 
 def remove_leftovers(client: Client) -> None:
-    """Remove what dead processes left; every write does it anyway."""
+    """Remove what dead processes left, which every write does anyway, and the copies of ``git mergetool``."""
     with client.writing():
-        pass
+        for file in tool_copies(client):
+            safe_files.remove(client.layout.store / file)
 
 
 def renew_schema(client: Client) -> None:
@@ -176,7 +189,7 @@ FIXES: Mapping[Code, tuple[str, Callable[[Client], None]]] = {
     Code.UNREGISTERED: ("set it in this clone's git configuration", complete),
     Code.LEFTOVER: ("remove the file", remove_leftovers),
     Code.STALE_SCHEMA: ("write schema.json as the types say", renew_schema),
-    Code.DRIFT: ("move rows to the new name of their type, or make a file for it", repaired_by(mend_drift)),
+    Code.DRIFT: ("make a file for the type", repaired_by(mend_drift)),
     Code.NARROWED: ("let the type connect the two", repaired_by(widen)),
     Code.MISPLACED: ("move the rows to the files that they belong in", repaired_by(conflicts.resolve)),
     Code.PURGED_ROW: ("take the rows out of the file", remove_purged),

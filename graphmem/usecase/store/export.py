@@ -10,7 +10,7 @@ from graphmem.errors import BadInput
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import is_plain
 from graphmem.ledger.row import canonical_line
-from graphmem.ledger.types import vocabulary_json
+from graphmem.ledger.types import is_vocabulary, vocabulary_json
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
@@ -115,7 +115,8 @@ def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
 def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
     """Report when ``schema.json`` is not what the types say."""
     path = snapshot.layout.vocabulary
-    if safe_files.is_file(path) and safe_files.read(path) == vocabulary_json(snapshot.catalog.vocabulary):
+    found = safe_files.read(path) if safe_files.is_file(path) else b""
+    if is_vocabulary(found, snapshot.catalog.vocabulary, is_merged=True):
         return []
     what, right = "schema.json is stale", "the vocabulary of types/"
     return [Finding.of("schema.json", Code.STALE_SCHEMA, what, right, "graphmem export", line=1)]

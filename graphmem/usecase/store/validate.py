@@ -25,11 +25,12 @@ from graphmem.model import MODELS
 from graphmem.model.field import format_time, instant
 from graphmem.model.proof import proof_of
 from graphmem.model.record import Triggered
-from graphmem.names import label, relation_label, split_ref, visible
-from graphmem.ndjson import Lines, Row
+from graphmem.names import DEVICE, label, relation_label, split_ref, visible
+from graphmem.ndjson import Row
 from graphmem.rules.places import shortened_fields
 from graphmem.rules.plan import cycles
 from graphmem.rules.secrets import new_secrets
+from graphmem.store.in_git import SHARED, not_on_disk
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import safe_files
@@ -91,6 +92,7 @@ def validate(client: Client) -> Checked:
                 *machine_paths(snapshot),
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + misplaced(snapshot) + purged(client)
+            findings += [*not_on_disk(snapshot.layout), *named_as_devices(snapshot)]
             findings += (
                 exposing_types(snapshot)
                 + unusable_extractors(snapshot)
@@ -131,6 +133,17 @@ def misnamed(snapshot: Snapshot) -> list[Finding]:
     what, right = "a file of this name is not read", "a path of letters, digits and _ . - alone"
     return [
         Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.look_at_rows().misnamed
+    ]
+
+
+def named_as_devices(snapshot: Snapshot) -> list[Finding]:
+    """Report which files Windows takes for devices: a repository with one cannot be checked out there."""
+    what = "on Windows no file or folder can be called so, and the repository cannot be checked out there"
+    folders = (snapshot.layout.store / name for name in SHARED)
+    return [
+        Finding.of(shown_path(file), Code.WINDOWS_NAME, what, "another name", "another name, then git rm the file")
+        for file in snapshot.layout.look(*folders).files
+        if any(DEVICE.fullmatch(part) for part in file.split("/"))
     ]
 
 
@@ -192,7 +205,7 @@ def catalog_differences(client: Client) -> list[Finding]:
         if file in aside:
             continue
         with safe_files.opened(client.layout.store / file) as handle:
-            lines = {line for line in Lines(handle) if line.strip()}
+            lines = {line for line in client.ledger.lines_in(file, handle) if line.strip()}
         if lines != client.catalog.lines(file).keys():
             differing.append(derived("catalog.sqlite", Code.CATALOG_DIFFERS, f"{file} has other rows than the catalog"))
     return differing
@@ -219,7 +232,7 @@ def placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding
             wanted.setdefault(found.file, {})[found.line] = None
     for file, lines in wanted.items():
         with safe_files.opened(snapshot.layout.store / file) as handle:
-            for place, line in enumerate(Lines(handle), 1):
+            for place, line in enumerate(snapshot.ledger.lines_in(file, handle), 1):
                 if line in lines and lines[line] is None:
                     lines[line] = place
     findings = []

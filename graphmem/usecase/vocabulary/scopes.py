@@ -8,6 +8,7 @@ from graphmem.ledger.codec import complaint
 from graphmem.ledger.scopes import file_of, read_scopes, scope_of, text_of
 from graphmem.model.scope import Scope
 from graphmem.model.vocabulary import ANY
+from graphmem.names import DEVICE
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
@@ -35,6 +36,8 @@ def scope_add(snapshot: Writing, request: AddScopeRequest) -> Scope:
         if name not in known:
             hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
             raise Refused(f"{name!r} is neither a kind nor an entity type", hint=hint)
+    if DEVICE.fullmatch(request.name):
+        raise Refused(f"on Windows no file can be called {request.name!r}", hint="take another name")
     try:
         made = Scope.model_validate(request.model_dump())
     except ValidationError as error:

@@ -1,6 +1,7 @@
 """The queue of candidates of a store: what is put in has no credentials in it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.machine.candidates import CandidateQueue, Queue
@@ -10,6 +11,7 @@ from graphmem.rules.candidate import about, insight, occasion
 from graphmem.rules.secrets import exposed, without_secrets
 from graphmem.store.runtime import Client
 
+WAITING: Mapping[str, Any] = {"state": "waiting", "refs": ()}
 MOST_SEEN = 3  # candidates that an answer shows
 
 
@@ -17,7 +19,7 @@ def waiting(client: Client) -> Queue:
     """Return the queue for an answer; an empty one for a caller who may not see all kinds, and for the past."""
     if client.rights.sees is not None or client.present is not None:
         return Queue()
-    return queue_of(client).read(client.notify_once)
+    return current(client)
 
 
 def about_text(client: Client, text: str, limit: int) -> list[SeenCandidate]:
@@ -36,17 +38,34 @@ def queue_of(client: Client) -> CandidateQueue:
     return CandidateQueue(client.layout.candidates, client.local / "candidates.lock", client.lock_timeout_s)
 
 
+def current(client: Client) -> Queue:
+    """Return the queue; accepted candidates that no record has wait again: an undo was cut off, or git went back."""
+    client.sync()
+    queue = queue_of(client).read(client.notify_once)
+    for one in list(queue.candidates.values()):
+        if one.state == "accepted" and one.refs and not any(is_of_it for *_, is_of_it in records_of(client, one)):
+            queue.candidates[one.id] = one.model_copy(update=WAITING)
+    return queue
+
+
+def records_of(client: Client, one: Candidate) -> Iterator[tuple[str, frozenset[str], bool]]:
+    """Yield the records that an accepted candidate became: each with its sources from it, and whether it is of it."""
+    parts = filter(None, (one.failure, one.pattern, *one.other))
+    given = {source for part in parts if isinstance(sources := part.get("sources"), list) for source in sources}
+    for ref in one.refs if one.state == "accepted" else ():
+        if (number := client.catalog.lookup(*split_ref(ref))) is not None:
+            kept = frozenset(given.intersection(client.catalog.stored(number).sources))
+            yield ref, kept, bool(kept) or not given
+
+
 def written(client: Client) -> frozenset[tuple[str, str]]:
     """Return what records have of accepted candidates: pairs of an id, and a reference or a source from it."""
-    found = set[tuple[str, str]]()
-    for one in queue_of(client).read().candidates.values():
-        parts = filter(None, (one.failure, one.pattern, *one.other))
-        given = {source for part in parts if isinstance(sources := part.get("sources"), list) for source in sources}
-        for ref in one.refs if one.state == "accepted" else ():
-            if (number := client.catalog.lookup(*split_ref(ref))) is not None:
-                kept = given.intersection(client.catalog.stored(number).sources)
-                found.update((one.id, text) for text in (ref, *kept))
-    return frozenset(found)
+    return frozenset(
+        (one.id, text)
+        for one in queue_of(client).read().candidates.values()
+        for ref, kept, _ in records_of(client, one)
+        for text in (ref, *kept)
+    )
 
 
 def reopen(client: Client, names: Collection[str]) -> None:
@@ -54,7 +73,7 @@ def reopen(client: Client, names: Collection[str]) -> None:
     if names:
         with queue_of(client).changing() as queue:
             for name in queue.candidates.keys() & names:
-                queue.candidates[name] = queue.candidates[name].model_copy(update={"state": "waiting", "refs": ()})
+                queue.candidates[name] = queue.candidates[name].model_copy(update=WAITING)
 
 
 def redacted(candidate: Candidate) -> Candidate:
@@ -65,10 +84,6 @@ def redacted(candidate: Candidate) -> Candidate:
     return Candidate.model_validate({**candidate.model_dump(), **without_secrets(given)})
 
 
-def keep(queue: Queue, found: Iterable[Candidate]) -> dict[str, int]:
-    """Put candidates into a queue; return how many were created, merged, unchanged, or are worth too little."""
-    counts: dict[str, int] = {}
-    for candidate in found:
-        action = queue.add(redacted(candidate))
-        counts[action] = counts.get(action, 0) + 1
-    return counts
+def keep(queue: Queue, found: Iterable[Candidate]) -> list[str]:
+    """Put candidates into a queue; return of each whether it was created, merged, unchanged, or worth too little."""
+    return [queue.add(redacted(candidate)) for candidate in found]

@@ -12,18 +12,16 @@ from pathlib import PurePath
 
 from graphmem.catalog import usage
 from graphmem.catalog.database import CatalogError, table_of
-from graphmem.catalog.records import references_in, with_references
 from graphmem.git.merge_driver import merge_rows
 from graphmem.ledger.extractors import extractor_file, read_extractors
 from graphmem.ledger.layout import TYPE_FILE
-from graphmem.ledger.row import entry, plain_edge, read_entry
+from graphmem.ledger.renaming import Renaming
+from graphmem.ledger.row import read_entry
 from graphmem.ledger.scopes import file_of, read_scopes
 from graphmem.ledger.scopes import text_of as scope_text
 from graphmem.ledger.types import changed_text, path_of, type_text
-from graphmem.model import Entity, Event, Feedback, Frozen, Record
 from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary, fits
-from graphmem.names import split_ref
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
 
@@ -47,10 +45,9 @@ class Retyping:
     references: int = 0  # other rows that name a record of theirs
 
     @cached_property
-    def symmetric(self) -> frozenset[str]:
-        """The symmetric relation types, by their old and new names."""
-        known = self.snapshot.symmetric
-        return known | {new for old, new in self.names.items() if new is not None and old in known}
+    def renaming(self) -> Renaming:
+        """What becomes of a row and of a reference."""
+        return Renaming(self.names, self.snapshot.symmetric)
 
     @property
     def files(self) -> list[str]:
@@ -72,18 +69,10 @@ class Retyping:
         known = {*self.snapshot.vocabulary.entities, *self.snapshot.vocabulary.project_relations}
         return not known.isdisjoint(new for new in self.names.values() if new is not None)
 
-    def new_ref(self, ref: str) -> str | None:
-        """Return what a reference becomes; None where what it means goes."""
-        record_type, name = split_ref(ref)
-        if record_type not in self.names:
-            return ref
-        new = self.names[record_type]
-        return None if new is None else f"{new}/{name}"
-
     def take(self, number: int, file: str, line: bytes) -> None:
         """Change a row, or take it out; one that is neither of these types nor names them stays as it is."""
         old = read_entry(line.rstrip(b"\r"), self.snapshot.symmetric)
-        new = self.changed(old)
+        new = self.renaming.changed(old)
         if new is old:
             return
         if old.kind == "entity" and old.row["type"] in self.names:
@@ -105,49 +94,8 @@ class Retyping:
             other = catalog.lines_of([new.id], homes[new.id])[new.id] if homes else None
         if other is None:
             return new
-        line = merge_rows(b"", other + b"\n", new.line + b"\n", self.symmetric)
-        return read_entry(line.rstrip(b"\n"), self.symmetric)
-
-    def changed(self, old: Entry) -> Entry | None:
-        """Return the row in the place of another: itself where nothing of it changes, None where it goes."""
-        if old.kind == "relation":
-            return self.changed_edge(old)
-        assert old.record is not None
-        record = self.changed_record(old.record)
-        return old if record is old.record else None if record is None else entry(record, self.symmetric)
-
-    def changed_edge(self, old: Entry) -> Entry | None:
-        """Return an edge with its type and ends by their new names; None where one of these goes."""
-        kind = self.names.get(old.row["type"], old.row["type"])
-        source, target = self.new_ref(old.row["from"]), self.new_ref(old.row["to"])
-        if kind is None or source is None or target is None:
-            return None
-        if (kind, source, target) == (old.row["type"], old.row["from"], old.row["to"]):
-            return old
-        if kind in self.symmetric and target < source:
-            source, target = target, source
-        if old.record is None:
-            return plain_edge({**old.row, "from": source, "type": kind, "to": target}, self.symmetric)
-        made = old.record.model_copy(update={"source": source, "type": kind, "target": target})
-        return entry(made, self.symmetric)
-
-    def changed_record(self, record: Frozen) -> Frozen | None:
-        """Return a record, a report or an event with what it names by new names; None where it goes."""
-        if isinstance(record, Entity) and record.type in self.names:
-            new = self.names[record.type]
-            if new is None:
-                return None
-            record = record.model_copy(update={"type": new})
-        if isinstance(record, Feedback):
-            ref = self.new_ref(record.ref)
-            return None if ref is None else record.model_copy(update={"ref": ref}) if ref != record.ref else record
-        if isinstance(record, Event):  # it stays true when what it is about goes
-            subject = record.subject and (self.new_ref(record.subject) or record.subject)
-            return record if subject == record.subject else record.model_copy(update={"subject": subject})
-        if not isinstance(record, Record):
-            return record
-        changes = {ref: new for ref in references_in(record) if (new := self.new_ref(ref)) != ref}
-        return with_references(record, changes) if changes else record
+        line = merge_rows(b"", other + b"\n", new.line + b"\n", self.renaming.symmetric)
+        return read_entry(line.rstrip(b"\n"), self.renaming.symmetric)
 
 
 def names_of(vocabulary: Vocabulary, old: str, new: str | None) -> dict[str, str | None]:
@@ -191,17 +139,12 @@ def mend_drift(writing: Writing) -> None:
     """
     Give every type that rows are of a file again, all or none.
 
-    Where the type has another name by now, its rows become rows of that, and its name in other files that name. Else a
-    file is made that says nothing yet: nothing is lost, and a person decides whether the type is to stay.
+    The file says nothing yet: nothing is lost, and a person decides whether the type is to stay.
     """
     vocabulary = writing.vocabulary
-    ends = {end for made in vocabulary.project_relations.values() for end in (*made.sources, *made.targets)}
-    renamed = {old: now for old, now in vocabulary.renamed.items() if old in {*vocabulary.drifted, *ends}}
-    made = retyping(writing, renamed)
     types: dict[str, EntityType | RelationType] = {**vocabulary.entities, **vocabulary.project_relations}
-    lost = [types[name] for name in sorted(vocabulary.drifted - renamed.keys())]
-    made.types |= {path_of(one): type_text(one) for one in lost}
-    commit(writing, made)
+    lost = [types[name] for name in sorted(vocabulary.drifted)]
+    writing.commit([], types={path_of(one): type_text(one) for one in lost})
 
 
 def widen(writing: Writing) -> None:

@@ -1,5 +1,6 @@
 """Candidates are shown where no record answers, accepted in one write, dismissed for good, and reached by a purge."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from graphmem import Memory
 from graphmem.errors import BadInput, NotFound, Refused, Usage
 from graphmem.model.candidate import Candidate, Occasion, candidate_id
 from graphmem.rules.draft import keys_of, problem_in
+from graphmem.usecase.records import undo
 from graphmem.usecase.writing.candidates import queue_of
 from tests.sample import open_memory
 
@@ -64,6 +66,30 @@ def test_after_an_undo_a_candidate_can_be_accepted_again_and_not_twice(memory: M
     memory.undo()
     assert [one.id for one in memory.candidates.review().candidates] == [name]
     assert len(memory.candidates.accept(name).reviewed[0].refs) == 2
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+@pytest.mark.parametrize("how", ["an undo that dies", "git goes back"])
+def test_an_accepted_candidate_whose_records_are_gone_waits_again(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, *, is_merged: bool
+) -> None:
+    if is_merged:
+        memory.failures.add("another text for it", name="older", dedup=False)
+    name, path = put(memory), tmp_path / ".graphmem/data"
+    before = {file: file.read_bytes() for file in path.rglob("*.ndjson")}
+    memory.candidates.accept(name, into="failure/older" if is_merged else None)
+    assert (memory.candidates.review().total, memory.status().candidates) == (0, 0)
+    if how == "git goes back":
+        for file in path.rglob("*.ndjson"):
+            file.write_bytes(before.get(file, b""))
+    else:
+        monkeypatch.setattr(undo, "reopen", lambda client, names: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            memory.undo()
+    assert [one.id for one in memory.candidates.review().candidates] == [name]
+    assert (memory.status().candidates, len(memory.match([LOG.strip()]).candidates)) == (1, 1)
+    assert memory.candidates.accept(name).reviewed[0].action == "accepted"
+    assert memory.candidates.review().total == 0
 
 
 def test_after_an_undo_a_candidate_that_was_merged_into_a_record_can_be_accepted_again(memory: Memory) -> None:

@@ -155,7 +155,8 @@ def test_doctor_shows_first_and_mends_when_told(clone: Path) -> None:
         assert codes(done.findings) == ["waiting"]
         assert sorted(codes(done.mended)) == sorted(broken)
         assert not leftover.exists()
-        assert (store / ".gitignore").read_text().splitlines()[:2] == ["# mine", "local/"]
+        lines = (store / ".gitignore").read_text().splitlines()
+        assert lines.count("# mine") == lines.count("local/") == 1
         assert data(clone, "relations/prerequisite").read_bytes() == b""
         memory.undo()
         assert b"failure/gone" in data(clone, "relations/prerequisite").read_bytes()

@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
@@ -274,6 +275,42 @@ def test_a_change_of_a_type_stays_where_something_follows_from_it(project: Memor
     assert {file for file, found in contents(tmp_path).items() if before[file] != found} == {
         "types/entities/component.md"
     }
+
+
+@pytest.mark.parametrize("name", ["aux", "con", "nul", "prn", "com1", "com0", "lpt9"])
+def test_no_new_file_is_called_as_a_device_of_windows(project: Memory, tmp_path: Path, name: str) -> None:
+    """Git cannot check out a repository with such a file there."""
+    for refused in (
+        lambda: project.types.add_entity(name),
+        lambda: project.types.add_relation(name, sources=["service"], targets=["service"]),
+        lambda: project.types.rename("service", name, yes=True),
+        lambda: project.scopes.add(name, read=["failure"]),
+    ):
+        with pytest.raises(Refused, match="on Windows no file can be called"):
+            refused()
+    other = "prn" if name != "prn" else "con"
+    memory = [
+        {"type": "entity", "name": "a", "entityType": name.upper(), "observations": ["x"]},
+        {"type": "entity", "name": "b", "entityType": "thing", "observations": ["y"]},
+        {"type": "relation", "from": "a", "to": "b", "relationType": other},
+    ]
+    path = tmp_path / "memory.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in memory))
+    project.imports.file(path)
+    assert project.get(f"their_{name}/a").relations[0].type == f"their_{other}"
+    files = [file for file in contents(tmp_path) if Path(file).stem in (name, other)]
+    assert files == [] and project.validate().findings == []
+    assert project.types.add_entity(f"{name}_x").type == f"{name}_x"
+
+
+def test_a_file_that_is_called_as_a_device_is_read_and_named(project: Memory, tmp_path: Path) -> None:
+    (tmp_path / ".graphmem/types/entities/aux.md").write_text("---\ntype: aux\n---\n")
+    write(data(tmp_path, "entities/aux"), line(kind="entity", type="aux", name="x"))
+    assert project.get("aux/x").ref == "aux/x"
+    found = [found for found in project.validate().findings if found.code != "stale_schema"]
+    assert [(one.code, one.file) for one in found] == [
+        ("windows_name", "data/entities/aux.ndjson"), ("windows_name", "types/entities/aux.md"),
+    ]  # fmt: skip
 
 
 def test_names_that_are_taken_or_are_no_names_are_refused(project: Memory, tmp_path: Path) -> None:

@@ -71,8 +71,7 @@ def test_doctor_makes_the_file_of_a_type_again_whose_new_name_is_not_known(proje
     with pytest.raises(Refused, match="type 'calls' has no file"):
         project.relations.link("service/stock", "calls", "service/shop")
     shown = project.doctor()
-    what = "move rows to the new name of their type, or make a file for it"
-    assert shown.findings[0].fix == f"{MEND}, which would {what}"
+    assert shown.findings[0].fix == f"{MEND}, which would make a file for the type"
     assert contents(tmp_path) == before
     assert len([found for found in project.doctor(fix=True).mended if found.code == "drift"]) == 2
     assert project.validate().findings == []
@@ -84,7 +83,9 @@ def test_doctor_makes_the_file_of_a_type_again_whose_new_name_is_not_known(proje
     }
 
 
-def test_rows_that_a_branch_added_under_the_old_name_move_to_the_new_one(project: Memory, tmp_path: Path) -> None:
+def test_rows_that_a_branch_added_under_the_old_name_are_read_and_go_under_the_new_one(
+    project: Memory, tmp_path: Path
+) -> None:
     """As a merge leaves them: a new row, one that the branch changed, edges and a report that name both."""
     project.types.rename("service", "component", yes=True)
     project.edit("component/stock", {"value": "changed here", "sources": ["a chart"]})
@@ -98,15 +99,27 @@ def test_rows_that_a_branch_added_under_the_old_name_move_to_the_new_one(project
         file.write(edge("service/late", "calls", "service/shop") + edge("service/shop", "calls", "service/stock"))
     report = {"kind": "feedback", "ref": "service/late", "helped": True, "at": CREATED, "task": "plan/001"}
     write(data(tmp_path, "feedback"), json.dumps(report).encode() + b"\n")
-    assert [found.target for found in project.get("service/late").relations] == ["component/shop"]
+    before = contents(tmp_path)
+    assert project.get("service/late").ref == "component/late"
     assert project.get("service/shop").ref == "component/shop"
-    with pytest.raises(Refused, match="type 'service' was renamed to 'component'") as error:
-        project.edit("service/late", {"value": "x"})
-    assert error.value.hint == MEND
-    (found,) = findings(project, "drift")
-    assert "was renamed to 'component'; its rows are read, and none is written" in found.message
-    project.doctor(fix=True)
     assert project.validate().findings == []
+    assert not project.export_check().ok
+    with pytest.raises(Refused, match="type 'service' was renamed to 'component'"):
+        project.entities.add("service", "more")
+    check_one_type(project)
+    assert {file: found for file, found in contents(tmp_path).items() if before[file] != found}.keys() <= {
+        "data/entities/component.ndjson", "data/entities/service.ndjson", "data/relations/calls.ndjson",
+        "data/feedback.ndjson",
+    }  # fmt: skip
+    added = project.failures.add("it broke", name="a")
+    assert "rows of types that were renamed are under the new names now" in added.notices
+    project.undo()  # of the failure alone
+    check_one_type(project)
+    assert project.validate().findings == [] and project.export_check().ok
+    assert b"service" not in b"".join(found for file, found in contents(tmp_path).items() if file.startswith("data/"))
+
+
+def check_one_type(project: Memory) -> None:
     assert [found.ref for found in project.list("component").results] == [
         "component/late", "component/shop", "component/stock",
     ]  # fmt: skip
@@ -115,9 +128,6 @@ def test_rows_that_a_branch_added_under_the_old_name_move_to_the_new_one(project
     assert (stock.sources, [found.text for found in stock.alternates]) == (("a chart",), ["changed here"])
     assert [found.target for found in project.get("component/late").relations] == ["component/shop"]
     assert len(project.get("component/shop").relations) == 2
-    assert b"service" not in b"".join(found for file, found in contents(tmp_path).items() if file.startswith("data/"))
-    project.undo()
-    assert len(findings(project, "drift")) == 1
 
 
 def test_a_relation_type_of_a_branch_that_names_an_old_name_means_the_new_one(project: Memory, tmp_path: Path) -> None:
@@ -126,11 +136,10 @@ def test_a_relation_type_of_a_branch_that_names_an_old_name_means_the_new_one(pr
         "---\ntype: hosts\nsources: [service]  # who\ntargets: [service, failure]\n---\n\nWhy.\n"
     )
     assert project.relations.link("component/shop", "hosts", "component/stock").action == "created"
-    (found,) = findings(project, "drift")
-    assert (found.file, found.message) == ("types/relations/hosts.md", "'service' was renamed to 'component'")
-    project.doctor(fix=True)
+    assert project.validate().findings == []
+    project.types.rename("component", "part", yes=True)
     assert type_file(tmp_path, "relations/hosts").read_text() == (
-        "---\ntype: hosts\nsources:\n- component\ntargets:\n- component\n- failure\n---\n\nWhy.\n"
+        "---\ntype: hosts\nsources:\n- part\ntargets:\n- part\n- failure\n---\n\nWhy.\n"
     )
     assert project.validate().findings == []
 
