@@ -82,10 +82,22 @@ class Handle(Operations):
         scope: str | None = None,
     ) -> None:
         is_fresh = not find_store(folder).local.exists()
+        scope = (named_scope() if scope is None else scope) or None
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
         super().__init__(
-            Runtime(folder, at, now, new_id, on_message, progress, command, options, models=models or Models()),
-            Caller(scope=(named_scope() if scope is None else scope) or None),
+            Runtime(
+                folder,
+                at,
+                now,
+                new_id,
+                on_message,
+                progress,
+                command,
+                options,
+                models=models or Models(),
+                tells_subjects=scope is None,
+            ),
+            Caller(scope=scope),
         )
         client = self.client  # opened now, so that what is wrong with it is raised here
         if is_fresh and git_setup.unregistered(client.layout):

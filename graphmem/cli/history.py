@@ -78,7 +78,8 @@ def revision(found: Revision) -> str:
     """Return a commit with what it did to the record."""
     head = "not committed yet"
     if found.commit is not None:
-        head = f"{found.commit[:10]}  {found.at}  {text.one_line(found.author)}  {text.one_line(found.subject)}"
+        parts = found.commit[:10], found.at, text.one_line(found.author), text.one_line(found.subject)
+        head = "  ".join(filter(None, parts))
     return "\n".join([head, f"  {found.change.action} {found.change.ref}", *fields(found.change)])
 
 

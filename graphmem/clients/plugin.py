@@ -11,7 +11,7 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,14 @@ from graphmem.clients.skills import SKILLS
 from graphmem.contract.install import Installed, InstallRequest
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.settings.folders import state_folder
-from graphmem.system import shell
+from graphmem.system import foreign, safe_files, shell
 from graphmem.system.programs import NAME, own_program, program
 
 PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini"}
 ID = f"{NAME}@{NAME}"  # the plugin of the marketplace, which is the same folder
 ABOUT = "The project's memory: known failures and their fixes, decisions, what was learned"
 SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
+MOST_BYTES = 65_536  # of a file of the plugin that is looked at
 LIMIT_S = 120
 README = f"""\
 # graphmem
@@ -62,9 +63,9 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
     folder = folder_of(request)
     if is_removal:
         return uninstall(request, folder)
-    if request.out:
-        refuse_other(folder)
     made = contents(BY_PATH if request.out else own_program())
+    if request.out:
+        refuse_other(folder, made)
     changes = [planned(Place(folder / name, folder), always(text.encode())) for name, text in made.items()]
     lines = registration(request.client, folder)
     is_run = not request.out and program(PROGRAMS[request.client]) is not None
@@ -126,17 +127,27 @@ def folder_of(request: InstallRequest) -> Path:
 def is_plugin(folder: Path) -> bool:
     """Return whether a folder is a plugin that graphmem wrote."""
     try:
-        found = json.loads((folder / "plugin.json").read_bytes())
+        found = foreign.json(safe_files.read(folder / "plugin.json", most=MOST_BYTES).decode())
     except (OSError, ValueError):
         return False
     return isinstance(found, dict) and found.get("name") == NAME
 
 
-def refuse_other(folder: Path) -> None:
-    """Refuse a folder that holds something else."""
+def refuse_other(folder: Path, made: Collection[str]) -> None:
+    """
+    Refuse a folder that holds something else, which would be a part of the plugin for its client.
+
+    Args:
+        made: the files of the plugin, by path.
+    """
     is_free = not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
     if not is_free and not is_plugin(folder):
         raise Refused(f"{str(folder)!r} holds something else than graphmem's plugin", hint="name a new folder")
+    for place, folders, files in () if is_free else os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        for path in (os.path.relpath(os.path.join(place, name), folder) for name in (*links, *files)):
+            if path not in made:
+                raise Refused(f"{str(folder)!r} holds {path!r}, which is not of graphmem", hint="name a new folder")
 
 
 def always(data: bytes | None) -> Callable[[bytes | None], bytes | None]:

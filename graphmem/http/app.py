@@ -292,7 +292,8 @@ def described(app: FastAPI) -> dict[str, Any]:
         ]
         of_kinds, made_for_them = models_json_schema(kinds, ref_template="#/components/schemas/{model}")
         parts["schemas"] |= made_for_them["$defs"] | {"Record": {"anyOf": list(of_kinds.values())}}
-        parts["schemas"]["Problem"] = Problem.model_json_schema(mode="serialization")
+        of_problem = Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
+        parts["schemas"] |= of_problem.pop("$defs", {}) | {"Problem": of_problem}
         parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{"token": []}]
         made["paths"][HEALTH]["get"]["security"] = []

@@ -4,8 +4,9 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
-from threading import Event
-from typing import Annotated
+from threading import Event, Lock
+from time import monotonic
+from typing import Annotated, NamedTuple
 
 from fastapi import FastAPI, Header, Query
 from fastapi import Request as Call
@@ -28,6 +29,14 @@ KEEP_ALIVE_S = 15.0  # seconds without an event after which a comment shows that
 MOST_STREAMS = 32  # at the same time
 
 
+class Contents(NamedTuple):
+    """What distinguishes the memory from what it was: its files, the candidates, the events of this machine."""
+
+    files: object = None
+    candidates: object = None
+    events: object = None
+
+
 class Stream(StreamingResponse):
     """A response that counts as a stream until it ends, however it ends."""
 
@@ -43,23 +52,27 @@ class Stream(StreamingResponse):
 
 
 class ChangeWatcher:
-    """Sees whether the files of the memory, or the candidates, changed since the last look."""
+    """Sees what the files of the memory, the candidates and the events of this machine are, once for all streams."""
 
     def __init__(self) -> None:
-        self.contents: tuple[object, ...] | None = None
+        self.lock, self.until, self.contents = Lock(), 0.0, Contents()
 
-    def has_changed(self, client: Client) -> bool:
-        """Return whether they did; the first look sees no change."""
-        with client.reading() as snapshot:
-            queue = safe_files.stat_of(client.layout.candidates)  # it is replaced whole
-            stamp = queue and (queue.st_ino, queue.st_mtime_ns, queue.st_size)
-            before, self.contents = self.contents, (snapshot.catalog.contents(), stamp)
-        return before not in (None, self.contents)
+    def look(self, client: Client, *, is_first: bool) -> Contents:
+        """Return what is there now; to a stream that looks again, perhaps what was there a moment ago."""
+        with self.lock:
+            if is_first or monotonic() >= self.until:
+                with client.reading() as snapshot:
+                    found = map(safe_files.stat_of, (client.layout.candidates, client.layout.local_events))
+                    stamps = tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
+                    self.contents = Contents(snapshot.catalog.contents(), *stamps)
+                self.until = monotonic() + FOLLOW_S / 2
+            return self.contents
 
 
 def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) -> None:
     """Add the route of the event stream; each ends when ``ended`` is set."""
     streams: set[object] = set()
+    watcher = ChangeWatcher()
 
     async def call(
         request: Call,
@@ -72,12 +85,16 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
         if len(streams) >= MOST_STREAMS:
             return problem(503, "unavailable", f"there are {MOST_STREAMS} event streams already", hint="close one")
         follower = EventFollower(ListEventsRequest(types=tuple(type or ()), cursor=last_event_id or cursor))
-
-        watcher = ChangeWatcher() if changes else None
+        seen = Contents()
 
         def messages() -> list[str]:
+            nonlocal seen
+            before, seen = seen, watcher.look(memory.client, is_first=seen == Contents())
+            if before == seen:  # most of the time
+                return []
             found = [message(one, place) for one, place in follower.look(memory.client)]
-            return [*found, CHANGED] if watcher is not None and watcher.has_changed(memory.client) else found
+            is_new = before != Contents() and before[:2] != seen[:2]
+            return [*found, CHANGED] if changes and is_new else found
 
         async def look() -> list[str]:
             return await asyncio.get_running_loop().run_in_executor(workers, messages)

@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterator
 from itertools import combinations
 from pathlib import Path
 
-from graphmem.errors import Usage
+from graphmem.errors import Refused, Usage
 from graphmem.service.place import path_of
 
 ALL, READ = "GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN"
 ENDINGS = {ALL: "token", READ: "read-token"}
+MOST_SCOPES = 100
 SAFE = re.compile(r"[!-~]{20,200}")
 
 
@@ -28,7 +29,13 @@ def tokens(project: Path, scopes: Collection[str] = ()) -> Iterator[tuple[dict[s
 
     Args:
         scopes: the names of the scopes that get a token each, beside those for everything and for reading.
+
+    Raises:
+        Refused: there are too many scopes, such as a branch may bring.
     """
+    if len(scopes) > MOST_SCOPES:
+        hint = "each of them gets a token of its own; take away those that no caller needs: graphmem scope list"
+        raise Refused(f"the project has {len(scopes):,} scopes; at most {MOST_SCOPES} are served", hint=hint)
     made: dict[str, str] = {}
     endings = ENDINGS | {variable_of(scope): f"{scope}-scope-token" for scope in scopes}
     found = {name: os.environ.pop(name, "") for name in endings}  # child processes have no use for them

@@ -111,7 +111,8 @@ class Candidate(BaseModel):
     def headline(self) -> str:
         """What it is about, in one line."""
         fields = self.failure or self.pattern or next(iter(self.other), {})
-        text = next((value for value in fields.values() if isinstance(value, str) and value), "")
+        texts = (value for name, value in fields.items() if name != "kind" and isinstance(value, str))
+        text = next(filter(None, texts), "")
         return text.splitlines()[0] if text else ""
 
     def with_more(self, other: Self) -> Self:

@@ -121,6 +121,7 @@ class Runtime:
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
     environment: Mapping[str, Mapping[str, object]] = field(default_factory=from_environment)
     models: Models = field(default_factory=Models)
+    tells_subjects: bool = True  # of commits, which may be about what a caller with a scope does not see
     asks_user: bool = True  # whether questions go to the user's own store too
     project: Path | None = None  # the one that the user's own store is asked for
     is_closed: bool = False
@@ -724,7 +725,8 @@ def open_client(runtime: Runtime) -> Client:
     except BaseException:
         client.close()
         raise
-    past.say_always(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}: {commit.subject}")
+    subject = f": {commit.subject}" if runtime.tells_subjects else ""
+    past.say_always(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}{subject}")
     return past
 
 

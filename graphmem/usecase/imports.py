@@ -39,6 +39,7 @@ from graphmem.usecase.writing.screening import places
 from graphmem.usecase.writing.validation import changed
 
 ACTIONS = ("created", "merged", "updated", "unchanged")
+MOST_TYPES = 300  # that an input may bring: each is a file, and is compared with all others
 LINK = "relation"  # what links are counted as, whether they are rows or fields of one
 
 
@@ -316,6 +317,9 @@ def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, Ent
     Raises:
         Refused: one has the name of something else.
     """
+    if len(reading.types) > MOST_TYPES:
+        message = f"the input has {len(reading.types):,} types; at most {MOST_TYPES:,} are declared at once"
+        raise Refused(message, hint="a map, or fewer types: what names a thing is no type of it")
     vocabulary = snapshot.vocabulary
     made: dict[str, EntityType | RelationType] = {}
     for name, one in sorted(reading.types.items(), key=lambda pair: isinstance(pair[1], RelationType)):

@@ -1,6 +1,7 @@
 """The plugin: what is in the folder, what is run and what is left to be typed, and back out again."""
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable
@@ -182,6 +183,25 @@ def test_a_folder_with_something_else_is_refused(home: Path, capsys: pytest.Capt
     assert run(["install", "codex", "--plugin", "--out", "other"]) == 3
     assert "holds something else than graphmem's plugin" in capsys.readouterr().err
     assert tree(Path("other")) == {"plugin.json": b'{"name": "theirs"}'}
+    Path("other/plugin.json").unlink()
+    os.mkfifo("other/plugin.json")
+    assert run(["install", "codex", "--plugin", "--out", "other"]) == 3
+
+
+@pytest.mark.parametrize("stranger", ["skills/evil/SKILL.md", "codex/hooks/more.json", "agents", "hooks/linked"])
+def test_a_plugin_in_which_something_of_others_lies_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], stranger: str
+) -> None:
+    """It would be a part of the plugin; that it is called graphmem says nothing."""
+    assert run(["install", "codex", "--plugin", "--out", "plugin"]) == 0
+    path = Path("plugin") / stranger
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if stranger == "hooks/linked":
+        path.symlink_to("/tmp")
+    else:
+        path.write_text("evil")
+    assert run(["install", "codex", "--plugin", "--out", "plugin"]) == 3
+    assert f"holds {stranger!r}, which is not of graphmem" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -298,3 +298,22 @@ def test_a_write_tells_nothing_of_what_may_be_written_and_not_read(
     assert "failure" not in told(memory, caller, edit={"ref": "failur/x", "fields": {}}).replace("failur/x", "")
     assert not memory.get("pattern/calm").relations
     assert memory.get("failure/hush").record.model_dump()["helped"] == 0
+
+
+def test_a_caller_with_a_scope_gets_no_subject_of_a_commit(tmp_path: Path) -> None:
+    """A commit is of several records; also where the past is read."""
+    repository, said = Repository(tmp_path), list[str]()
+    with open_memory(tmp_path) as memory:
+        memory.patterns.add("a noisy place", "stay calm", name="calm")
+        memory.scopes.add("reader", read=["pattern"])
+        repository.commit("Add Zorblatt customer")
+        for sees, is_told in ((None, True), (frozenset({"pattern"}), False)):
+            caller = Caller(sees=sees, writes=frozenset())
+            (found,) = dispatch.call(memory.runtime, caller, "log", {"ref": "pattern/calm"}).results
+            assert found.commit and ((found.subject == "Add Zorblatt customer") is is_told)
+    for scope, is_told in (("", True), ("reader", False)):
+        said.clear()
+        with Memory(tmp_path, at="HEAD", scope=scope, on_message=said.append) as past:
+            answer = past.list()
+        assert ("Zorblatt" in f"{said} {answer.notices}") is is_told
+        assert "as of commit" in f"{said}"

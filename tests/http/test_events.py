@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from graphmem import Memory
+from graphmem.http import events
 from tests.http.served import Served, serve
 from tests.pace import within
 from tests.service.project import shared_project
@@ -126,3 +128,15 @@ def test_a_service_with_an_open_stream_ends_when_it_is_asked_to(served: Served) 
     served.child.wait(30)
     assert within(time.monotonic() - begin, 30)
     stream.close()
+
+
+def test_streams_look_at_the_memory_together(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else 32 of them take a core for as long as they are open."""
+    monkeypatch.setattr(events, "FOLLOW_S", 1_000.0)
+    watcher, client = events.ChangeWatcher(), memory.client
+    first = watcher.look(client, is_first=True)
+    memory.patterns.add("a noisy place", "stay calm")
+    assert all(watcher.look(client, is_first=False) is first for _ in range(32))
+    fresh = watcher.look(client, is_first=True)  # of a stream that begins
+    assert fresh != first
+    assert watcher.look(client, is_first=False) is fresh

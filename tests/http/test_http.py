@@ -4,6 +4,7 @@ import base64
 import hashlib
 import http.client
 import json
+import re
 import socket
 import stat
 import subprocess
@@ -57,6 +58,8 @@ def test_every_operation_has_a_route_or_is_left_out_with_a_reason(served: Served
     description = served.send("GET", "/openapi.json").body
     left_out = {name for name, row in OPERATIONS.items() if row.not_over_http}
     found = {path.removeprefix("/v1/").replace("/", ".") for path in description["paths"] if path.startswith("/v1/")}
+    known = {f"#/components/schemas/{name}" for name in description["components"]["schemas"]}
+    assert set(re.findall(r'"\$ref": "([^"]+)"', json.dumps(description))) <= known
     found.remove("rows")  # the stream of everything, which no other front end has
     found.remove("events")  # the stream of events as they come
     assert {name for name in found if not name.endswith(".stream")} == OPERATIONS.keys() - left_out

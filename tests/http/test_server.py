@@ -3,14 +3,17 @@
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from graphmem.contract.events import Happening
+from graphmem.errors import Refused
 from graphmem.http import guard, server
 from graphmem.http.events import message
+from graphmem.http.tokens import tokens
 from tests.pace import patience
 
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
@@ -128,3 +131,10 @@ def test_a_text_of_an_event_ends_no_line_of_the_stream() -> None:
     lines = message(one, "5").splitlines()
     assert [line.partition(": ")[0] for line in lines] == ["id", "event", "data", ""]
     assert lines[0] == "id: 5"
+
+
+def test_more_scopes_than_are_served_are_refused_before_a_token_is_made(tmp_path: Path) -> None:
+    """A branch may bring any number of them; every pair of tokens is compared."""
+    scopes = [f"s{n}" for n in range(101)]
+    with pytest.raises(Refused, match="101 scopes; at most 100 are served"), tokens(tmp_path, scopes):
+        pass

@@ -72,6 +72,10 @@ class JUnitReader:
                 reason = expat.errors.messages.get(error.code, "not well-formed")
                 cut = "is cut off" if not data else "is not XML"
                 raise Unreadable(f"the report {cut}: {reason} in line {error.lineno}") from None
+            except Unreadable:
+                raise
+            except (LookupError, TypeError, ValueError) as error:  # of a codec of Python, which the document names
+                raise Unreadable(f"the report is in an encoding that is not read: {error}") from None
 
     def refuse(self, *declared: object) -> None:
         """Refuse a document that declares a type: an entity in it could become any amount of text."""

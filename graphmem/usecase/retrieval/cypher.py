@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
 
-from graphmem.constants import DOUBTS_OF_ROWS
+from graphmem.constants import DOUBTS_OF_ROWS, SHOWN_FINDINGS
 from graphmem.contract.cypher import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.findings import Finding
@@ -190,8 +190,10 @@ def names_asked(query: Stored) -> set[str]:
 def query_list(snapshot: Snapshot) -> QueryList:
     """Return the stored queries that read, graphmem's own and those of the project."""
     own, findings = seen_queries(snapshot.client)
-    for finding in findings:
+    for finding in findings[:SHOWN_FINDINGS]:
         snapshot.notify_once(f"{finding.severity}: {finding}")
+    if len(findings) > SHOWN_FINDINGS:
+        snapshot.notify_once(f"and {len(findings) - SHOWN_FINDINGS:,} more; see: graphmem validate")
     return QueryList(
         results=[
             StoredQuery(

@@ -207,7 +207,7 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
                     commit=commit.hash,
                     at=format_time(commit.at),
                     author=commit.author,
-                    subject=commit.subject,
+                    subject=commit.subject if client.rights.sees is None else None,  # it may be of other records
                     change=change,
                 )
 

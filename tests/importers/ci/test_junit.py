@@ -129,3 +129,13 @@ def test_a_text_without_end_is_not_kept(tmp_path: Path) -> None:
     )
     [one] = report.results.values()
     assert (one.problem is not None and one.problem.text, len(one.output)) == ("ValueError: it is open", 20_000)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-7", "shift_jis", "nonsense", "rot13", "idna", "punycode", "base64", "undefined"]
+)
+def test_a_report_in_an_encoding_that_is_not_read_is_reported(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="{encoding}"?><testsuite><testcase name="t"/></testsuite>'.encode())
+    with pytest.raises(Unreadable, match="encoding"):
+        read(path)

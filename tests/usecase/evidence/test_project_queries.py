@@ -140,3 +140,12 @@ def test_a_query_that_names_what_a_scope_hides_is_not_there(tmp_path: Path) -> N
             for hidden in ("room/all", "failure/all"):
                 with pytest.raises(NotFound):
                     reader.cypher_named(hidden)
+
+
+def test_a_list_of_queries_reports_at_most_ten_that_are_wrong(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / ".graphmem/queries/failure"
+    folder.mkdir(parents=True)
+    for number in range(40):
+        (folder / f"bad_{number}.cypher").write_text("nonsense")
+    notices = memory.queries().notices
+    assert len(notices) == 11 and notices[-1] == "and 30 more; see: graphmem validate"
