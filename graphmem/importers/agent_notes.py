@@ -31,6 +31,7 @@ FOLDERS: Mapping[str, NoteForm] = {
     "docs/adr": "adr", "docs/adrs": "adr", "doc/adr": "adr", "docs/decisions": "adr",
     ".agent_memory/packets": "kage",
 }  # fmt: skip
+OF_DECISIONS = re.compile(r"(?:^|/)(?:adrs?|(?:architecture[-_])?decisions?(?:[-_]records?)?)$", re.IGNORECASE)
 ENDS = (".md", ".mdc", ".markdown", ".json")
 NO_RECORD = re.compile(r"^(?:readme|index|template|.*[-_]template|0000-.*)$", re.IGNORECASE)  # beside decision records
 WORKED_IN = re.compile(rb'"cwd": ?("(?:[^"\\]|\\.)*")')
@@ -60,6 +61,17 @@ class NoteFile(NamedTuple):
     doubt: str = ""
 
 
+def decision_records(root: Path, real: str, tracked: Sequence[str]) -> Iterator[NoteFile]:
+    """Yield the decision records that git knows, in folders of their usual names, wherever these are."""
+    for name in tracked:
+        folder, _, file = name.rpartition("/")
+        stem, end = os.path.splitext(file)
+        is_known = any(f"{folder}/".startswith(f"{one}/") for one in FOLDERS)
+        is_record = OF_DECISIONS.search(folder) and end in ENDS[:3] and not NO_RECORD.match(stem)
+        if is_record and not is_known and is_below(root / name, real) and safe_files.is_file(root / name):
+            yield NoteFile(root / name, name, "adr")
+
+
 def usual(root: Path, home: Path, tracked: Sequence[str]) -> Iterator[NoteFile]:
     """
     Yield the notes of a project, at their usual places.
@@ -70,6 +82,7 @@ def usual(root: Path, home: Path, tracked: Sequence[str]) -> Iterator[NoteFile]:
     """
     real = os.path.realpath(root)
     names = [*FILES, *(name for name in tracked if name.rpartition("/")[2] in ANYWHERE)]
+    yield from decision_records(root, real, tracked)
     for name in dict.fromkeys(names):
         if is_below(root / name, real) and safe_files.is_file(root / name):
             yield NoteFile(root / name, name, "markdown")

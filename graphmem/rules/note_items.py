@@ -85,8 +85,10 @@ DESCRIBES = re.compile(
     r"|instance))\b",
     re.IGNORECASE,
 )
+FEW_LETTERS = 12
+FREQUENT = frozenset("the a an and or to of in is are be it for with on not no use if when this that from must".split())
 NOT_FOLLOWED = re.compile(r"\b(?:superseded|deprecated|rejected|draft|proposed|withdrawn|obsolete|declined)\b", re.I)
-STATUS = re.compile(r"^[\s*_>-]*status[\s*_]*:[\s*_]*(.{1,120})$", re.IGNORECASE | re.MULTILINE)
+STATUS = re.compile(r"^[\s*_>|-]*status[\s*_]*[:|][\s*_]*(.{1,120})$", re.IGNORECASE | re.MULTILINE)
 ADR_TITLE = re.compile(r"^(?:ADR[\s:-]*)?(?:\d{1,5})?\s*[.:)—–-]?\s*(?P<title>\S.*)$", re.IGNORECASE)
 DECIDED = re.compile(
     r"^(?:\d+[.)]?\s*)?(?:the )?(?:decision|decision outcome|what (?:we|was) decided|resolution)\b", re.I
@@ -159,6 +161,13 @@ def noted(item: NoteItem, name: str) -> Candidate:
         marks=(evidence.mark,),
         sessions=("notes",),
     )
+
+
+def is_english(data: bytes) -> bool:
+    """Return whether a text is in English, or too short to tell: one word in thirty is among the most frequent ones."""
+    words = re.findall(r"[^\W\d_]+", data.decode("utf-8", "replace").lower())
+    letters = sum(map(len, words))
+    return letters < FEW_LETTERS or 30 * sum(word in FREQUENT for word in words) >= len(words)
 
 
 def items_of(text: str) -> Iterator[NoteItem]:

@@ -15,12 +15,20 @@ from graphmem.rules.check import CheckOutcome, plain_text, problem_in_test
 from graphmem.system import safe_files
 
 CHUNK = 2**16
+LONGEST = 32  # bytes of the number of a character, with what follows an escape
 MOST_TAG = 2**20  # bytes of one tag with its attributes
 MOST_DEPTH = 100  # elements in each other
 OUTCOMES: dict[str, CheckOutcome] = {
     "failure": "failed", "error": "failed", "skipped": "skipped", "flakyFailure": "flaky", "flakyError": "flaky",
 }  # fmt: skip
 SAID = (*OUTCOMES, "rerunFailure", "rerunError")
+CUT_OFF = "the report is cut off: what comes after its last whole test is missing"
+# Characters that XML has not, as they are and by their numbers: many runners write the colours of what a test prints.
+ESCAPE = rb"(?:\x1b|&#(?:0*27|x0*1[bB]);)"
+NOT_XML = re.compile(
+    ESCAPE + rb"\[[\d;?]*[A-Za-z]"  # with what it says to a terminal
+    rb"|[\x01-\x08\x0b\x0c\x0e-\x1f]|&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01])|x0*(?:[1-8bcefBCEF]|1[\da-fA-F]));"
+)
 SUITES = ("testsuite", "testsuites")
 OF_COMMIT = re.compile(  # names of properties; not those of a base or a parent
     r"(?:(?:git|vcs|scm|ci|build|github|gitlab|circle|head|source)[._-]?)*(?:commit|revision|sha1?)"
@@ -62,13 +70,19 @@ class JUnitReader:
         fed = 0
         with safe_files.opened(self.report.path) as file:
             try:
+                rest = b""
                 while data := file.read(CHUNK):
+                    data, rest = legal(rest + data)
                     self.parser.Parse(data, False)
                     fed += len(data)
                     if fed - self.parser.CurrentByteIndex > MOST_TAG:
                         raise Unreadable(f"a tag has more than {MOST_TAG:,} bytes")
+                self.parser.Parse(legal(rest, is_end=True)[0], False)
                 self.parser.Parse(b"", True)
             except expat.ExpatError as error:
+                if not data and self.report.counts:  # the tests before the cut ended as it says
+                    self.report.unread[CUT_OFF] += 1
+                    return
                 reason = expat.errors.messages.get(error.code, "not well-formed")
                 cut = "is cut off" if not data else "is not XML"
                 raise Unreadable(f"the report {cut}: {reason} in line {error.lineno}") from None
@@ -147,6 +161,15 @@ class JUnitReader:
         run = self.report.run(time_of(case.given.get("timestamp")) or at, commit)
         output = text if message in text else f"{message}\n{text}".strip()
         self.report.add(".".join(filter(None, (holder, title))), case.outcome, run, problem, output, file)
+
+
+def legal(data: bytes, *, is_end: bool = False) -> tuple[bytes, bytes]:
+    """Return a piece of a document without characters that XML has not, and the end of it that may begin one."""
+    if b"\0" in data:  # UTF-16
+        return data, b""
+    begins = max(data.rfind(sign, max(0, len(data) - LONGEST)) for sign in (b"&", b"\x1b"))
+    data, rest = (data, b"") if begins < 0 or is_end else (data[:begins], data[begins:])
+    return NOT_XML.sub(b"", data), rest
 
 
 def read(report: CheckReport) -> None:

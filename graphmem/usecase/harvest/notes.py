@@ -10,13 +10,14 @@ from graphmem.git import commands
 from graphmem.importers.agent_notes import NoteFile, below, given, read, usual
 from graphmem.machine.candidates import SourceMark
 from graphmem.model.candidate import Candidate
-from graphmem.rules.note_items import noted
+from graphmem.rules.note_items import is_english, noted
 from graphmem.store.runtime import Client
 from graphmem.system import safe_files
 from graphmem.system.surroundings import current_folder
 from graphmem.usecase.harvest.haul import Haul
 from graphmem.usecase.writing.candidates import queue_of
 
+LOOK_BYTES = 65_536  # of a file in which nothing was found, to tell whether it is in English
 ORIGIN = "notes:"  # before the name of a file in the sources of a candidate
 
 
@@ -87,6 +88,8 @@ def read_all(haul: Haul, client: Client, files: Sequence[NoteFile]) -> None:
             continue
         haul.note(file.path, file.form, "read")
         haul.counts["items"] += len(items)
+        if not items and file.form == "markdown" and not is_english(safe_files.read(file.path, most=LOOK_BYTES)):
+            client.notify(f"{file.name}: nothing was found; rules are read in English only")
         for item in items:
             made = noted(item, file.name)
             if texts.setdefault(f"{item.kind} {item.text} {item.more}".casefold(), made.id) == made.id:

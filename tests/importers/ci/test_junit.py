@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from graphmem.importers.ci.junit import CUT_OFF, legal
 from graphmem.importers.ci.report import NO_NAME, NO_REASON, Unreadable
 from graphmem.rules.problem import problems
 from tests.importers.ci.reports import SAMPLES, WRITTEN, outcomes, read, written
@@ -50,9 +53,38 @@ def test_a_report_without_names_says_what_it_lacks() -> None:
     assert (report.results, report.unread) == ({}, {NO_NAME: 4})
 
 
-def test_a_report_that_is_cut_off_names_the_line() -> None:
-    with pytest.raises(Unreadable, match=r"the report is cut off: no element found in line 11"):
-        read(SAMPLES / "enricomi/pytest_corrupt-xml.xml")
+def test_a_report_that_is_cut_off_says_so() -> None:
+    report = read(SAMPLES / "enricomi/pytest_corrupt-xml.xml")
+    assert (report.counts, report.unread[CUT_OFF]) == ({"passed": 1}, 1)
+
+
+def test_of_a_report_that_is_cut_off_the_whole_tests_count(tmp_path: Path) -> None:
+    whole = '<testsuite><testcase name="a"><failure>ValueError: no price</failure></testcase><testcase name="b"/>'
+    for rest in ('<testcase name="c"><failure message="KeyError: ca', '<testcase name="c">', "", "&#2", "<"):
+        report = written(tmp_path / "a.xml", whole + rest)
+        assert (report.counts, report.unread) == ({"failed": 1, "passed": 1}, {CUT_OFF: 1})
+
+
+@pytest.mark.parametrize("sign", ["\x1b[31m", "&#27;[31m", "&#x1B;[31m", "&#x01b;[31m", "\x00"[1:] + "\x08", "&#0008;"])
+def test_characters_that_xml_has_not_are_left_out(tmp_path: Path, sign: str) -> None:
+    text = f'<testsuite><testcase name="a"><failure message="{sign}it is red">{sign}ValueError: no price</failure>'
+    report = written(tmp_path / "a.xml", f"{text}</testcase></testsuite>")
+    [one] = report.results.values()
+    assert one.problem is not None and one.problem.text == "ValueError: no price"
+    assert report.unread == {}
+
+
+PIECES = ("a", "&", "#", "x", "1", "b", ";", "[", "3", "m", "\x1b", "&#27;", "&lt;", "&#233;")
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30), st.integers(1, 9))
+def test_a_document_in_pieces_is_the_whole_one(parts: list[str], size: int) -> None:
+    data = "".join(parts).encode()
+    pieces, left = b"", b""
+    for start in range(0, len(data), size):
+        piece, left = legal(left + data[start : start + size])
+        pieces += piece
+    assert pieces + legal(left, is_end=True)[0] == legal(data, is_end=True)[0]
 
 
 def test_suites_in_suites_have_the_time_and_the_commit_of_the_innermost(tmp_path: Path) -> None:

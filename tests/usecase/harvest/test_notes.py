@@ -230,3 +230,38 @@ def test_an_import_that_is_cut_off_keeps_nothing_and_is_done_again(
     monkeypatch.setattr(CandidateQueue, "changing", changing)
     assert memory.candidates.review().total == 0
     assert memory.imports.notes().candidates == {"created": 2}
+
+
+def test_decision_records_that_git_knows_are_read_in_any_folder_of_their_name(project: Path) -> None:
+    record = "# 2. Use Postgres\n\n## Status\n\nAccepted\n\n## Decision\n\nWe will use Postgres.\n"
+    table = "# 3. Use Kafka\n\n| Status | Rejected |\n| --- | --- |\n\n## Decision\n\nWe will not.\n"
+    repository = Repository(project)
+    for name in ("docs/architecture/decisions/0002-a.md", "adr/0002-b.md", "packages/a/docs/ADRs/0002-c.md"):
+        put(project / name, record.replace("Postgres", name[-4]))
+    put(project / "docs/architecture/decisions/0003-rejected.md", table)
+    put(project / "src/decisions.md", record)
+    put(project / "docs/architecture/decisions/template.md", record)
+    repository("add", "-A")
+    put(project / "adr/0004-unknown-to-git.md", record)
+    with open_memory(project) as memory:
+        memory.imports.notes()
+        assert waiting(memory) == ["Use a", "Use b", "Use c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_reported"),
+    [
+        ("# 项目规则\n\n- 提交前必须运行 `make test`\n- 永远不要提交 `.env` 文件\n", True),
+        ("# Regeln\n\n- Immer erst die Tests laufen lassen und nie direkt auf main pushen\n", True),
+        ("# The shop\n\nThis is the shop of the company, and it is written in Go.\n", False),
+        ("```\nmake\n```\n", False),
+    ],
+)
+def test_notes_in_another_language_are_reported_and_not_passed_over(
+    memory: Memory, project: Path, text: str, is_reported: bool
+) -> None:
+    put(project / "AGENTS.md", text)
+    answer = memory.imports.notes()
+    assert answer.read.get("items", 0) == 0
+    reported = "AGENTS.md: nothing was found; rules are read in English only"
+    assert (reported in answer.notices) == is_reported
