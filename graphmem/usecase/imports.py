@@ -319,7 +319,7 @@ def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, Ent
     """
     if len(reading.types) > MOST_TYPES:
         message = f"the input has {len(reading.types):,} types; at most {MOST_TYPES:,} are declared at once"
-        raise Refused(message, hint="a map, or fewer types: what names a thing is no type of it")
+        raise Refused(message, hint="an input with fewer types; the name of a thing is not its type")
     vocabulary = snapshot.vocabulary
     made: dict[str, EntityType | RelationType] = {}
     for name, one in sorted(reading.types.items(), key=lambda pair: isinstance(pair[1], RelationType)):

@@ -1,7 +1,6 @@
 """A database that a stranger made: its stored rows are read, and nothing that it defines is computed."""
 
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
@@ -101,10 +100,8 @@ def test_a_row_that_takes_too_long_is_not_waited_for(tmp_path: Path, monkeypatch
     path = made(tmp_path / "a.db", MANY)
     monkeypatch.setattr(foreign, "ROW_S", 0.0)
     monkeypatch.setattr(foreign, "STEPS", 1_000)
-    began = time.monotonic()
     with pytest.raises(BadInput, match="interrupted"):
         everything(path)
-    assert time.monotonic() - began < 5
 
 
 def test_a_person_can_interrupt_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
