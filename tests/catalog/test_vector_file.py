@@ -116,6 +116,51 @@ def test_damaged_vectors_are_named_and_made_again(memory: Memory, tmp_path: Path
     assert "vectors_damaged" not in {one.code for one in memory.validate().findings}
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize("harm", ["a bit", "the last bit", "two rows", "zeros", "other bytes"])
+def test_no_search_ranks_by_a_vector_that_is_not_as_it_was_written(
+    memory: Memory, tmp_path: Path, embedder: Embedder, harm: str, *, is_open: bool
+) -> None:
+    """Also where the file looks unchanged, and in a process that has it open; no other command has to come first."""
+    expected = [(hit.ref, round(hit.score, 5)) for hit in memory.query("gamma went wrong").results]
+    (path,) = (tmp_path / ".graphmem/local/vectors").glob("*.f32")
+    found, before = bytearray(path.read_bytes()), path.stat()
+    match harm:
+        case "a bit":
+            found[3_001] ^= 0x40
+        case "the last bit":
+            found[-1] ^= 0x80
+        case "two rows":
+            found[:1536], found[1536:3072] = found[1536:3072], found[:1536]
+        case "zeros":
+            found[1536:3072] = bytes(1536)
+        case "other bytes":
+            found[:] = os.urandom(len(found))
+    with open(path, "r+b") as file:
+        file.write(found)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    if is_open:
+        assert [(hit.ref, round(hit.score, 5)) for hit in memory.query("gamma went wrong").results] == expected
+    with open_memory(tmp_path, embedder=embedder) as again:
+        assert [(hit.ref, round(hit.score, 5)) for hit in again.query("gamma went wrong").results] == expected
+        assert "vectors_damaged" not in {one.code for one in again.validate().findings}
+
+
+def test_short_vectors_that_changed_on_the_disk_are_made_again(
+    memory: Memory, tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "SKETCH_ROWS", 2)
+    expected = [hit.ref for hit in memory.query("gamma went wrong").results]
+    (path,) = (tmp_path / ".graphmem/local/vectors").glob("*.sketch")
+    whole = path.read_bytes()
+    path.write_bytes(bytes(byte ^ 0x41 for byte in whole))
+    (rows,) = (tmp_path / ".graphmem/local/vectors").glob("*.f32")
+    os.utime(rows)
+    with open_memory(tmp_path, embedder=embedder) as again:
+        assert [hit.ref for hit in again.query("gamma went wrong").results] == expected
+    assert path.read_bytes() == whole
+
+
 def test_too_many_open_files_do_not_cost_the_catalog(memory: Memory, tmp_path: Path) -> None:
     memory.close()
     path = tmp_path / ".graphmem/local/catalog.sqlite"
