@@ -83,9 +83,7 @@ def test_doctor_makes_the_file_of_a_type_again_whose_new_name_is_not_known(proje
     }
 
 
-def test_rows_that_a_branch_added_under_the_old_name_go_under_the_new_one(
-    project: Memory, tmp_path: Path
-) -> None:
+def test_rows_that_a_branch_added_under_the_old_name_go_under_the_new_one(project: Memory, tmp_path: Path) -> None:
     """As a merge leaves them: a new row, one that the branch changed, edges and a report that name both."""
     project.types.rename("service", "component", yes=True)
     project.edit("component/stock", {"value": "changed here", "sources": ["a chart"]})
