@@ -85,7 +85,7 @@ class Code(StrEnum):
     )
     FUTURE = "future", "warning", "A row has a time in the future."
     SECRET = "secret", "warning", "A text looks like it holds a secret; of an input, an error."
-    MACHINE_PATH = "machine_path", "warning", "A text has a path of somebody's machine: a home or a temporary folder."
+    MACHINE_PATH = "machine_path", "warning", "A text has a path of a machine: a home, or a temporary folder."
     # What is derived from the files.
     CATALOG_DAMAGED = "catalog_damaged", "error", "The catalog is damaged; nothing else could be checked."
     CATALOG_DIFFERS = "catalog_differs", "error", "The catalog has other rows than a file."

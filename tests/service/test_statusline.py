@@ -289,7 +289,8 @@ def test_it_reads_at_most_2_mb_and_prints_what_is_known_by_then(
 ) -> None:
     with open_memory(tmp_path) as memory:
         memory.campaigns.create("a login page", name="login")
-        memory.campaigns.add_tasks("login", [{"seq": 1, "objective": "begin", "status": "active"}])
+        memory.campaigns.add_tasks("login", [{"seq": 1, "objective": "begin"}])
+        memory.tasks.start("login/001")
         memory.tasks.block("login/001", "it fails")
         memory.runs.set({"chunk_progress": {"current": 2, "total": 5}})
     for number in range(6):

@@ -153,7 +153,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
 
 
 def without_machine(block: Sequence[Line], kept: Places) -> list[Line]:
-    """Return lines without paths of this machine, as records have them; nothing where there are none."""
+    """Return lines without paths of this machine, as records have them; no lines where nothing changes."""
     if b"/" not in b"".join(line.text for line in block):
         return []
     changed = [line._replace(text=kept.shortened(line.text.decode()).encode()) for line in block]

@@ -460,7 +460,7 @@ def machine_paths(snapshot: Snapshot) -> Iterator[FindingDraft]:
         if short:
             ref = f"{row.get('type') if row.get('kind') == 'entity' else row.get('kind')}/{row.get('name')}"
             fix = command("graphmem", "edit", ref, orjson.dumps(short).decode()) if "name" in row else None
-            message = f"{', '.join(short)}{f' of {ref}' if fix else ''}: a path of somebody's machine"
+            message = f"{', '.join(short)}{f' of {ref}' if fix else ''}: a path of a machine"
             yield FindingDraft(file, line, Code.MACHINE_PATH, message, "a path from the project's root, or from ~", fix)
 
 

@@ -8,10 +8,11 @@ A secret is refused in a text that a caller saves, and redacted in one that grap
 """
 
 import os
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from graphmem.contract.request import Request
-from graphmem.rules.places import Places, places_of, shortened_fields
+from graphmem.rules.places import Places, shortened_fields
 from graphmem.rules.secrets import Finder, exposed, refusal, secrets_in, without_secrets
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
@@ -53,6 +54,12 @@ def portable(store: Client | Snapshot, what: str, fields: dict[str, Any]) -> dic
 def places(store: Client | Snapshot) -> Places:
     """Return what counts as a path of this machine."""
     return places_of(str(store.layout.root), os.path.expanduser("~"))
+
+
+@lru_cache(maxsize=8)  # its expressions are made once for a project
+def places_of(root: str, home: str) -> Places:
+    """Return what counts as a path of a machine, for a project and a user."""
+    return Places({root, os.path.realpath(root)}, home)
 
 
 def screened_fields(

@@ -216,7 +216,8 @@ def test_nothing_is_trusted_that_was_not_shown(tmp_path: Path, monkeypatch: pyte
         with pytest.raises(Refused, match=r'which is embedding\.model = "./m"; nothing was trusted'):
             memory.trust(yes=seen)
         memory.campaigns.create("a plan", name="plan")
-        memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "x", "status": "active", "verify": "make test"}])
+        memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "x", "verify": "make test"}])
+        memory.tasks.start("plan/001")
         memory.tasks.block("plan/001", "it fails")
         seen = memory.trust().digest
         assert memory.trust().digest == seen

@@ -172,7 +172,8 @@ def begin(memory: Memory) -> None:
     session.write_text(json.dumps({"started_at": CREATED}))
     memory.explorations.report("exploring", "structure", "two disks")
     memory.campaigns.create("a plan of work", name="plan")
-    memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "the first step", "status": "active"}])
+    memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "the first step"}])
+    memory.tasks.start("plan/001")
 
 
 def configured(folder: Path, secrets: str, told: list[str] | None = None) -> Memory:
