@@ -20,6 +20,7 @@ from pathlib import Path
 
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.git import commands
+from graphmem.git.places import directory_of, is_own, top_of
 from graphmem.ledger.layout import FOLDER, Layout
 from graphmem.settings.folders import private_folder, state_folder
 from graphmem.system import safe_files
@@ -161,23 +162,13 @@ def read_mark(folder: Path) -> str:
 # --- where the id is kept ------------------------------------------------------------------------------------------
 
 
-def top_of(folder: Path) -> Path | None:
-    """Return the top of the working tree that a folder lies in: what holds ``.git``."""
-    return next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
-
-
 def git_folder(root: Path) -> Path | None:
-    """Return the git directory of the working tree that a folder lies in; only ``.git`` counts, no bare repository."""
-    for folder in (root, *root.parents):
-        found = folder / ".git"
-        if found.is_dir():
-            return found
-        if found.is_file():  # of a worktree or a submodule
-            with contextlib.suppress(OSError, ValueError):
-                name, _, path = safe_files.read(found, most=4096).decode().partition(":")
-                if name == "gitdir":
-                    return (folder / path.strip()).resolve()
-    return None
+    """Return the git directory of the working tree that a folder lies in, if it is its own and no other project's."""
+    top = top_of(root)
+    if top is None or not is_own(top):
+        return None
+    found = directory_of(top)
+    return found if found.is_dir() else None
 
 
 def git_file(folder: Path | None) -> list[Path]:

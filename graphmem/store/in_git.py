@@ -15,11 +15,12 @@ from graphmem.constants import FILE_BYTES
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.git import commands
+from graphmem.git.places import top_of
 from graphmem.ledger.layout import FOLDER, Layout, holds
 from graphmem.ledger.parts import home_of
 from graphmem.ledger.types import group_of, has_file
 from graphmem.names import visible
-from graphmem.store.clone import git_folder, top_of
+from graphmem.store.clone import git_folder
 from graphmem.system import safe_files
 from graphmem.system.shell import command
 from graphmem.system.user import is_of_another

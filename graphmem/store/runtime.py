@@ -30,6 +30,7 @@ from graphmem.contract.findings import Code, Finding
 from graphmem.embed.shared import Models
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
 from graphmem.git import commands
+from graphmem.git.places import top_of
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
@@ -40,7 +41,7 @@ from graphmem.settings.folders import project_folder, user_store
 from graphmem.store import in_git, purging
 from graphmem.store.background import embed_in_background
 from graphmem.store.checkout import checkout
-from graphmem.store.clone import Clone, derived_folder, find_clone, top_of
+from graphmem.store.clone import Clone, derived_folder, find_clone
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.store.sync import Follower, Sync, SyncedLedger
 from graphmem.system import safe_files

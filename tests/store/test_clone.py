@@ -10,6 +10,7 @@ from graphmem import Memory
 from graphmem.catalog.changes import BULK
 from graphmem.ledger.data_file import place_of
 from graphmem.ledger.row import line_id
+from tests.repository import Repository
 from tests.sample import data, edge, failure, open_memory, write
 
 MANY = BULK + 1
@@ -147,3 +148,18 @@ def test_the_place_of_a_row_is_found_in_the_bytes_of_a_file(number: int) -> None
     without = whole[:start] + whole[end:]
     assert place_of(without, key, frozenset()) == (start, start)
     assert place_of(b"", key, frozenset()) == (0, 0)
+
+
+def test_the_id_of_a_clone_is_written_into_no_git_directory_of_another_project(tmp_path: Path) -> None:
+    """An unpacked folder can name one in its file ``.git``, or be a link to it."""
+    secret, fake, linked = (tmp_path / name for name in ("secret", "fake", "linked"))
+    Repository(secret)
+    for folder in (fake, linked):
+        folder.mkdir()
+    (fake / ".git").write_text("gitdir: ../secret/.git\n")
+    (linked / ".git").symlink_to(secret / ".git")
+    before = sorted(path.name for path in (secret / ".git").iterdir())
+    for folder in (fake, linked):
+        with open_memory(folder) as memory:
+            memory.failures.add("it went boom")
+    assert sorted(path.name for path in (secret / ".git").iterdir()) == before
