@@ -63,12 +63,12 @@ def test_reports_of_ci_are_counted_and_what_is_left_out_is_named(
     assert run(["import", "ci", "reports", "--dry-run"]) == 0
     shown = capsys.readouterr()
     assert shown.out == (
-        "read 14 files: 24 failures, 43 tests, 8 jobs, 1 flaky check, 11 skipped tests\n"
+        "read 15 files: 24 failures, 44 tests, 8 jobs, 1 flaky check, 11 skipped tests\n"
         "candidates: 14 created, 9 merged\n"
         "not read: 4 × a check has no name\n"
         "not read: 1 × a check that failed does not say why\n"
         "not read: 4 × of no known form\n"
-        "not read: 1 × the report is cut off: no element found in line 11\n"
+        "not read: 1 × the report is cut off: what comes after its last whole test is missing\n"
     )
     assert shown.err == "graphmem: nothing was kept; do it without --dry-run\n"
 
