@@ -40,9 +40,8 @@ def fill(folder: Path, embedder: Embedder | None = None) -> None:
         repository.commit("the memory")
         memory.lessons.learn([verdict(bug("The log holds a secret"), run_id="run-1")], run="run-1")
         memory.campaigns.create("add a page", name="page")
-        memory.campaigns.add_tasks("page", [{"seq": 1, "slug": "write", "objective": "write it"}])
-        memory.tasks.start("page/001")
-        memory.tasks.complete("page/001", delivered="it is written")
+        done = {"campaign": "campaign/page", "objective": "write it", "status": "complete"}
+        memory.add_rows([line(kind="task", name="page/001-write", **done)])
         memory.forget("f59", "gone")
         memory.sessions.work_on("add a page")
         memory.sessions.decide("use sqlite", reasoning="it is there")
