@@ -98,7 +98,8 @@ def test_every_kind_of_file_is_damaged(project: Path) -> None:
     known = {path for pattern in FILES for path in store.glob(pattern)}
     made = {path for top in ("local", "state") for path in (store / top).rglob("*") if path.is_file()}
     rest = {path.relative_to(store).as_posix() for path in made - known}
-    assert {name for name in rest if "/at/" not in name and "/undo/" not in name} == set()
+    of_git = {"local/.gitignore", "state/.gitignore"}  # which graphmem does not read
+    assert {name for name in rest if "/at/" not in name and "/undo/" not in name} == of_git
 
 
 def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]:
