@@ -5,18 +5,19 @@ A tree can be crafted: it names an entry twice, or lies below a link of its own.
 first is written, each folder is opened part by part without following a link, and links are made last.
 """
 
+import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from graphmem.constants import GIT_BYTES
 from graphmem.errors import Unavailable
 from graphmem.git import commands
+from graphmem.system import safe_files
 
 NAME_BYTES, PATH_BYTES = 255, 1_000  # of a part of a path, and of a path or the target of a link
 LINK, SUBMODULE, EXECUTABLE = "120000", "160000", "100755"
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -59,19 +60,18 @@ def write(repository: Path, entries: Sequence[TreeEntry], target: Path) -> None:
     with commands.objects(repository) as objects:
         for entry in entries:
             if entry.mode == SUBMODULE:
-                os.close(opened(target, entry.path.split("/")))
+                with folder_of(target, entry.path.split("/")):
+                    pass
             elif entry.mode != LINK:
                 put(target, entry, objects.read(entry.object, most=GIT_BYTES))
         targets = [os.fsdecode(objects.read(entry.object, most=PATH_BYTES)) for entry in links]
     for entry, leads_to in zip(links, targets, strict=True):
         *outer, name = entry.path.split("/")
-        handle = opened(target, outer)
-        try:
-            os.symlink(leads_to, name, dir_fd=handle)
-        except (OSError, ValueError) as error:
-            raise refused(entry.path, str(error)) from None
-        finally:
-            os.close(handle)
+        with folder_of(target, outer) as handle:
+            try:
+                os.symlink(leads_to, name, dir_fd=handle)
+            except (OSError, ValueError) as error:
+                raise refused(entry.path, str(error)) from None
     real = os.path.realpath(target)
     for entry in links:  # now that all of them are there, and nothing is written any more
         if not Path(os.path.realpath(target / entry.path)).is_relative_to(real):
@@ -102,42 +102,29 @@ def refuse_crafted(entries: Iterable[TreeEntry]) -> None:
         raise Unavailable(f"a copy would have {total:,} bytes; at most {GIT_BYTES:,} are written")
 
 
-def opened(target: Path, parts: Sequence[str]) -> int:
-    """Return the descriptor of a folder below ``target``, made where it is missing; no link below it is followed."""
-    handle = os.open(target, DIRECTORY)
-    for part in parts:
-        try:
-            if not exists(part, handle):
-                os.mkdir(part, dir_fd=handle)
-            inner = os.open(part, DIRECTORY, dir_fd=handle)
-        except OSError as error:
-            raise refused("/".join(parts), str(error)) from None
-        finally:
-            os.close(handle)
-        handle = inner
-    return handle
-
-
-def exists(name: str, handle: int) -> bool:
-    """Return whether a folder has an entry of this name."""
+@contextlib.contextmanager
+def folder_of(target: Path, parts: Sequence[str]) -> Iterator[int]:
+    """Yield the descriptor of a folder below ``target``, made where it is missing; no link below it is followed."""
     try:
-        os.stat(name, dir_fd=handle, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
+        handle, is_kept = safe_files.entered(str(target), tuple(parts), make=True)
+    except OSError as error:
+        raise refused("/".join(parts), str(error)) from None
+    try:
+        yield handle
+    finally:
+        if not is_kept:
+            os.close(handle)
 
 
 def put(target: Path, entry: TreeEntry, content: bytes) -> None:
     """Write a file, which is not there yet."""
     *outer, name = entry.path.split("/")
-    handle = opened(target, outer)
-    try:
-        with open(os.open(name, FRESH, 0o755 if entry.mode == EXECUTABLE else 0o644, dir_fd=handle), "wb") as file:
-            file.write(content)
-    except OSError as error:
-        raise refused(entry.path, str(error)) from None
-    finally:
-        os.close(handle)
+    with folder_of(target, outer) as handle:
+        try:
+            with open(os.open(name, FRESH, 0o755 if entry.mode == EXECUTABLE else 0o644, dir_fd=handle), "wb") as file:
+                file.write(content)
+        except OSError as error:
+            raise refused(entry.path, str(error)) from None
 
 
 def refused(path: str, reason: str) -> Unavailable:
