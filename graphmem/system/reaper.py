@@ -66,26 +66,27 @@ def end_all(leader: int) -> int:
     return found
 
 
-def children() -> Iterator[int]:
-    """Yield the children of this process, as far as the system lists processes in /proc."""
+def processes() -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the processes that /proc lists, each with what its file ``stat`` has after the name: state, parent, …"""
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if name.isdecimal():
-            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
-                if int(file.read().rpartition(b")")[2].split()[1]) == os.getpid():
-                    yield int(name)
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                yield int(name), file.read().rpartition(b")")[2].split()
+
+
+def children() -> Iterator[int]:
+    """Yield the children of this process, as far as the system lists processes in /proc."""
+    yield from (pid for pid, fields in processes() if int(fields[1]) == os.getpid())
 
 
 def left_of(session: int, mark: bytes) -> list[int]:
     """Return the processes of a session but its leader, and those whose environment has a variable, by /proc."""
     found = []
-    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
-        with contextlib.suppress(OSError, ValueError):
-            if int(name) == session:
-                continue
-            with open(f"/proc/{name}/environ", "rb") as environ, open(f"/proc/{name}/stat", "rb") as stat:
-                is_left = os.getsid(int(name)) == session or mark in environ.read().split(b"\0")
-                if is_left and stat.read().rpartition(b")")[2].split()[0] != b"Z":
-                    found.append(int(name))
+    for pid, fields in processes():
+        if pid != session and fields[0] != b"Z":
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+                if int(fields[3]) == session or mark in file.read().split(b"\0"):
+                    found.append(pid)
     return found
 
 
