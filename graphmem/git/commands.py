@@ -211,6 +211,15 @@ def output_of(folder: Path, *arguments: str) -> str | None:
     return output.decode("utf-8", "replace").strip() or None if output is not None else None
 
 
+def is_in_working_tree(folder: Path) -> bool | None:
+    """Return whether a folder is in a working tree; False in a bare repository, None in none, and without git."""
+    try:
+        found = output_of(folder, "rev-parse", "--is-inside-work-tree")
+    except Unavailable:
+        return None
+    return None if found is None else found == "true"
+
+
 def is_in_hook() -> bool:
     """Return whether a hook of git called us; git holds its lock meanwhile."""
     return "GIT_INDEX_FILE" in variables()

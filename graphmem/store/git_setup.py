@@ -3,9 +3,7 @@
 import os
 import shlex
 import sys
-from pathlib import Path
 
-from graphmem.errors import Unavailable
 from graphmem.git import commands
 from graphmem.git.merge_driver import CONFLICTS, FRESH
 from graphmem.ledger.layout import Layout
@@ -32,7 +30,7 @@ def drivers(python: str | None = None) -> dict[str, str]:
 
 def unregistered(layout: Layout) -> dict[str, str]:
     """Return which of git's settings this clone lacks, each with what is wrong; none outside a repository."""
-    if not is_repository(layout.root):
+    if not commands.is_in_working_tree(layout.root):
         return {}
     output_of = (
         commands.git(layout.root, "config", "--local", "-z", "--get-regexp", r"^(merge|diff)\.graphmem\.") or b""
@@ -76,11 +74,3 @@ def register(layout: Layout) -> list[str]:
     for name in missing:
         commands.git(layout.root, "config", "--local", "--replace-all", name, drivers()[name])
     return missing
-
-
-def is_repository(folder: Path) -> bool:
-    """Return whether a folder is in the working tree of a git repository; without git, none is."""
-    try:
-        return commands.output_of(folder, "rev-parse", "--is-inside-work-tree") == "true"
-    except Unavailable:
-        return False

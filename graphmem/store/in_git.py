@@ -51,17 +51,9 @@ def findings(layout: Layout) -> list[Finding]:
     return found
 
 
-def has_no_working_tree(root: Path) -> bool:
-    """Return whether a folder is of a bare repository, such as the one around the worktrees of it: it has no files."""
-    try:
-        return commands.output_of(root, "rev-parse", "--is-inside-work-tree") == "false"
-    except Unavailable:
-        return False
-
-
 def bare(layout: Layout) -> Iterator[Finding]:
     """Yield that the store is where no commit can hold it."""
-    if has_no_working_tree(layout.root):
+    if commands.is_in_working_tree(layout.root) is False:
         what, right = "the repository is bare here, and no commit can hold the memory", "a store in a worktree"
         yield Finding.of(FOLDER, Code.NO_WORKING_TREE, what, right, "move it into a worktree: git worktree list")
 

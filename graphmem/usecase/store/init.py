@@ -5,6 +5,7 @@ from pathlib import Path
 from graphmem.constants import FORMAT
 from graphmem.contract.store import Initialised, InitRequest
 from graphmem.errors import Refused
+from graphmem.git import commands
 from graphmem.ledger.journal import replace_files
 from graphmem.ledger.layout import FOLDER, Layout, above, not_linked
 from graphmem.settings.folders import user_store
@@ -73,7 +74,7 @@ def refuse_nested(folder: Path) -> None:
 
 def refuse_bare(folder: Path) -> None:
     """Raise ``Refused`` for a folder of a bare repository, which has no files: no commit could hold a memory."""
-    if in_git.has_no_working_tree(folder):
+    if commands.is_in_working_tree(folder) is False:
         raise Refused(
             f"the repository of {str(folder)!r} is bare: no commit could hold a memory here",
             hint="go into one of its worktrees: git worktree list",
