@@ -27,8 +27,6 @@ KEPT = frozenset(
     "ref refs key name kind type source target from to match verify command cites id task run campaign asked old new"
     " supersedes unset untag tag tags edited origin proven".split()
 )
-
-
 MOST_DEPTH = 100  # of values in each other
 SIGNS = re.compile(rb"/(?:home|Users|root|tmp|var)\b|[A-Za-z]:[\\/]", re.IGNORECASE)
 
@@ -38,7 +36,8 @@ class Places:
 
     def __init__(self, roots: Collection[str], home: str = "") -> None:
         known = sorted({root.rstrip("/\\") for root in roots if len(root) > 1}, key=len, reverse=True)
-        self.roots = [root.encode("utf-8", "surrogateescape") for root in known]
+        own = [*known, *([home] if len(home) > 1 else ())]
+        self.own = [place.encode("utf-8", "surrogateescape") for place in own]
         of_root = "|".join(map(re.escape, known))
         homes = [*([re.escape(home)] if len(home) > 1 else ()), *HOMES]
         self.root = re.compile(rf"{BEFORE}(?:{of_root})(?:([/\\]+)(?={PART})|[/\\]*(?![\w.+@-]))") if known else None
@@ -46,8 +45,8 @@ class Places:
         self.home = re.compile(rf"{BEFORE}(?:{'|'.join(homes)})(?![\w.+@-])")
 
     def may_be_in(self, line: bytes) -> bool:
-        """Return whether the bytes of a row may hold such a path; most do not."""
-        return SIGNS.search(line) is not None or any(root in line for root in self.roots)
+        """Return whether a text in UTF-8 may hold such a path; most do not, and a look is cheaper than a search."""
+        return SIGNS.search(line) is not None or any(place in line for place in self.own)
 
     def shortened(self, text: str) -> str:
         """Return a text with paths below the root as they are from there, homes as ~, and temporary folders cut."""

@@ -154,9 +154,12 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
 
 def without_machine(block: Sequence[Line], kept: Places) -> list[Line]:
     """Return lines without paths of this machine, as records have them; no lines where nothing changes."""
-    if b"/" not in b"".join(line.text for line in block):
+    if not kept.may_be_in(b"\n".join(line.text for line in block)):
         return []
-    changed = [line._replace(text=kept.shortened(line.text.decode()).encode()) for line in block]
+    changed = [
+        line._replace(text=kept.shortened(line.text.decode()).encode()) if kept.may_be_in(line.text) else line
+        for line in block
+    ]
     return changed if changed != block else []
 
 

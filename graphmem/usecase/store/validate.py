@@ -27,7 +27,7 @@ from graphmem.model.proof import proof_of
 from graphmem.model.record import Triggered
 from graphmem.names import DEVICE, label, relation_label, split_ref, visible
 from graphmem.ndjson import Row
-from graphmem.rules.places import shortened_fields
+from graphmem.rules.places import Places, shortened_fields
 from graphmem.rules.plan import cycles
 from graphmem.rules.secrets import new_secrets
 from graphmem.store.in_git import SHARED, not_on_disk
@@ -88,8 +88,7 @@ def validate(client: Client) -> Checked:
                 *bad_proofs(snapshot),
                 *lost_successors(client),
                 *ahead(snapshot),
-                *exposures(snapshot),
-                *machine_paths(snapshot),
+                *odd_texts(snapshot),
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + misplaced(snapshot) + purged(client)
             findings += [*not_on_disk(snapshot.layout), *named_as_devices(snapshot)]
@@ -440,28 +439,36 @@ def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
             )
 
 
-def exposures(snapshot: Snapshot) -> Iterator[FindingDraft]:
-    """Yield the rows that hold what looks like a secret: they were written by hand, by a merge, or before this rule."""
-    if snapshot.settings.store.secrets == "allow":
-        return
+def odd_texts(snapshot: Snapshot) -> Iterator[FindingDraft]:
+    """
+    Yield the rows with texts that no command lets in: written by hand, by a merge, on request, or before the rule.
+
+    All rows are read once for what looks like a secret and for paths of a machine.
+    """
+    is_asked, kept = snapshot.settings.store.secrets != "allow", places(snapshot)
     for file, line in snapshot.catalog.all_lines():
-        row = orjson.loads(line) if is_suspect(line) else {}
-        for found in new_secrets(row, {}, finder()):
-            message = f"{found.field} looks like it holds a secret: {found.rule}"
-            yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
+        if is_asked and is_suspect(line):
+            yield from exposures(file, line)
+        if kept.may_be_in(line):
+            yield from machine_paths(file, line, kept)
 
 
-def machine_paths(snapshot: Snapshot) -> Iterator[FindingDraft]:
-    """Yield the rows whose texts have paths of a machine: they were kept as they are, or are from before this rule."""
-    kept = places(snapshot)
-    for file, line in snapshot.catalog.all_lines():
-        row: dict[str, object] = orjson.loads(line) if kept.may_be_in(line) else {}
-        short = {name: new for name, value in row.items() if (new := shortened_fields(value, kept, name)) is not value}
-        if short:
-            ref = f"{row.get('type') if row.get('kind') == 'entity' else row.get('kind')}/{row.get('name')}"
-            fix = command("graphmem", "edit", ref, orjson.dumps(short).decode()) if "name" in row else None
-            message = f"{', '.join(short)}{f' of {ref}' if fix else ''}: a path of a machine"
-            yield FindingDraft(file, line, Code.MACHINE_PATH, message, "a path from the project's root, or from ~", fix)
+def exposures(file: str, line: bytes) -> Iterator[FindingDraft]:
+    """Yield what of a row looks like a secret."""
+    for found in new_secrets(orjson.loads(line), {}, finder()):
+        message = f"{found.field} looks like it holds a secret: {found.rule}"
+        yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
+
+
+def machine_paths(file: str, line: bytes, kept: Places) -> Iterator[FindingDraft]:
+    """Yield that the texts of a row have paths of a machine, with the edit that shortens them."""
+    row: dict[str, object] = orjson.loads(line)
+    short = {name: new for name, value in row.items() if (new := shortened_fields(value, kept, name)) is not value}
+    if short:
+        ref = f"{row.get('type') if row.get('kind') == 'entity' else row.get('kind')}/{row.get('name')}"
+        fix = command("graphmem", "edit", ref, orjson.dumps(short).decode()) if "name" in row else None
+        message = f"{', '.join(short)}{f' of {ref}' if fix else ''}: a path of a machine"
+        yield FindingDraft(file, line, Code.MACHINE_PATH, message, "a path from the project's root, or from ~", fix)
 
 
 def shadowing(snapshot: Snapshot) -> list[Finding]:
