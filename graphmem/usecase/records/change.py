@@ -57,6 +57,7 @@ from graphmem.usecase.writing.validation import (
     united,
 )
 
+KEEPS_PATHS = "; --verbatim keeps them"
 NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 
 
@@ -121,7 +122,7 @@ def ready(
         versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
     """
     given = {name: value for name, value in fields.items() if value is not None}
-    given = screened_fields(client, kind, given if verbatim else portable(client, kind, given))
+    given = screened_fields(client, kind, given if verbatim else portable(client, kind, given, advice=KEEPS_PATHS))
     given |= with_hashes(client.layout.root, given)
     given |= with_versions(client.layout.root, given, versions_from)
     if dedup:

@@ -38,16 +38,17 @@ def screened(store: Client | Snapshot, request: Screened, what: str) -> Screened
     return request if kept is given else request.model_copy(update=kept)
 
 
-def portable(store: Client | Snapshot, what: str, fields: dict[str, Any]) -> dict[str, Any]:
+def portable(store: Client | Snapshot, what: str, fields: dict[str, Any], *, advice: str = "") -> dict[str, Any]:
     """
     Return the fields of a row with what is a path of this machine shortened in its texts; report it.
 
-    Paths below the project's root become relative, a home ``~``; the same object where there is none.
+    Paths below the project's root become relative, a home ``~``; the same object where there is none. ``advice`` ends
+    the report.
     """
     kept: dict[str, Any] = shortened_fields(fields, places(store))
     if kept is not fields:
         changed = sorted(name for name, value in fields.items() if kept[name] is not value)
-        store.notify(f"{what}: shortened paths of this machine in {', '.join(changed)}; --verbatim keeps them")
+        store.notify(f"{what}: shortened paths of this machine in {', '.join(changed)}{advice}")
     return kept
 
 

@@ -28,7 +28,8 @@ def test_paths_of_this_machine_are_shortened_in_what_is_added_and_the_answer_say
             added = memory.failures.add(ERROR.format(root=tmp_path / name), fix="see /home/ada/notes")
             assert added.notices == ["failure: shortened paths of this machine in fix, trigger; --verbatim keeps them"]
             memory.patterns.add("when /tmp/pytest-of-ada/x is gone", "look into /Users/ada/y")
-            memory.edit(added.ref, fix=f"edit {tmp_path / name}/src/index.mjs")
+            edited = memory.edit(added.ref, fix=f"edit {tmp_path / name}/src/index.mjs")
+            assert edited.notices == ["edit: shortened paths of this machine in fields"]  # it has no such option
             refs.append(added.ref)
             assert "ada" not in texts(tmp_path / name) and str(tmp_path) not in texts(tmp_path / name)
             assert memory.validate().findings == []
