@@ -2132,15 +2132,17 @@ class Memory(Handle):
         answer: StaleRecords = self.call("stale")
         return answer
 
-    def match(self, lines: Log, *, strict: bool = False) -> MatchedLog:
+    def match(self, lines: Log, *, strict: bool = False, explain: bool = False, all: bool = False) -> MatchedLog:
         """
         Return the known failures that a log reports, with the lines and what fixes them.
 
         Args:
             lines: Lines of any number and length, as a file opened in binary gives them, or all of them as one text.
             strict: Leave out every record that has a mark of doubt.
+            explain: Also how the log was read: each problem, by which format, and its names.
+            all: Also what is alike and another problem, with what the two differ in.
         """
-        answer: MatchedLog = self.call("match", lines, strict=strict)
+        answer: MatchedLog = self.call("match", lines, strict=strict, explain=explain, all=all)
         return answer
 
     def ran(

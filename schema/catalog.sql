@@ -51,7 +51,7 @@ CREATE TABLE expression (
 CREATE TABLE line (number INTEGER, word TEXT, record INTEGER, rest BLOB, PRIMARY KEY (number, record, rest)) WITHOUT ROWID;
 CREATE INDEX line_record ON line (record);
 
--- The errors that the triggers of failures tell of: numbers that stand for the keys of `rules.signature`.
+-- The problems that the triggers of failures tell of: numbers that stand for the keys of `logs.diagnosis.Problem`.
 CREATE TABLE error (number INTEGER, record INTEGER, PRIMARY KEY (number, record)) WITHOUT ROWID;
 CREATE INDEX error_record ON error (record);
 

@@ -16,6 +16,7 @@ LEVELS = (
     ("model_files",),
     ("model",),
     ("contract",),
+    ("logs",),
     ("rules",),
     ("settings", "git"),
     ("ledger", "catalog", "embed", "machine"),

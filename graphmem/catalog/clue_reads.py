@@ -32,7 +32,7 @@ class ClueReads(Reads):
         return self.connection.execute(sql, (number,)).fetchall()
 
     def with_errors(self, keys: Collection[str]) -> dict[int, str]:
-        """Return the live failures whose trigger reports an error with one of these keys, each with the first."""
+        """Return the live failures whose trigger tells a problem with one of these keys, each with the first."""
         found: dict[int, str] = {}
         sql = "SELECT e.record FROM error e JOIN record r ON r.id = e.record WHERE e.number = ? AND r.is_live"
         for key in keys:

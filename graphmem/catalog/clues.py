@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterable
 
 from graphmem.catalog import keys
 from graphmem.catalog.database import Index, marks, parse_record, transaction
+from graphmem.logs import line
+from graphmem.logs.diagnosis import digest, statement
 from graphmem.model import Failure, MemoryRecord
 from graphmem.model.expression import Expression, Malformed
 from graphmem.names import row_id
-from graphmem.rules import line, signature
 
+FORMATS = "formats"  # under which the catalog keeps by which formats problems were found
 PART = 5_000  # memories in one transaction: half a second
 
 
@@ -38,6 +40,7 @@ class ClueIndex(Index):
 
     def catch_up(self) -> None:
         """Add the clues that were put off, a part at a time: other processes take other parts, or write in between."""
+        self.follow_formats()
         while self.is_behind:
             with transaction(self.connection):
                 sql = f"SELECT record FROM clueless LIMIT {PART}"
@@ -47,6 +50,19 @@ class ClueIndex(Index):
                 self.add([(number, record) for number, record in found if isinstance(record, MemoryRecord)])
                 self.connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
 
+    def follow_formats(self) -> None:
+        """Put off what was found by other formats than those in use."""
+        used = digest()
+        if self.catalog.meta(FORMATS) == used:
+            return
+        with transaction(self.connection):
+            if self.connection.execute("SELECT 1 FROM error LIMIT 1").fetchone():
+                self.connection.execute("DELETE FROM error")
+                self.connection.execute(
+                    "INSERT OR IGNORE INTO clueless SELECT id FROM record WHERE record_type = 'failure'"
+                )
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (FORMATS, used))
+
     def add(self, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
         """Add the clues of memories that have none; where some are there already, they stay."""
         signatures, expressions, lines, errors = [], [], [], []
@@ -54,7 +70,8 @@ class ClueIndex(Index):
             signatures.append((keys.signature_of(record), number))
             if isinstance(record, Failure):
                 for trigger in record.texts("trigger"):
-                    errors += [(row_id(error), number) for error in signature.error_keys(trigger)]
+                    found = {key for problem in statement(trigger) for key in problem.keys}
+                    errors += [(row_id(key), number) for key in found]
                     lines += line_rows(trigger, number)
                 for match in record.texts("match"):
                     with contextlib.suppress(Malformed):  # set aside by hand

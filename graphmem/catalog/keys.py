@@ -2,10 +2,10 @@
 
 import hashlib
 
+from graphmem.logs.diagnosis import statement
 from graphmem.model import Failure, Frozen, MemoryRecord, Record
 from graphmem.names import row_id
 from graphmem.rules.dedup import signature
-from graphmem.rules.signature import error_keys
 
 
 def text_hash(record: Frozen | None) -> bytes | None:
@@ -21,8 +21,8 @@ def signature_of(record: MemoryRecord) -> int:
 
 def repeat_keys(record: MemoryRecord) -> set[int]:
     """Return the signature numbers of a memory: of its text and of the errors in it; duplicates share at least one."""
-    errors = error_keys(record.trigger) if isinstance(record, Failure) else ()
-    return {signature_of(record), *map(row_id, errors)}
+    problems = statement(record.trigger) if isinstance(record, Failure) else ()
+    return {signature_of(record), *(row_id(key) for problem in problems for key in problem.keys)}
 
 
 def hash_of(text: str) -> bytes:

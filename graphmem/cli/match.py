@@ -12,17 +12,13 @@ from graphmem.cli.inputs import opened
 from graphmem.cli.markdown import Form, bounded, is_markdown, item
 from graphmem.constants import OFFERED_ERRORS, SHOWN_SLOW
 from graphmem.contract.answer import address
-from graphmem.contract.match import Matched, MatchedLog, MatchRequest
+from graphmem.contract.match import Matched, MatchedLog, MatchRequest, ReadProblem
 from graphmem.model import Failure
 from graphmem.ndjson import Lines
 from graphmem.rules.secrets import redacted
 
-BY = {
-    "line": "the same line",
-    "match": "its expression",
-    "signature": "the same error",
-    "near": "the same error elsewhere",
-}
+BY = {"line": "the same line", "match": "its expression", "signature": "the same problem"}
+VERDICTS = {"same_rule": "the same rule for other names", "other": "another problem", "unclear": "like it"}
 
 
 @passes("match", MatchRequest)
@@ -46,12 +42,21 @@ def match(
         answer: MatchedLog = call(Lines(log))
     if to_markdown:  # others read it
         answer = answer.model_copy(update={"results": [one for one in answer.results if one.store == "project"]})
-    lines = [*map(shown, answer.results), *map(text.seen, answer.candidates)]
+    lines = [*map(explained, answer.read or ()), *map(shown, answer.results), *map(text.seen, answer.candidates)]
     invocation.answer(answer, in_markdown(answer) if to_markdown else "\n".join(lines), is_file=to_markdown)
     for note in limits(answer):
         invocation.say(note)
     if not answer.results and not to_markdown:
         invocation.say("no known failure" + (", but candidates" if answer.candidates else ""))
+
+
+def explained(one: ReadProblem) -> str:
+    """Return how a line of a log was read: by which format, its template and its names."""
+    by = f"format of {one.tool}" if one.tool else "general rules"
+    told = {"code": one.code, "names": ", ".join(one.names), "place": one.file, "test": one.test, "in": one.frame}
+    lines = [f"line {one.line:,}, read by the {by}" if one.tool else f"line {one.line:,}, read by {by}"]
+    lines += [f"> {text.one_line(one.printed)}", f"says: {one.template}  (the same by {one.identity})"]
+    return text.ASIDE.join([*lines, *(f"{name}: {text.one_line(value)}" for name, value in told.items() if value)])
 
 
 def limits(answer: MatchedLog) -> Iterator[str]:
@@ -70,8 +75,9 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     """Return a failure with the line that reports it, where that is in a file, and what to do."""
     more = f" and {len(found.lines) - 1:,} more" if len(found.lines) > 1 else ""
     place = f"  line {found.line:,}{more}" if is_placed else ""
-    apart = f"; differs in {', '.join(map(text.one_line, found.differs))}" if found.differs else ""
-    by = BY.get(found.by) or f"similarity {found.similarity:.2f}{apart}"
+    alike = f", similarity {found.similarity:.2f}" if found.similarity is not None else ""
+    why = f": {text.one_line('; '.join(found.reasons))}" if found.reasons and found.verdict != "same" else ""
+    by = BY.get(found.by, "") if found.verdict == "same" else f"{VERDICTS[found.verdict]}{alike}{why}"
     lines = [
         f"{address(found.ref, found.store)}{place}  [{by}]{text.worth(found.record)}",
         f"> {text.one_line(found.text)}",

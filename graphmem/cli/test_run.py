@@ -84,7 +84,7 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
     results = log.results[:SHOWN_FAILURES]
     more = f", the first {len(results)}" if len(log.results) > len(results) else ""
     cut = f" in its first {KEPT_FIRST_BYTES >> 20} and last {KEPT_LAST_BYTES >> 20} MiB" if ended.is_cut else ""
-    alike = sum(bool(found.differs) for found in log.results)  # of another wording, and perhaps another error
+    alike = sum(found.verdict != "same" for found in log.results)
     known = text.count(len(log.results) - alike, "known failure") if len(log.results) > alike else "no known failure"
     yield known + (f", {alike} like it" if alike else "") + more + cut
     yield from (shown(found, is_placed=False) for found in results)

@@ -4,10 +4,8 @@ from typing import Literal
 
 from graphmem.contract.answer import Part
 
-Sign = Literal[
-    "code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version", "not_named"
-]
-NOTES = ("other_version", "not_named")
+Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version"]
+NOTES = ("other_version",)
 
 
 class Doubt(Part):
@@ -19,7 +17,7 @@ class Doubt(Part):
     its last edit says it is wrong, ``failed`` that it failed more often than it helped, by ``platform`` it is tagged
     with another platform than this one. ``other_error`` is of an answer to a question, which is about another error of
     the same sort. Two are only notes: ``other_version`` of another minor version or patch, or a package that the
-    project's files do not name; ``not_named`` of a name in the error of the record that the question does not have.
+    project's files do not name.
     """
 
     sign: Sign

@@ -48,6 +48,7 @@ class Code(StrEnum):
     BAD_SCOPE = "bad_scope", "error", "The file of a scope cannot be read; a caller with the scope gets nothing."
     UNKNOWN_IN_SCOPE = "unknown_in_scope", "warning", "A scope names a type that no file declares."
     BAD_EXTRACTOR = "bad_extractor", "error", "The file of an extractor cannot be read, or names an undeclared type."
+    BAD_FORMAT = "bad_format", "error", "A format of what a tool prints cannot be used; its file is left out."
     BAD_QUERY = "bad_query", "error", "A stored query of the project cannot be run; the message says why."
     # The files as a whole.
     LINK = "link", "error", "The store has a symbolic link, which is not followed."

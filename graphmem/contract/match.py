@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from graphmem.contract.answer import Answer, Part, Shown, Store
 from graphmem.contract.citations import Cited, Fix, VariantFix
 from graphmem.contract.doubts import Doubt
@@ -9,22 +11,26 @@ from graphmem.contract.harvest import SeenCandidate
 from graphmem.contract.parameters import Strict
 from graphmem.contract.records import Listed
 from graphmem.contract.request import Request
+from graphmem.contract.verdict import Verdict
 
 
 class MatchRequest(Request):
     """How to answer what a log reports."""
 
     strict: Strict = False
+    explain: bool = Field(False, description="Also how the log was read: each problem, by which format, and its names")
+    all: bool = Field(False, description="Also what is alike and another problem, with what the two differ in")
 
 
 class Matched(Part):
     """
     A known failure that a log reports, and by what it was found.
 
-    ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000. By ``line`` the log
-    holds the trigger itself, by ``match`` its expression hits, ``signature`` is the same error, ``near`` the same error
-    in another place, ``similarity`` one of a similar meaning, or of the same words where there is no model; then
-    ``differs`` are the words that distinguish the two.
+    ``verdict`` says whether it is the same problem, the same rule for other names, another one, or unclear, and
+    ``reasons`` why. ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000.
+    ``by`` says how it was found: ``line`` if the log holds the trigger itself, ``match`` if its expression hits,
+    ``signature`` if its problem is the same, ``near`` if it is like it, ``similarity`` if it means much the same, or
+    has the same words where there is no model.
     ``cites`` are those of the failure and of the patterns that solve it. ``holds`` are the conditions of the
     failure that the line and the project meet, a clause each.
     """
@@ -36,7 +42,8 @@ class Matched(Part):
     text: str
     lines: list[int]
     similarity: float | None = None
-    differs: list[str] = []
+    verdict: Verdict = "same"
+    reasons: list[str] = []
     solved_by: list[Listed] = []
     record: Shown
     fixes: list[Fix] = []
@@ -46,13 +53,38 @@ class Matched(Part):
     holds: list[str] = []
 
 
+class ReadProblem(Part):
+    """
+    A problem as it was read in a log.
+
+    ``tool`` is that of the format, empty where general rules read the line. ``template`` is the message with ``*`` for
+    its ``names``; ``identity`` says what makes another problem the same. ``printed`` is the line as it was read,
+    ``text`` what is left of it.
+    """
+
+    line: int
+    tool: str
+    code: str
+    message: str
+    template: str
+    names: list[str]
+    identity: str
+    file: str = ""
+    place: int | None = None
+    test: str = ""
+    frame: str = ""
+    text: str
+    printed: str
+
+
 class MatchedLog(Answer):
     """
     What a log reports, by its lines, surest first.
 
     ``cut`` counts the lines of which only the beginning was looked at, ``unread`` those after so many errors that their
     own were not looked up. The expressions of the failures in ``slow`` were left aside, for want of time.
-    ``unknown`` holds errors that no failure has the signature of, each as a trigger that would find it again.
+    ``unknown`` holds problems of which no failure is the same, each as a trigger that would find it again.
+    ``read`` holds all problems as they were read, where that was asked for.
     ``asked`` names the lines in a report on one of the failures, for 30 days. ``candidates`` report errors that no
     record answers: they were seen in a session or a run, and not reviewed yet.
     """
@@ -63,5 +95,6 @@ class MatchedLog(Answer):
     unread: int = 0
     slow: list[str]
     unknown: list[str] = []
+    read: list[ReadProblem] | None = None
     asked: str | None = None
     candidates: list[SeenCandidate] = []

@@ -11,6 +11,7 @@ from graphmem.contract.doubts import Doubt
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.contract.parameters import Strict
 from graphmem.contract.request import Request
+from graphmem.contract.verdict import Verdict
 
 Tier = Literal["critical", "productive", "exploration", "background"]
 Profile = Literal["classic", "learned"]
@@ -67,11 +68,14 @@ class Hit(Part):
     A record that a query found.
 
     Exact ones are first; the others are in the order of ``score``, in the classic profile of ``band``, then ``score``.
-    ``holds`` are its conditions that the question and the project meet, ``doubts`` those that they do not.
+    ``verdict`` says whether the problem of the question is that of the failure, or of the one that the record is found
+    by: the same, the same rule for other names, another one, or unclear; None where neither side tells one.
+    ``holds`` are its conditions that the project meets, ``doubts`` what speaks against it.
     """
 
     ref: str
     store: Store = "project"
+    verdict: Verdict | None = None
     score: float
     relevance: float
     similarity: float

@@ -106,6 +106,11 @@ class Layout:
         return self.store / "scopes"
 
     @cached_property
+    def formats(self) -> Path:
+        """Holds the project's own formats of what tools print."""
+        return self.store / "formats"
+
+    @cached_property
     def extractors(self) -> Path:
         return self.store / "extractors"
 

@@ -133,7 +133,7 @@ def matched(answer: MatchedLog, view: View) -> Reply:
     hits, more, notes = page(answer, answer.results, view)
     unknown = {"unknown_errors": [cut(error, ADVICE_WIDTH, view) for error in answer.unknown[: view.limit]]}
     head = {
-        "known": any(not one.differs for one in answer.results),
+        "known": any(one.verdict == "same" for one in answer.results),
         **asked(answer),
         **(unknown if answer.unknown else {}),
     }
@@ -143,8 +143,8 @@ def matched(answer: MatchedLog, view: View) -> Reply:
 def of_log(one: Matched, view: View) -> dict[str, Any]:
     """Return a failure that a log reports, with what solves it."""
     made = hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, by=Word(one.by), line=one.line)
-    if one.differs:
-        made["differs_in"] = escaped(one.differs)
+    if one.verdict != "same":
+        made |= {"verdict": Word(one.verdict), "because": escaped(one.reasons)}
     if one.solved_by:
         made["solved_by"] = {
             address(solution.ref, one.store): cut(getattr(solution.record, "insight", ""), ADVICE_WIDTH, view)

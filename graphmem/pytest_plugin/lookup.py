@@ -10,7 +10,6 @@ from graphmem.cli.test_run import of_a_pass, of_the_same
 from graphmem.constants import OFFERED_ERRORS, PYTEST_FAILURES, PYTEST_LOCK_S, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran
 from graphmem.names import visible
-from graphmem.usecase.retrieval.match import SURE
 
 if TYPE_CHECKING:
     import pytest
@@ -82,7 +81,7 @@ def together(answers: Sequence[Ran]) -> Ran:
 
 def known(answer: Ran) -> Iterator[str]:
     """Yield what is known of a failure and sure, as ``ran`` shows it."""
-    results = [found for found in answer.log.results if found.by in SURE] if answer.log else []
+    results = [found for found in answer.log.results if found.verdict == "same"] if answer.log else []
     yield from (shown(found, is_placed=False) for found in results[:SHOWN_FAILURES])
     yield from of_the_same(answer, results)
 

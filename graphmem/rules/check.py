@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile
 from typing import Literal, NamedTuple
 
+from graphmem.logs.line import ESCAPES
 from graphmem.model.candidate import IN_CI, Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.model.commit import CommitMessage
 from graphmem.rules.draft import FLAKY_WORTH, MOST_FILES, excerpt, failure_fields, flaky_id, is_below, keys_of, within
 from graphmem.rules.failed_test import AGAIN, FailedTest, completed, is_code
 from graphmem.rules.history import fixed
-from graphmem.rules.line import ESCAPES
 from graphmem.rules.own_lines import own_text
 from graphmem.rules.problem import RunProblem, problem_of_test
 from graphmem.rules.worth import of_settings

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from graphmem.logs.line import ESCAPES
 from graphmem.rules.failed_test import AGAIN
-from graphmem.rules.line import ESCAPES
 from graphmem.rules.outcome import ends_run, says_failure
 from graphmem.rules.own_lines import OwnLines
 from graphmem.rules.problem import TRIGGER, RunProblem, problems

@@ -7,8 +7,9 @@ other quoted values stay: an expression that hits other values answers other err
 
 import re
 
+from graphmem.logs.diagnosis import statement
 from graphmem.model.field import MATCH_CHARACTERS
-from graphmem.rules.signature import NUMBER, PLAIN, errors
+from graphmem.rules.signature import NUMBER, PLAIN
 
 LINE_CHARACTERS = 300  # of the line that an expression is made from
 TELLING_WORDS = 2  # words that an expression has to hold as they are
@@ -34,9 +35,9 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 
 def expression_of(reason: str) -> str | None:
     """Return an expression that finds an error again in a log; None where too little of it would tell it apart."""
-    error = next(iter(errors(reason.splitlines())), None)
+    told = next((one.text for one in statement(reason) if one.is_read), None) if reason.strip() else None
     said = (one for one in map(str.strip, reason.splitlines()) if one and not TRACEBACK.match(one))
-    line = error.text if error else next(said, "")
+    line = told or next(said, "")
     line = line.strip()[:LINE_CHARACTERS]
     made, kept, at = "", "", 0
     for found in VOLATILE.finditer(line):

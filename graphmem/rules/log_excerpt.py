@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from graphmem.constants import LOG_LINES, QUESTION_BYTES, RARE_SHARE, TELLING_CHARS
-from graphmem.rules.signature import errors
+from graphmem.logs.diagnosis import diagnose
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -18,7 +18,7 @@ def telling(text: str) -> str:
     words = [frozenset(WORD.findall(line[:TELLING_CHARS].casefold())) for line in lines]
     counts = Counter(word for found in words for word in found)
     rarity = [mean_rarity([counts[word] for word in found], len(lines)) for found in words]
-    is_error = {error.line - 1 for error in errors(lines)}
+    is_error = {number - 1 for problem in diagnose(text).problems for number in problem.numbers}
     bound = RARE_SHARE * max(rarity)
     rare = {place for place, found in enumerate(rarity) if found >= bound}
     kept, room = list[int](), TELLING_CHARS

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
+from graphmem.logs.line import ESCAPES
 from graphmem.rules.diagnostic import SYMBOL, WITHOUT_SYMBOL, Diagnostic, diagnostic_of
 from graphmem.rules.failed_test import FailedTest, failed_tests
-from graphmem.rules.line import ESCAPES
 from graphmem.rules.outcome import ends_run
 from graphmem.rules.signature import Error, errors
 

@@ -2,7 +2,7 @@
 A text as the report of a failure: its lines without what runners and loggers put around them, and what changes.
 
 Two reports are of one failure if the lines of the shorter are a run of lines of the longer; what a log has around a
-line is taken off as ``match`` does (``rules.line``). What the longer has beside them may be frames, and what follows on
+line is taken off as ``match`` does (``logs.line``). What the longer has beside them may be frames, and what follows on
 the error; not another error before it, and not what says more of its cause.
 """
 
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from graphmem.rules.line import ESCAPES, bare, forms, messages, plain
+from graphmem.logs.line import ESCAPES, bare, forms, messages, plain
+from graphmem.logs.volatile import stable
 from graphmem.rules.signature import AFTER, BEFORE, GO_CALL, LINE, TRIGGER_LINES, ErrorReader, errors
-from graphmem.rules.volatile import stable
 
 # What says that a line reports an error although it has no class and no mark, and the words of a person in a sentence.
 REPORTS = re.compile(

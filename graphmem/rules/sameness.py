@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from graphmem.logs.volatile import stable
 from graphmem.rules.dedup import EMPTY, HEADS, TURNING, differing, stemmed, telling
 from graphmem.rules.report import is_repeat
-from graphmem.rules.volatile import stable
 
 LONGEST = 4_000  # characters of a text that are compared
 MESSAGE = 64  # tokens of a message at most

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from graphmem.errors import Refused
-from graphmem.rules.line import ESCAPES
+from graphmem.logs.line import ESCAPES
 
 
 class Secret(NamedTuple):

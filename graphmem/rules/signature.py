@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
+from graphmem.logs.volatile import stable
 from graphmem.rules.diagnostic import SYMBOL, WITHOUT_SYMBOL, Diagnostic, diagnostic_of, nameless, rule_in
-from graphmem.rules.volatile import stable
 
 LINE = 1_000  # characters of a line that are read: an error is reported in fewer
 TRIGGER_LINES = 1_000  # of a trigger that are read

@@ -33,7 +33,9 @@ from graphmem.git import commands
 from graphmem.git.places import top_of
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
+from graphmem.ledger.formats import read_formats
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
+from graphmem.logs.diagnosis import using
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import KINDS
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
@@ -236,6 +238,16 @@ class Client:
         return self.clone.layout
 
     @property
+    def formats(self) -> tuple[tuple[str, str], ...]:
+        """The project's own formats of what tools print: the files' names and texts."""
+        if not safe_files.is_folder(self.layout.formats):
+            return ()
+        texts, findings = read_formats(self.layout)
+        for found in findings:
+            self.notify_once(f"{found.file}: {found.message}; it is left out")
+        return texts
+
+    @property
     def of_user(self) -> "Client | None":
         """
         The user's own store as this thread's client, to be asked beside the project's; None where it is not.
@@ -330,7 +342,7 @@ class Client:
         """Run one call of an operation: what it reports is in its own answer, and in no other."""
         self.is_in_call = True
         try:
-            with safe_files.holding_folders():
+            with safe_files.holding_folders(), using(self.formats):
                 yield
         finally:
             self.is_in_call = self.has_looked = False

@@ -43,7 +43,6 @@ from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.records.credits import creditable, hook_sessions, write_waiting
-from graphmem.usecase.retrieval.match import SURE
 from graphmem.usecase.retrieval.prime import prime
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.retrieval.two_stores import match, own_store, query
@@ -241,7 +240,7 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     tally = Tally()
     log = match(client, tally.through(lines_of(event)), MatchRequest(strict=True))
     log = log.model_copy(update={"candidates": [*in_run(client, event.command, event.text), *log.candidates]})
-    sure = [hit for hit in log.results if hit.by in SURE]
+    sure = [hit for hit in log.results if hit.verdict == "same"]
     if not (event.status or sure or log.unknown or log.candidates):
         return Said()
     said = known_failures(sure) if sure else seen_failures(log.candidates)

@@ -25,9 +25,9 @@ import networkx as nx
 
 from graphmem import Memory
 from graphmem.errors import Refused
+from graphmem.logs.volatile import stable
 from graphmem.rules.derivation import expression_of
 from graphmem.rules.signature import QUOTED, errors
-from graphmem.rules.volatile import stable
 from tests.public_sets import read
 from tests.sample import trust_all
 from tests.usecase.work.replay import LARGEST, Snapshot, Tally, replay, snapshots, store

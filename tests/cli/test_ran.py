@@ -64,7 +64,7 @@ def test_a_failure_that_is_only_alike_is_not_called_known(
     other = "E   AssertionError: assert {'name': 'x', 'id': 3} == {'name': 'y', 'id': 3}"
     assert run(["ran", "--", "sh", "-c", f"echo {shlex.quote(other)}; exit 1"]) == 1
     said = capfd.readouterr().err
-    assert said.startswith("graphmem: no known failure, 1 like it\nfailure/json  [similarity ")
+    assert said.startswith("graphmem: no known failure\n") and "failure/json" not in said
 
 
 def test_the_offer_can_be_pasted_into_a_shell(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -11,4 +11,4 @@ def test_only_what_is_sure_is_shown(memory: Memory) -> None:
     assert other.log is not None and [hit.by for hit in other.log.results] == ["near"]
     assert list(known(other)) == []
     same = memory.ran(["pytest"], status=1, log=traceback("/ci", 88))
-    assert [line.splitlines()[0] for line in known(same)] == ["failure/no-id  [the same error]"]
+    assert [line.splitlines()[0] for line in known(same)] == ["failure/no-id  [the same problem]"]

@@ -102,13 +102,11 @@ def test_a_dispute_is_open_until_what_the_record_says_is_edited() -> None:
 
 
 def test_marks_cost_a_little_cited_code_costs_half_and_a_note_nothing() -> None:
-    marks = [
-        Doubt(sign=sign, text="") for sign in ("disputed", "date", "versions", "failed", "other_version", "not_named")
-    ]
-    assert [doubt_factor([mark]) for mark in marks] == [DOUBT_FACTOR] * 3 + [1.0] * 3
+    marks = [Doubt(sign=sign, text="") for sign in ("disputed", "date", "versions", "failed", "other_version")]
+    assert [doubt_factor([mark]) for mark in marks] == [DOUBT_FACTOR] * 3 + [1.0] * 2
     assert doubt_factor(marks) == pytest.approx(DOUBT_FACTOR**3)
     assert (freshness(marks), freshness([Doubt(sign="code", text="")])) == (1.0, STALE_FACTOR)
-    assert [is_doubted([mark]) for mark in marks] == [True] * 4 + [False] * 2
+    assert [is_doubted([mark]) for mark in marks] == [True] * 4 + [False]
 
 
 def test_a_record_for_another_platform_has_a_mark() -> None:

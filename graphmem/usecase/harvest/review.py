@@ -15,15 +15,16 @@ from graphmem.contract.harvest import (
 )
 from graphmem.contract.records import AddRowsRequest
 from graphmem.errors import BadInput, NotFound, Usage
+from graphmem.logs.diagnosis import statement
 from graphmem.machine.candidates import Queue
 from graphmem.model import MODELS, Record
 from graphmem.model.candidate import Candidate, Fields
 from graphmem.model.field import format_time
 from graphmem.ndjson import encode
-from graphmem.rules.signature import error_keys
 from graphmem.store.runtime import Client
 from graphmem.usecase.records.bulk_add import bulk_add
 from graphmem.usecase.records.change import with_versions
+from graphmem.usecase.retrieval.query import same_problems
 from graphmem.usecase.writing.candidates import current, queue_of
 from graphmem.usecase.writing.duplicates import merged
 from graphmem.usecase.writing.screening import portable, screened
@@ -87,7 +88,7 @@ def near(client: Client, one: Candidate) -> str | None:
     if one.state != "waiting" or not isinstance(trigger, str):
         return None
     with client.reading(client.clues) as snapshot:
-        found = snapshot.catalog.with_errors(error_keys(trigger))
+        found = same_problems(snapshot.catalog, statement(trigger))
         return next(iter(sorted(snapshot.catalog.refs(found).values())), None)
 
 

@@ -21,8 +21,8 @@ from graphmem.constants import (
     LONG_BLOCK_S,
     MOST_LINES,
 )
+from graphmem.logs.line import ESCAPES
 from graphmem.model.expression import Expression, Malformed, linear_options
-from graphmem.rules.line import ESCAPES
 
 ESCAPES_OF_A_LOG = re.compile(ESCAPES.pattern.encode())
 

@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from heapq import nlargest
 
 from graphmem.catalog.words import query_terms
-from graphmem.constants import DEFAULT_MODEL, EXACT_RELEVANCE, RIVALS, SAME_QUESTION
-from graphmem.contract.doubts import Doubt
+from graphmem.constants import DEFAULT_MODEL, EXACT_RELEVANCE, OTHER_WORD, RIVALS, SAME_QUESTION
 from graphmem.contract.query import Certainty, Found, Hit
 from graphmem.model import Record
 from graphmem.model.record import Triggered
@@ -25,11 +24,9 @@ from graphmem.rules.known import (
 from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS, Reports
 from graphmem.rules.relevance import Evidence
-from graphmem.rules.sameness import Comparison, compared, difference, is_message, names_in
+from graphmem.rules.sameness import Comparison, compared, is_message
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.retrieval.occasions import Occasions
-
-NAMES_SHOWN = 3  # of those in an error that a question has, or does not have
 
 
 def known_of(
@@ -58,7 +55,9 @@ def known_of(
     assert number is not None  # it was just found
     signs, sides = signs_of(snapshot, text, number, record, evidence, relevances)
     likely = judged(signs.values, sides, fitted(snapshot))
-    if evidence[number].exact or has_answered(occasions.reports.get(number, NO_REPORTS)):
+    if hits[0].verdict in ("other", "same_rule"):
+        likely = Likely(likely.related, min(likely.same, OTHER_WORD))
+    elif evidence[number].exact or hits[0].verdict == "same" or has_answered(occasions.reports.get(number, NO_REPORTS)):
         likely = Likely(likely.related, max(likely.same, EXACT_RELEVANCE))
     return certainty(likely, known=settings.known, unsure=settings.unsure), likely.same
 
@@ -115,33 +114,6 @@ def messages_of(record: Record) -> list[str]:
         return []
     triggers = (record.trigger, *(other.text for other in record.alternates if other.field == "trigger"))
     return [trigger for trigger in triggers if is_message(trigger)]
-
-
-def not_met(text: str, record: Record) -> list[Doubt]:
-    """
-    Return what of a record's error a text does not have: it is about another error, or does not have some name.
-
-    Of a record with several messages, all of them have to differ.
-    """
-    messages = messages_of(record)
-    found = [difference(text, message) for message in messages]
-    if found and found[0] and all(found):
-        return [Doubt(sign="other_error", text=found[0])]
-    missing = [names_in(text, message)[1] for message in messages]
-    if missing and all(missing):
-        return [Doubt(sign="not_named", text=f"the question lacks {listed(missing[0])}")]
-    return []
-
-
-def met(text: str, record: Record) -> list[str]:
-    """Return, as a clause, the telling names of a record's error that a text has."""
-    named = max((names_in(text, message)[0] for message in messages_of(record)), key=len, default=[])
-    return [f"the question has {listed(named)}"] if named else []
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first of some names, quoted."""
-    return ", ".join(map(repr, names[:NAMES_SHOWN])) + (", …" if len(names) > NAMES_SHOWN else "")
 
 
 def probabilities(snapshot: Snapshot, found: Found, hits: Collection[Hit]) -> dict[str, float]:

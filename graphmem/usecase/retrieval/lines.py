@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import re2
 
 from graphmem.constants import LOG_LINE_BYTES, MOST_PARTS
-from graphmem.rules.line import BLANK, LEVELS, WRAPPED, continued, messages, numbers, unmarked
+from graphmem.logs.line import BLANK, LEVELS, WRAPPED, continued, messages, numbers, unmarked
 from graphmem.usecase.retrieval.expressions import Line
 
 Node = dict[int | None, Any]  # by the number of the next line; under None the records whose trigger ends here

@@ -2,53 +2,40 @@
 
 from bisect import insort
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from time import thread_time
 from typing import Literal, get_args
 
-import re2
-
 from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LIKELY, MOST_LINES, MOST_TEXTS
-from graphmem.contract.doubts import Doubt
-from graphmem.contract.match import Matched, MatchedLog, MatchRequest
+from graphmem.contract.match import Matched, MatchedLog, MatchRequest, ReadProblem
 from graphmem.contract.records import Listed
+from graphmem.contract.verdict import Verdict
+from graphmem.logs.comparison import ORDER
+from graphmem.logs.diagnosis import Reader, statement
+from graphmem.logs.problem import LogProblem
 from graphmem.model import Failure, Record
-from graphmem.rules.dedup import differing
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.own_lines import own_log
 from graphmem.rules.places import Places
-from graphmem.rules.problem import ASSERTION, problems
-from graphmem.rules.signature import Error, ErrorReader
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
-from graphmem.usecase.retrieval.known import met, not_met
 from graphmem.usecase.retrieval.lines import LineFinder
-from graphmem.usecase.retrieval.query import keep_question
+from graphmem.usecase.retrieval.query import against, judgement_of, keep_question
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.writing.screening import places
 from graphmem.usecase.writing.seen import in_log
-
-# A piece of a log without any of these reports no error and has no frame.
-TELLS = re2.compile(
-    r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use|cannot"
-    r"|not permitted|no space|out of memory|critical|severe|violation|timeout|expired|interrupt|warning|exit|file \""
-    r"|\bat |\.py:\d+: in |no rule to make|no required module|unknown |unrecognized|illegal option|invalid option"
-    r"|not defined|import cycle|exclude all|\(http |\.[a-z]{1,8}[:(]\d+[:,)]|(?m:^[A-Z]{1,4}\d{3,4} )|(?m:^E"
-    r" {2,})|(?m:^(?:[a-z_]\w*\.)+[A-Z]\w+(?:: |$))"
-)
-
 
 By = Literal["line", "match", "signature", "near", "similarity"]
 RANKS: tuple[By, ...] = get_args(By)  # surest first
 
 
-SURE = frozenset(("line", "match", "signature"))  # evidence that it is this very failure
+MOST_ALIKE = 3  # failures that are shown for what they mean
 END_BYTES = 100_000  # of either end of a log in which candidates are looked for
 
 
@@ -87,6 +74,8 @@ class LogHit:
     text: str
     lines: list[int] = field(default_factory=list)
     similarity: float | None = None
+    verdict: Verdict = "same"
+    reasons: tuple[str, ...] = ()
 
 
 def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_as: str | None = None) -> MatchedLog:
@@ -102,54 +91,56 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
         finder = LineFinder(heads, begun_by)
         kept = places(snapshot)
     hits: dict[int, LogHit] = {}
-    log, as_read, ends = Log(), Log(), LogEnds()
+    log, ends = Log(keeps=request.explain), LogEnds()
     for block in blocks(
         lines_of(ends.through(own_log(raw)))
     ):  # as long as the tests run that write it: nothing waits for this meanwhile
-        known = set[int]()
         portable = without_machine(block, kept)
         found = chain(finder.find(block), LineFinder(heads, begun_by).find(portable) if portable else ())
         for number, first, last in found:
             keep(hits, number, "line", last)  # the error of a traceback
-            known.update(range(first.number, last.number + 1))
+            log.known.update(range(first.number, last.number + 1))
         for number, line in matcher.find(block):
             keep(hits, number, "match", line)
-            known.add(line.number)
-        log.read(portable or block, known)
-        if portable:
-            as_read.read(block, known)
-            as_read.end()
+            log.known.add(line.number)
+        log.read(block)
     for number, line in matcher.end():
         keep(hits, number, "match", line)
-    log.end()
+    problems = log.problems()
     with client.reading(client.clues) as snapshot:
-        elsewhere, nowhere = by_signature(snapshot, list(log.errors.values()), hits)
-        if as_read.errors:  # of records from before paths were shortened, or written by hand
-            by_signature(snapshot, list(as_read.errors.values()), hits)
-            told = {line for hit in hits.values() for line in hit.lines}
-            nowhere = [(error, lines) for error, lines in nowhere if told.isdisjoint(lines)]
-    if nowhere:
+        unknown, unlike = by_problem(snapshot, problems, hits, log.known)
+    if unlike:
         client.catch_up(client.lexical)
-        client.embed_missing(lambda: likely(client, nowhere[:MOST_TEXTS]))
-        for error, _ in nowhere[:MOST_TEXTS]:
-            client.question_vector(error.text)
+        client.embed_missing(lambda: likely(client, unlike[:MOST_TEXTS]))
+        for problem in unlike[:MOST_TEXTS]:
+            client.question_vector(problem.trigger)
     with client.reading(client.lexical) as snapshot:
-        by_meaning(snapshot, nowhere[:MOST_TEXTS], hits)
+        by_meaning(snapshot, unlike[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
-        unknown = named(triggers(error for error, _ in [*elsewhere, *nowhere]), kept.shortened(ends.text))
-        results = answers(snapshot, hits, is_strict=request.strict)
+        results = answers(snapshot, hits, is_strict=request.strict, is_all=request.all)
         by_ref = {found.record.key_ref: found.text for found in results}
-        answered = [found.text for found in results if found.by in SURE]
+        answered = [found.text for found in results if found.verdict == "same"]
         return MatchedLog(
             results=results,
             lines=log.lines,
             cut=log.cut,
             unread=log.unread,
             slow=slow,
-            unknown=unknown,
+            unknown=triggers(unknown, kept),
+            read=[as_read(one, log.printed) for one in problems] if request.explain else None,
             asked=keep_question(snapshot, results[0].text, by_ref, known_as=known_as) if results else None,
             candidates=in_log(client, ends.text, answered),
         )
+
+
+def as_read(one: LogProblem, printed: Mapping[int, str]) -> ReadProblem:
+    """Return how a problem was read."""
+    said = one.said
+    return ReadProblem(
+        line=one.number, tool=one.tool, code=one.code, message=one.message, template=said.template,
+        names=list(said.names), identity=one.by, file=one.file, place=one.line, test=one.test, frame=one.frame,
+        text=one.text, printed=printed.get(one.number, one.text),
+    )  # fmt: skip
 
 
 def without_machine(block: Sequence[Line], kept: Places) -> list[Line]:
@@ -174,99 +165,109 @@ def keep(hits: dict[int, LogHit], number: int, by: By, line: Line) -> None:
 
 
 class Log:
-    """What is kept of a log while it streams past: how long it is, and which errors no expression knows."""
+    """What is kept of a log while it streams past: how long it is, and which problems it tells."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool) -> None:
+        self.keeps = keeps
+        self.printed: dict[int, str] = {}  # lines that tell problems, where they are kept
         self.lines = self.cut = 0
-        self.unread = 0  # lines whose errors were not looked at: there were too many before
-        self.used = 0.0  # seconds of the processor to read errors
-        self.errors: dict[tuple[str, str], tuple[Error, list[int]]] = {}
-        self.reader = ErrorReader()
+        self.unread = 0  # lines that were not read for problems: it took too long before
+        self.used = 0.0  # seconds of the processor to read problems
+        self.known = set[int]()  # lines in which a trigger or an expression was found
+        self.reader = Reader()
 
-    def read(self, block: Sequence[Line], known: set[int]) -> None:
-        """Take a piece of the log, and which of its lines are known."""
+    def read(self, block: Sequence[Line]) -> None:
+        """Take a piece of the log."""
         self.lines += len(block)
         self.cut += sum(line.is_cut for line in block)
-        if len(self.errors) >= MOST_ERRORS or self.used > LOG_TIMEOUT_S:
+        if self.used > LOG_TIMEOUT_S:
             self.unread += len(block)
             return
         began = thread_time()
-        self.read_errors(block, known)
+        for line in block:
+            text = line.text.decode()
+            self.reader.read(line.number, text)
+            if self.keeps and self.reader.last_problem == line.number:
+                self.printed[line.number] = text
         self.used += thread_time() - began
 
-    def read_errors(self, block: Sequence[Line], known: set[int]) -> None:
-        """Take the errors of a piece of the log."""
-        if not TELLS.search(b"\n".join(line.text for line in block)):
-            self.end()
-            return
-        for line in block:
-            if line.number in known:
-                self.end()
-            elif self.reader.is_within or TELLS.search(line.text):
-                for error in self.reader.read(line.number, line.text.decode()):
-                    self.keep(error)
-
-    def end(self) -> None:
-        """Take what the last line reported."""
-        for error in self.reader.end():
-            self.keep(error)
-        self.reader.before.clear()
-
-    def keep(self, error: Error) -> None:
-        """Keep an error once, with its lines."""
-        lines = self.errors.setdefault((error.exact, error.frame), (error, []))[1]
-        if len(lines) < MOST_LINES:
-            lines.append(error.line)
+    def problems(self) -> list[LogProblem]:
+        """Return the problems of the log."""
+        return self.reader.end().problems[:MOST_ERRORS]
 
 
-Found = list[tuple[Error, list[int]]]  # errors, each with its lines
+def by_problem(
+    snapshot: Snapshot, problems: Sequence[LogProblem], hits: dict[int, LogHit], known: Set[int]
+) -> tuple[list[LogProblem], list[LogProblem]]:
+    """
+    Find the failures of problems; return the problems of which no failure is the same, and those that none is like.
+
+    Args:
+        known: lines that a trigger or an expression of a failure has found.
+    """
+    found: dict[int, set[int]] = {}  # places of problems by the failures that may be theirs
+    for place, problem in enumerate(problems):
+        for number in snapshot.catalog.with_errors(problem.keys):
+            found.setdefault(number, set()).add(place)
+    records = snapshot.catalog.records({*found, *hits})
+    told: dict[int, Verdict] = {}  # the best verdict of a problem, by its place
+    for number, record in records.items():
+        judgement = judgement_of(record, problems)
+        if judgement is None:
+            continue
+        if judgement.problem is not None and number not in hits:
+            problem = judgement.problem
+            by: By = "signature" if judgement.verdict == "same" else "near"
+            hit = LogHit(by, problem.text, problem.numbers[:MOST_LINES] or [problem.number])
+            hit.verdict, hit.reasons = judgement.verdict, judgement.reasons
+            hits[number] = hit
+        elif number in hits and judgement.verdict != "same" and is_vague(record):
+            hits[number].verdict, hits[number].reasons = "unclear", judgement.reasons
+        for place in found.get(number, ()):
+            told[place] = min(told.get(place, "other"), judgement.verdict, key=ORDER.index)
+    unknown = [
+        (place, problem)
+        for place, problem in enumerate(problems)
+        if told.get(place) != "same" and known.isdisjoint(problem.numbers)
+    ]
+    return [problem for _, problem in unknown], [problem for place, problem in unknown if place not in told]
 
 
-def by_signature(snapshot: Snapshot, found: Found, hits: dict[int, LogHit]) -> tuple[Found, Found]:
-    """Find failures by the signatures of errors; return the errors known only from elsewhere, and those not known."""
-    elsewhere, nowhere = Found(), Found()
-    for error, lines in found:
-        same = snapshot.catalog.with_errors(error.exact_keys)
-        numbers = same or snapshot.catalog.with_errors(error.near_keys)
-        for number in numbers:
-            add(hits, number, LogHit("signature" if same else "near", error.text, lines))
-        if not same:
-            (elsewhere if numbers else nowhere).append((error, lines))
-    return elsewhere, nowhere
+def is_vague(record: Record) -> bool:
+    """Return whether the trigger of a failure does not tell by itself which one it is."""
+    if not isinstance(record, Failure):
+        return False
+    found = statement(record.trigger)
+    return all(
+        one.is_outer or (one.by == "frame" and not (one.frame or one.test or one.said.is_about)) for one in found
+    )
 
 
-def triggers(errors: Iterable[Error]) -> list[str]:
-    """Return texts that would find these errors again, those of the project's own code first."""
-    found = sorted(errors, key=lambda error: (not error.is_own, error.line))
-    return list(dict.fromkeys(filter(None, (error.trigger for error in found))))[:MOST_TEXTS]
+def triggers(problems: Iterable[LogProblem], kept: Places) -> list[str]:
+    """Return texts that would find these problems again, without what is of this machine."""
+    return list(dict.fromkeys(filter(None, (kept.shortened(one.trigger) for one in problems))))[:MOST_TEXTS]
 
 
-def named(unknown: Sequence[str], output: str) -> list[str]:
-    """Return unknown errors; one that only says that a check of a test failed, with the test that it is of."""
-    if not any(map(ASSERTION.match, unknown)):
-        return list(unknown)
-    tests = [one.text for one in problems(output) if one.sort == "test"]
-    if not tests:
-        return list(unknown)
-    found = chain.from_iterable(
-        [test for test in tests if error in test] if ASSERTION.match(error) else [error] for error in unknown
-    )  # what no test says first is of another part of a test that is there
-    return list(dict.fromkeys(found))[:MOST_TEXTS]
+def by_meaning(snapshot: Snapshot, problems: Sequence[LogProblem], hits: dict[int, LogHit]) -> None:
+    """Find the failure that is most similar to each problem, where one is similar enough; without a model by words."""
+    settings = snapshot.settings.retrieval
+    least = settings.critical if snapshot.vectors is None else settings.productive
+    for problem in problems:
+        for number, similarity in nearest(snapshot, problem.trigger):
+            if similarity < least or number in hits:
+                continue
+            record = snapshot.catalog.records([number])[number]
+            hit = LogHit("similarity", problem.text, problem.numbers[:MOST_LINES], min(1.0, similarity))
+            judgement = judgement_of(record, [problem])
+            hit.verdict, hit.reasons = (judgement.verdict, judgement.reasons) if judgement else ("unclear", ())
+            hits[number] = hit
 
 
-def by_meaning(snapshot: Snapshot, found: Found, hits: dict[int, LogHit]) -> None:
-    """Find the failure that is most similar to each error, where one is similar enough; without a model by words."""
-    for error, lines in found:
-        for number, similarity in nearest(snapshot, error.text):
-            if similarity >= snapshot.settings.retrieval.critical:
-                add(hits, number, LogHit("similarity", error.text, lines, min(1.0, similarity)))
-
-
-def likely(client: Client, found: Found) -> list[int]:
-    """Return the failures that share words with errors: their vectors are needed first, where some are missing."""
+def likely(client: Client, problems: Sequence[LogProblem]) -> list[int]:
+    """Return the failures that share words with problems: their vectors are needed first, where some are missing."""
     if client.vectors is None or not client.vectors.is_behind:
         return []
-    return [number for error, _ in found for number in client.lexical.search(error.text, ["failure"], MOST_LIKELY)]
+    return [number for one in problems for number in client.lexical.search(one.trigger, ["failure"], MOST_LIKELY)]
 
 
 def nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
@@ -277,34 +278,25 @@ def nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
     return snapshot.vectors.search(vector, ["failure"], 1)
 
 
-def add(hits: dict[int, LogHit], number: int, new: LogHit) -> None:
-    """Note where a failure was found; what is surer or was found first stays."""
-    kept = hits.get(number)
-    if kept is None or RANKS.index(new.by) < RANKS.index(kept.by):
-        hits[number] = new
-    elif kept.by == new.by:
-        kept.lines = sorted({*kept.lines, *new.lines})[:MOST_LINES]
+def place_of(hit: LogHit) -> tuple[int, int, int]:
+    """Return where a failure comes in an answer: by its verdict, how it was found, and its line."""
+    return ORDER.index(hit.verdict), RANKS.index(hit.by), hit.lines[0]
 
 
-def differs(found: LogHit, record: Record) -> list[str]:
-    """Return the words that distinguish a failure that is only similar from what the log says."""
-    if found.by != "similarity" or not isinstance(record, Failure):
-        return []
-    return sorted(differing(found.text, record.trigger))
+def shown(hits: Mapping[int, LogHit], *, is_all: bool) -> dict[int, LogHit]:
+    """Return what an answer shows: of what is only alike the most similar, of what is another nothing."""
+    alike = sorted((hit for hit in hits.values() if hit.by == "similarity"), key=lambda hit: -(hit.similarity or 0.0))
+    last = alike[MOST_ALIKE - 1].similarity or 0.0 if len(alike) >= MOST_ALIKE else 0.0
+    return {
+        number: hit
+        for number, hit in hits.items()
+        if is_all or (hit.verdict != "other" and (hit.by != "similarity" or (hit.similarity or 0.0) >= last))
+    }
 
 
-def against(found: LogHit, record: Record) -> list[Doubt]:
-    """Return what of a failure that is only alike the line does not have, as for a query."""
-    return not_met(found.text, record) if found.by == "similarity" else []
-
-
-def in_line(found: LogHit, record: Record) -> list[str]:
-    """Return what of a failure the line has, unless it has all of it."""
-    return met(found.text, record) if found.by in ("near", "similarity") else []
-
-
-def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) -> list[Matched]:
+def answers(snapshot: Snapshot, found: Mapping[int, LogHit], *, is_strict: bool, is_all: bool) -> list[Matched]:
     """Return what was found, surest first, then in the order of the log; if strict, nothing with a mark of doubt."""
+    hits = shown(found, is_all=is_all)
     doubter = Doubter(snapshot)
     records = snapshot.catalog.records(hits)
     solutions = {
@@ -315,11 +307,14 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) 
         ]
         for number, found in solving(snapshot.catalog, hits).items()
     }
-    doubts = {number: [*against(hits[number], one), *doubter.of(one)] for number, one in records.items()}
+    doubts = {
+        number: [*against(hits[number].verdict, hits[number].reasons), *doubter.of(one)]
+        for number, one in records.items()
+    }
     alike = variant_fixes(snapshot.catalog, records)
     order = sorted(
         (number for number in records if not (is_strict and is_doubted(doubts[number]))),
-        key=lambda number: (RANKS.index(hits[number].by), hits[number].lines[0], records[number].ref),
+        key=lambda number: (*place_of(hits[number]), records[number].ref),
     )
     return [
         Matched(
@@ -329,14 +324,15 @@ def answers(snapshot: Snapshot, hits: Mapping[int, LogHit], *, is_strict: bool) 
             text=hits[n].text,
             lines=hits[n].lines,
             similarity=hits[n].similarity,
-            differs=differs(hits[n], records[n]),
+            verdict=hits[n].verdict,
+            reasons=list(hits[n].reasons),
             solved_by=solutions.get(n, []),
             record=records[n],
             fixes=fixes(records[n]),
             variant_fix=alike.get(n),
             cites=doubter.tree.cites_of(records[n], *(found.record for found in solutions.get(n, ()))),
             doubts=doubts[n],
-            holds=[*in_line(hits[n], records[n]), *doubter.conditions_met(records[n])],
+            holds=doubter.conditions_met(records[n]),
         )
         for n in order
     ]

@@ -1,6 +1,6 @@
 """Query: the records that a text is about, best first (docs/concepts/retrieval.md)."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from math import prod
@@ -11,27 +11,30 @@ from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, S
 from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
+from graphmem.contract.verdict import Verdict
 from graphmem.errors import BadInput, Unavailable
+from graphmem.logs.comparison import ORDER, Judged, judged
+from graphmem.logs.diagnosis import diagnose, statement
+from graphmem.logs.line import numbers
+from graphmem.logs.problem import LogProblem
 from graphmem.machine.asked import keep
-from graphmem.model import Record
+from graphmem.model import Failure, Record
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
 from graphmem.rules.doubt import doubt_factor, freshness, is_doubted
 from graphmem.rules.fixes import fixes
-from graphmem.rules.line import numbers
 from graphmem.rules.log_excerpt import telling
 from graphmem.rules.occasions import NO_REPORTS
 from graphmem.rules.rank import Profile, ScoreFactors, places_gained
 from graphmem.rules.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
 from graphmem.rules.score import band, tier
-from graphmem.rules.signature import Error, errors
 from graphmem.settings.config import Retrieval
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.records.read import record_types_of
-from graphmem.usecase.retrieval.known import known_of, met, not_met
+from graphmem.usecase.retrieval.known import known_of
 from graphmem.usecase.retrieval.occasions import Occasions, occasions_of, reports_of
 from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 from graphmem.usecase.writing.candidates import about_text
@@ -49,6 +52,7 @@ class Question:
     gist: str  # the text; of a log the lines that tell
     record_types: Collection[str] | None  # None for all
     vector: Any  # of the gist; None without a model
+    problems: Sequence[LogProblem]  # that the text tells
     profile: Profile
     occasions: Occasions  # what was reported when something like it was asked; nothing in the classic profile
 
@@ -128,9 +132,7 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
     is_reranked = any(found.reranked is not None for found in evidence.values())
     evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
     ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
-    hits, left_out = least_doubted(
-        snapshot, gist, ranked, limit, is_strict=request.strict, is_classic=question.profile.is_classic
-    )
+    hits, left_out = least_doubted(snapshot, question, ranked, limit, is_strict=request.strict)
     certainty, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
     search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = snapshot.reranker.name if snapshot.reranker and is_reranked else None
@@ -160,7 +162,7 @@ def asked(
     vector = snapshot.client.question_vector(gist)
     ranking = profile_of(snapshot.settings.retrieval, profile)
     occasions = Occasions() if ranking.is_classic else occasions_of(snapshot, gist, vector)
-    return Question(text, gist, record_types, vector, ranking, occasions)
+    return Question(text, gist, record_types, vector, asked_problems(text, gist), ranking, occasions)
 
 
 def profile_of(settings: Retrieval, name: str | None) -> Profile:
@@ -214,7 +216,7 @@ def exact(snapshot: Snapshot, question: Question) -> set[int]:
     found = {*catalog.anywhere(text), *([] if named is None else [named])}
     own = places(snapshot).shortened(question.text)  # what is recorded has no path of a machine
     lines = [*question.text.splitlines(), *(own.splitlines() if own != question.text else ())]
-    return found | {*same_lines(catalog, lines), *same_errors(catalog, errors(lines))}
+    return found | same_lines(catalog, lines) | same_problems(catalog, question.problems)
 
 
 def matched(snapshot: Snapshot, text: str) -> set[int]:
@@ -245,9 +247,11 @@ def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
     return {record for record, _, _ in finder.find(lines_of(line.encode() for line in lines))}
 
 
-def same_errors(catalog: Catalog, found: Iterable[Error]) -> set[int]:
-    """Return the failures that report one of these errors, by its signature."""
-    return {number for error in found for number in catalog.with_errors(error.exact_keys)}
+def same_problems(catalog: Catalog, problems: Sequence[LogProblem]) -> set[int]:
+    """Return the failures whose problem is one of these."""
+    found = {number for problem in problems for number in catalog.with_errors(problem.keys)}
+    judged = ((number, judgement_of(one, problems)) for number, one in catalog.records(found).items())
+    return {number for number, judgement in judged if judgement is not None and judgement.verdict == "same"}
 
 
 # --- evidence and relevance -----------------------------------------------------------------------------------------
@@ -363,7 +367,7 @@ def rank(
 
 
 def least_doubted(
-    snapshot: Snapshot, text: str, ranked: Sequence[Ranked], limit: int, *, is_strict: bool, is_classic: bool
+    snapshot: Snapshot, question: Question, ranked: Sequence[Ranked], limit: int, *, is_strict: bool
 ) -> tuple[list[Hit], list[str]]:
     """
     Return the first hits, and what is left out before these.
@@ -371,11 +375,11 @@ def least_doubted(
     One with marks of doubt gives way on its level. Only what comes up is read.
 
     Args:
-        text: what is searched for.
+        question: whose problems the failures are compared with.
         is_strict: leave out what has a mark.
-        is_classic: only cited code that changed counts, as it did before there were other marks.
     """
     doubter, hits, doubts = Doubter(snapshot), list[Hit](), dict[int, tuple[list[Cited], list[Doubt]]]()
+    verdicts: dict[int, Verdict | None] = {}
     left_out: list[str] = []
     by_number = {found.number: found for found in ranked}
     records = snapshot.catalog.records([found.number for found in ranked[:limit]])
@@ -387,27 +391,69 @@ def least_doubted(
         is_compared = number in doubts
         if not is_compared:
             cites = doubter.tree.cites_of(records[number])
-            against = [] if by_number[number].evidence.exact else not_met(text, records[number])
+            verdicts[number], against = verdict_of(snapshot, question, number, records, by_number)
             doubts[number] = cites, [*against, *doubter.of(records[number], cites)]
         found = doubts[number]
-        factors = freshness(found[1]), 1.0 if is_classic else doubt_factor(found[1])
+        factors = freshness(found[1]), 1.0 if question.profile.is_classic else doubt_factor(found[1])
         if is_strict and is_doubted(found[1]):
             left_out.append(ref)
             continue
         if factors != (1.0, 1.0) and not is_compared:
             heappush(heap, ((level, score * factors[0] * factors[1], ref), number))
         else:
-            hits.append(hit(snapshot, by_number[number], records[number], -score, *found, factors[1]))
+            made = hit(snapshot, by_number[number], records[number], -score, *found, factors[1])
+            hits.append(made.model_copy(update={"verdict": verdicts[number]}))
     alike = {records[number].ref: fix for number, fix in variant_fixes(snapshot.catalog, records).items()}
     return [
         one.model_copy(
             update={
                 "variant_fix": alike.get(one.ref),
-                "holds": [*met(text, one.record), *doubter.conditions_met(one.record, one.cites)],
+                "holds": doubter.conditions_met(one.record, one.cites),
             }
         )
         for one in hits
     ], left_out
+
+
+def verdict_of(
+    snapshot: Snapshot, question: Question, number: int, records: dict[int, Record], ranked: Mapping[int, Ranked]
+) -> tuple[Verdict | None, list[Doubt]]:
+    """
+    Return the verdict on a record, and the mark that it has for it.
+
+    What a failure lifts, since it solves it, has the verdict of the failure: it would answer another question, too.
+    """
+    if ranked[number].evidence.graph:
+        solved = [step.far for step in snapshot.catalog.steps([number], ["solves"], "out") if step.far in ranked]
+        if solved:
+            number = min(solved, key=lambda one: ranked[one].place)
+            if number not in records:
+                records |= snapshot.catalog.records([number])
+    judgement = judgement_of(records[number], question.problems)
+    if judgement is None or judgement.problem is None:
+        return None, []
+    if ranked[number].evidence.exact:
+        return "same", []
+    return judgement.verdict, against(judgement.verdict, judgement.reasons)
+
+
+def against(verdict: Verdict, reasons: Sequence[str]) -> list[Doubt]:
+    """Return the mark of what is about another problem, or about other names than are asked for."""
+    is_other = verdict in ("other", "same_rule")
+    return [Doubt(sign="other_error", text=": ".join(["another problem", *reasons[:1]]))] if is_other else []
+
+
+def judgement_of(record: Record, problems: Sequence[LogProblem]) -> Judged | None:
+    """Return whether problems are those of a failure, of its triggers the nearest one; None of another record."""
+    if not isinstance(record, Failure):
+        return None
+    found = (judged(statement(trigger), problems) for trigger in record.texts("trigger"))
+    return min(found, key=lambda one: ORDER.index(one.verdict), default=None)
+
+
+def asked_problems(text: str, gist: str) -> Sequence[LogProblem]:
+    """Return the problems that a question tells; of one in which none can be read, its lines."""
+    return diagnose(text).problems or statement(gist)
 
 
 def hit(

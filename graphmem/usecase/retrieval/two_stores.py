@@ -16,6 +16,7 @@ from graphmem.contract.query import Found, Hit, QueryRequest
 from graphmem.contract.records import Listed
 from graphmem.contract.relations import Solution, Solutions, SolutionsRequest
 from graphmem.errors import GraphmemError, NotFound
+from graphmem.logs.comparison import ORDER
 from graphmem.model import Failure
 from graphmem.names import for_user
 from graphmem.rules.context import BlockEntry, block, preface, quoted_name, tokens
@@ -139,7 +140,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
     if theirs is None or not theirs.results:
         return found
     results = [*found.results, *added(theirs.results, found.results)]
-    answered = any(hit.by in matches.SURE for hit in theirs.results)
+    answered = any(hit.verdict == "same" for hit in theirs.results)
     return found.model_copy(
         update={
             "results": sorted(results, key=rank_of),
@@ -163,9 +164,9 @@ def begun(log: tempfile.SpooledTemporaryFile[bytes]) -> Iterable[bytes]:
     return log
 
 
-def rank_of(hit: Matched) -> tuple[int, int]:
+def rank_of(hit: Matched) -> tuple[int, int, int]:
     """Return where a failure is among those of both stores: by how sure it is, then by its line."""
-    return matches.RANKS.index(hit.by), hit.line
+    return ORDER.index(hit.verdict), matches.RANKS.index(hit.by), hit.line
 
 
 def solutions(client: Client, request: SolutionsRequest) -> Solutions:
@@ -197,7 +198,7 @@ def solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> S
     refs = dict[str, None]()
     for text in dict.fromkeys((failure.trigger, failure.headline)):
         log = matches.match(user, text.encode().splitlines(keepends=True), MatchRequest(strict=request.strict))
-        sure = (hit for hit in log.results if hit.by in matches.SURE)
+        sure = (hit for hit in log.results if hit.verdict == "same")
         refs.update((hit.ref, None) for hit in sure if failure.headline in (text, hit.record.headline))
     with user.reading() as snapshot:
         found = [traversal.solutions(snapshot, request.model_copy(update={"ref": ref})) for ref in refs]

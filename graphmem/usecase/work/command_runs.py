@@ -19,6 +19,7 @@ from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.errors import Locked
+from graphmem.logs.diagnosis import statement
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.machine.hook_sessions import Credit
 from graphmem.model import Failure
@@ -27,13 +28,12 @@ from graphmem.names import run_key
 from graphmem.rules.draft import seen_in_run
 from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import kept_question
-from graphmem.rules.signature import errors
 from graphmem.rules.tally import Tally, is_tested, no_pass
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder
 from graphmem.usecase.evidence.citations import Unread, content_of
 from graphmem.usecase.records.credits import write_credits
-from graphmem.usecase.retrieval.match import SURE
+from graphmem.usecase.retrieval.query import same_problems
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.retrieval.two_stores import match
 from graphmem.usecase.work.causes import changed_files, is_changed, tree_of
@@ -180,7 +180,7 @@ def key_of(root: Path, command: Sequence[str], *, folder: Path, session: str | N
 
 def is_counted(hit: Matched) -> bool:
     """Return whether a pass says something about a failure: it was this one, and it does not come and go by itself."""
-    return hit.by in SURE and isinstance(hit.record, Failure) and not hit.record.flaky
+    return hit.verdict == "same" and isinstance(hit.record, Failure) and not hit.record.flaky
 
 
 def remedies(hit: Matched) -> list[str]:
@@ -206,7 +206,7 @@ def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
         about = unexposed(client, "report", run.task) or f"ran/{episode.id}"
         helped = keep(Credit(shown=remedied, task=about, since=episode.since or episode.at)) if remedied else []
     with client.reading(client.clues) as snapshot:
-        unknown = [text for text in episode.unknown if not snapshot.catalog.with_errors(exact_keys(text))]
+        unknown = [text for text in episode.unknown if not same_problems(snapshot.catalog, statement(text))]
         bare = snapshot.catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
         solved = solving(snapshot.catalog, bare)
         unfixed = sorted(
@@ -248,8 +248,3 @@ def flaky(client: Client, episode: Episode) -> Ran:
     with client.reading() as snapshot:
         known = snapshot.catalog.refs(snapshot.catalog.known(episode.shown).values())
     return Ran(status=0, is_flaky=True, flaky=sorted(known.values()))
-
-
-def exact_keys(text: str) -> set[str]:
-    """Return what finds the failures with this very error."""
-    return {key for error in errors([text]) for key in error.exact_keys}

@@ -37,7 +37,7 @@ from graphmem.usecase.records.feedback import prepared
 from graphmem.usecase.retrieval.campaign_plan import Plan, plan_of
 from graphmem.usecase.retrieval.context import gather
 from graphmem.usecase.retrieval.context import prepare as prepare_context
-from graphmem.usecase.retrieval.match import SURE, match
+from graphmem.usecase.retrieval.match import match
 from graphmem.usecase.work.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
 from graphmem.usecase.work.plans import remarked
 from graphmem.usecase.work.workspace import delivered_before, handed_out_before, workspace
@@ -304,7 +304,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
     """
     request = screened(client, request, "task")
     found = match(client, [f"{line}\n".encode() for line in request.reason.splitlines()], MatchRequest())
-    known = [hit for hit in found.results if hit.by in SURE and isinstance(hit.record, Failure)]
+    known = [hit for hit in found.results if hit.verdict == "same" and isinstance(hit.record, Failure)]
     with client.writing() as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)

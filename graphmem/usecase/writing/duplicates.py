@@ -7,11 +7,13 @@ from itertools import islice
 from typing import Any, Literal
 
 from graphmem.contract.records import Variant
-from graphmem.model import MemoryRecord, Pattern, Record, Relation
+from graphmem.logs.comparison import judged
+from graphmem.logs.diagnosis import statement
+from graphmem.model import Failure, MemoryRecord, Pattern, Record, Relation
 from graphmem.model.field import TEXT_BYTES
 from graphmem.model.record import Alternate, limits
 from graphmem.names import collapsed, row_id
-from graphmem.rules.dedup import are_variants, differing, same_memory
+from graphmem.rules.dedup import are_variants, differing, same_memory, signature
 from graphmem.settings.config import Retrieval
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.writing.validation import both, larger_amounts
@@ -87,7 +89,7 @@ def classify(
         other = record_of(number)
         if isinstance(other, MemoryRecord) and is_same(made, other):
             return DuplicateMatch(number, clipped[number], "similarity")
-    same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other))
+    same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other) and is_alike(made, other))
     if same:
         return DuplicateMatch(same[0], clipped.get(same[0]), "signature")
     signed = {row_id(other.key_ref) for other in repeats}
@@ -98,8 +100,29 @@ def classify(
     return DuplicateMatch(None, variants[0][1] if variants else None, variants=variants)
 
 
+def is_alike(made: MemoryRecord, other: MemoryRecord) -> bool:
+    """Return whether two memories need no likeness of their meaning to be one: the same text, or problems of one sort."""
+    return signature(made.subject) == signature(other.subject) or all(map(reports_problem, (made, other)))
+
+
+def reports_problem(memory: MemoryRecord) -> bool:
+    """Return whether a problem can be read in what a memory is about."""
+    return isinstance(memory, Failure) and any(one.is_read for one in statement(memory.trigger))
+
+
+def has_same_problem(made: MemoryRecord, other: MemoryRecord) -> bool | None:
+    """Return whether two failures report the same problem; None where that cannot be told."""
+    if not (reports_problem(made) and reports_problem(other)):
+        return None
+    first, second = statement(made.subject), statement(other.subject)
+    verdicts = {judged(*pair, is_exact=True).verdict for pair in ((first, second), (second, first))}
+    return None if verdicts == {"unclear"} else verdicts == {"same"}
+
+
 def is_same(made: MemoryRecord, other: MemoryRecord) -> bool:
     """Return whether two similar memories say the same; patterns also have to advise the same."""
+    if (told := has_same_problem(made, other)) is not None:
+        return told
     if not same_memory(made.subject, other.subject):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)

@@ -10,6 +10,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
 from graphmem.ledger.types import declaration, drifted
+from graphmem.logs.line import COLOUR
 from graphmem.model import MODELS, Entity, Frozen, MemoryRecord, Record, Task
 from graphmem.model.field import as_set, parse_time
 from graphmem.model.record import row_fields
@@ -18,7 +19,6 @@ from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
 from graphmem.rules.dedup import same_memory
 from graphmem.rules.limits import refuse_blank, refuse_oversize
-from graphmem.rules.line import COLOUR
 from graphmem.rules.suggest import did_you_mean
 from graphmem.system.shell import command
 from graphmem.versions import by_name, pairs

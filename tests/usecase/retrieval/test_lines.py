@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from graphmem import Memory
 from graphmem.cli.app import run
+from graphmem.logs.line import bare, forms, messages
 from graphmem.model import Failure
-from graphmem.rules.line import bare, forms, messages
 from tests.pace import within
 from tests.runners import RUNNERS, Runner
 from tests.sample import open_memory
@@ -216,7 +216,7 @@ def test_a_run_of_lines_is_found_with_what_stands_before_each_and_blank_lines_be
 )
 def test_another_telling_token_is_another_error(memory: Memory, trigger: str, line: str) -> None:
     memory.failures.add(trigger, name="a")
-    assert not [hit for hit in told(memory, line).results if hit.by != "similarity"]
+    assert [hit for hit in told(memory, line).results if hit.verdict == "same"] == []
 
 
 def test_any_class_of_exception_is_one(memory: Memory) -> None:
@@ -225,7 +225,9 @@ def test_any_class_of_exception_is_one(memory: Memory) -> None:
     log = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\napp.errors.NoStock: the shop has none'
     assert found(told(memory, log)) == [("a", "line", [3])]
     memory.edit("a", {"trigger": log})
-    assert found(told(memory, "tests/t.py:3: in f\nE   app.errors.NoStock: the shop has none")) == [("a", "near", [2])]
+    assert found(told(memory, "tests/t.py:3: in f\nE   app.errors.NoStock: the shop has none")) == [
+        ("a", "signature", [2])
+    ]
 
 
 def test_without_a_model_an_error_is_found_by_its_words(memory: Memory) -> None:

@@ -225,7 +225,10 @@ def test_a_failure_that_is_only_alike_is_marked_as_another_error_as_for_a_query(
     memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="yaml", fix="pip install pyyaml")
     line = "ModuleNotFoundError: No module named 'yamllint'"
     (found,) = memory.match(line).results
-    assert (found.by, [doubt.sign for doubt in found.doubts]) == ("similarity", ["other_error"])
+    assert (found.by, found.verdict) == ("near", "same_rule")
+    assert [(doubt.sign, doubt.text) for doubt in found.doubts] == [
+        ("other_error", "another problem: yaml is not yamllint")
+    ]
     assert found.doubts == memory.query(line).results[0].doubts
     assert memory.match(line, strict=True).results == []
 
@@ -256,7 +259,8 @@ ImportError: cannot import name 'rows' from 'shop'
 def test_an_assertion_is_unknown_with_its_test_and_what_the_runner_says_is_no_error(memory: Memory) -> None:
     lines = UNITTEST.encode().splitlines(keepends=True)
     assert memory.match(lines).unknown == [
-        "test_open: AssertionError: ValueError not raised",
+        "FAIL: test_open (tests.test_cart.TestCart.test_open) (number=1)\nAssertionError: ValueError not raised",
+        "FAIL: test_open (tests.test_cart.TestCart.test_open) (number=2)\nAssertionError: the cart is open",
         "ImportError: cannot import name 'rows' from 'shop'",
     ]
     assert memory.match([line.rstrip() for line in lines]).unknown == memory.match(lines).unknown

@@ -10,11 +10,11 @@ from functools import lru_cache
 from itertools import islice
 
 from graphmem.names import row_id
-from graphmem.rules.signature import TRIGGER_LINES
 
 COLOUR = re.compile(r"\x1b\[[0-9;:]*[mK]")
 # Colours, links, and the other sequences that steer a terminal.
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+TRIGGER_LINES = 1_000  # of a trigger that are read
 FORMS = 24  # of one line that are compared at most
 BLANK = row_id("")  # represents a line without a word
 PREFIX = 500  # characters in which one is searched: no line, however it was made, takes long

@@ -56,14 +56,17 @@ ITEMS = (
 )
 # Before a number that counts what comes after it; after any other word it is a name: 'TLS 1.0 handshake failed'.
 COUNTING = (
-    r"((?:^|[\[(:;,=>|]|(?<!\S)[-*!])\s*|(?<![\w-])(?:found|with|of|after|for|in|got|had|has|have|all|only|and|or|by|than"
-    r"|over|least|most|to|are|is|was|were|ran|running|reported|detected|remaining|made|another|these|those|last|first|next"
+    r"((?:^|[\[(:;,=>|]|(?<!\S)[-*!])\s*|(?<![\w-])(?:found|with|of|after|for|in|got|had|has|have|all|only|and"
+    r"|or|by|than"
+    r"|over|least|most|to|are|is|was|were|ran|running|reported|detected|remaining|made|another|these|those|last"
+    r"|first|next"
     r"|err!) )"
 )
 COUNT = r"\d{1,20}(?:,\d{3}){0,6}(?![\w.,])"
 UNIT = r"(?:ns|us|µs|ms|s|secs?|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?)"
 CHECKOUT = (  # a folder in which a project is on some machine
-    r"(?<![\w./~-])(?:~|/(?:builds?(?:/\d+)?|workspaces?|github/workspace|app|src|code|usr/src/app|srv/app|__w|drone/src"
+    r"(?<![\w./~-])(?:~|/(?:builds?(?:/\d+)?|workspaces?|github/workspace|app|src|code|usr/src/app|srv/app|__w"
+    r"|drone/src"
     r"|var/(?:jenkins_home|lib/jenkins)/workspace)|[a-z]:/a)"
 )
 
@@ -71,6 +74,15 @@ CHECKOUT = (  # a folder in which a project is on some machine
 def known_service(found: re.Match[str]) -> str:
     """Return a port by the name of the service that it is known by; any other as it is."""
     return f"{found[1]}{SERVICES.get(found[2], found[2])}"
+
+
+EPHEMERAL = 32_768  # ports from here on are given by the system
+
+
+def named_port(found: re.Match[str]) -> str:
+    """Return a port, which says which service it is; none where the system chose it."""
+    service = SERVICES.get(found[2], found[2])
+    return f"{found[1]} '{service}'" if not service.isdigit() or int(service) < EPHEMERAL else found[1]
 
 
 def unless_named(found: re.Match[str]) -> str:
@@ -105,7 +117,7 @@ ALWAYS = rules(
     ("/", r"\b[a-z]:/(?:users/[^/\s]+/appdata/local/temp|windows/temp|temp|tmp)/[^\s'\"`)\],;]+", " "),
     ("/", r"(?<![\w/])((?:[a-z]:)?(/home|/users)/[^/\s]+|/root)(?=/)", "~"),
     ("", r"\b(line|lineno|column|col|pid|process|thread)[ :=#]+\d+\b", r"\1"),
-    (":", r"(\.\w{1,5}|\b\w*(?:makefile|dockerfile|jenkinsfile)|<\w+>):\d+(:\d+)?\b", r"\1"),
+    (":", r"(\.[a-z]\w{0,4}|\b\w*(?:makefile|dockerfile|jenkinsfile)|<\w+>):\d+(:\d+)?\b", r"\1"),
     ("(", r"(\.\w{1,5})\(\d+(,\d+)?\)", r"\1"),
     (":line", r"(\.\w{1,5}):line \d+\b", r"\1"),
 )  # fmt: skip
@@ -113,9 +125,11 @@ IN_ERRORS = rules(
     ("/", rf"{CHECKOUT}(?:(?:/[\w.+@-]+)*?"
           r"/((?:src|lib|app|tests?|packages|cmd|internal|pkg|config|spec|docs)/[\w.+@/-]+)"
           r"|(?:/[\w.+@-]+)*/([\w.+@-]+/[\w.+@-]+))", lambda found: found[1] or found[2]),
-    ("port", NAMED_PORT, known_service),
-    ("port", NAMED_PORT, r"\1"),
-    (":", PORT, r"\1"),
+    ("port", NAMED_PORT, named_port),
+    (":", PORT, named_port),
+    ("@", r"(?<![\w/@:])[a-z_][\w.-]{0,40}@(?:[a-z][\w-]{0,60}(?:\.[\w-]{1,60}){0,5}|\d{1,3}(?:\.\d{1,3}){3})"
+          r"(?=[\s:)\]'\"]|$)", " "),
+    (".", r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])", " "),
     ("", rf"{COUNTED}{NUMBER_OF_IT}", r"\1"),
     ("", r"((?:thread|worker|pool|exec|executor|runner|process|dispatcher|concurrent)\w*)"
          r"[-_#]\d+(?:[-_](?:thread[-_])?\d+)*\b", r"\1"),

@@ -1,0 +1,61 @@
+"""The project's own formats of what tools print: TOML files, written by hand, read and checked."""
+
+import os
+from pathlib import Path
+
+from graphmem.contract.findings import Code, Finding
+from graphmem.ledger.layout import Layout
+from graphmem.logs.diagnosis import misread
+from graphmem.logs.formats import BadFormat, Format, of_project
+from graphmem.system import safe_files
+
+FORMAT_BYTES = 64 * 1024  # bytes of a file of formats
+MOST_FILES = 50
+FORM = "[[format]] blocks with a tool and a pattern of RE2, see docs/guides/formats.md"
+
+
+def format_files(layout: Layout) -> list[Path]:
+    """Return the files of formats that are read, in name order; links are not followed."""
+    if not safe_files.is_folder(layout.formats):
+        return []
+    found = [layout.store / file for file in layout.look(layout.formats).files]
+    return sorted(path for path in found if path.suffix == ".toml" and path.parent == layout.formats)[:MOST_FILES]
+
+
+def read_formats(layout: Layout) -> tuple[tuple[tuple[str, str], ...], list[Finding]]:
+    """Return the texts of the files of formats, each with its name, and what is wrong with those that are left out."""
+    texts: list[tuple[str, str]] = []
+    findings: list[Finding] = []
+    for path in format_files(layout):
+        name = f"formats/{path.name}"
+        try:
+            text = text_of(path)
+        except (ValueError, OSError) as error:
+            findings.append(Finding.of(name, Code.BAD_FORMAT, str(error), FORM))
+            continue
+        texts.append((name, text))
+    found = [*of_project(texts)]
+    wrong = [str(one) for one in found if isinstance(one, BadFormat)]
+    return tuple(texts), findings + [finding(text) for text in wrong]
+
+
+def wrong_examples(layout: Layout) -> list[Finding]:
+    """Report which formats read their examples otherwise than these say."""
+    blocks = (one for one in of_project(read_formats(layout)[0]) if isinstance(one, Format))
+    return [finding(text) for block in blocks for text in misread(block)]
+
+
+def finding(text: str) -> Finding:
+    """Return what is wrong with a file of formats, from a text that begins with its name."""
+    name, _, said = text.partition(":")
+    file, _, block = name.partition(", ")
+    return Finding.of(file, Code.BAD_FORMAT, ": ".join(filter(None, [block, said.strip()])), FORM)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file of formats, or raise ``ValueError``."""
+    with safe_files.opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > FORMAT_BYTES:
+            raise ValueError(f"the file is {size:,} bytes; at most {FORMAT_BYTES:,} are read")
+        return file.read().decode("utf-8-sig")
