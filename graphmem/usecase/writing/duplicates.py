@@ -101,7 +101,7 @@ def classify(
 
 
 def is_alike(made: MemoryRecord, other: MemoryRecord) -> bool:
-    """Return whether two memories need no likeness of their meaning to be one: the same text, or problems of one sort."""
+    """Return whether two memories may be one whatever their meaning: they have one text, or both report problems."""
     return signature(made.subject) == signature(other.subject) or all(map(reports_problem, (made, other)))
 
 
