@@ -1,12 +1,14 @@
 """Programs of other people from npm, in a folder of their own: for tests of what they make of ours."""
 
+import atexit
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +43,23 @@ def installed(*packages: str) -> Iterator[Path]:
         yield Path(folder) / "node_modules" / ".bin"
 
 
+@cache
+def chromium() -> Path:
+    """Return the folder of what works with Chromium and axe, which is installed once in a process."""
+    kept = ExitStack()
+    atexit.register(kept.close)
+    return kept.enter_context(installed("@sparticuz/chromium", "puppeteer-core", "axe-core"))
+
+
 def in_chromium(script: Path, *arguments: str, beside: Sequence[Path] = ()) -> Any:
     """Return what a script that works with Chromium and axe prints as JSON; ``beside`` are those that it imports."""
-    with installed("@sparticuz/chromium", "puppeteer-core", "axe-core") as programs:
-        home = programs.parents[1]
-        for file in (script, *beside):
-            shutil.copy(file, home)
-        command, environment = ["node", script.name, *arguments], {**apart(home), "TMPDIR": str(home)}
-        done = subprocess.run(
-            command, cwd=home, env=environment, capture_output=True, text=True, check=False, timeout=CHROMIUM_S
-        )
+    home = chromium().parents[1]
+    for file in (script, *beside):
+        shutil.copy(file, home)
+    command, environment = ["node", script.name, *arguments], {**apart(home), "TMPDIR": str(home)}
+    done = subprocess.run(
+        command, cwd=home, env=environment, capture_output=True, text=True, check=False, timeout=CHROMIUM_S
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

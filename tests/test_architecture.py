@@ -3,12 +3,10 @@
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
-import graphmem
+from tests.source import MODULES, PACKAGE, nodes, text_of, tree_of
 
-ROOT = Path(graphmem.__file__).parent
 TESTS = Path(__file__).parent
 LEVELS = (
     ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "versions"),
@@ -35,18 +33,6 @@ LEVELS = (
 USE_CASES = ("evidence", "writing", "vocabulary", "records", "learning", "retrieval", "work", "harvest", "store")
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
 SQL = re.compile(r"(SELECT \w.* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA) ")
-MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
-
-
-@cache
-def text_of(file: str) -> str:
-    return (ROOT / file).read_text("utf-8")
-
-
-@cache
-def nodes(file: str) -> list[ast.AST]:
-    """Return everything in a module, as Python parses it."""
-    return list(ast.walk(ast.parse(text_of(file))))
 
 
 def imports(file: str) -> Iterator[tuple[int, str]]:
@@ -124,7 +110,7 @@ def test_no_rooms_import_each_other_in_a_circle() -> None:
 
 def is_room(*parts: str) -> bool:
     """Return whether the parts of a path name a folder of the package."""
-    return ROOT.joinpath(*parts).is_dir()
+    return PACKAGE.joinpath(*parts).is_dir()
 
 
 def test_only_the_catalog_speaks_sql() -> None:
@@ -231,7 +217,7 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
     """Else a reader has to look at the imports to know which one is meant."""
     named: dict[str, list[str]] = {}
     for file in MODULES:
-        for node in ast.parse(text_of(file)).body:
+        for node in tree_of(file).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 named.setdefault(node.name, []).append(file)
     assert {name: files for name, files in named.items() if len(files) > 1} == {}
@@ -242,6 +228,6 @@ OF_NO_ROOM = {"bench", "bench/timed", "faults", "hostile"}
 
 
 def test_a_folder_of_tests_is_called_as_the_room_that_it_tests() -> None:
-    rooms = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")}
+    rooms = {path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")}
     folders = {path.parent.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")}
     assert folders - OF_NO_ROOM <= rooms

@@ -16,7 +16,7 @@ from graphmem import Memory
 from tests.sample import failure, open_memory
 
 EACH = int(os.environ.get("GRAPHMEM_TEST_INTERRUPTS", "6"))  # moments of each command
-COMMANDS = ("query went", "add --ndjson rows.ndjson", "edit f1 --fix x")
+COMMANDS = ("add --ndjson rows.ndjson", "query went", "edit f1 --fix x")  # a usual run takes the first
 OTHERS = ("--help", "rebuild --no-embed", "stats", "doctor --fix --yes", "undo", "purge f2 --yes")
 pytestmark = pytest.mark.process
 
@@ -50,6 +50,7 @@ def interrupted_after(folder: Path, line: str, delay: float) -> tuple[int, str, 
 
 
 @pytest.mark.parametrize("line", [*COMMANDS, *(pytest.param(line, marks=pytest.mark.long) for line in OTHERS)])
+@pytest.mark.slow
 def test_an_interrupt_at_any_moment_ends_in_one_line_and_leaves_the_store_whole(folder: Path, line: str) -> None:
     started = time.monotonic()
     subprocess.run([sys.executable, "-c", "import graphmem"], check=True, cwd=folder)

@@ -3,12 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-import graphmem
+from tests.source import MODULES, nodes
 
-ROOT = Path(graphmem.__file__).parent
-FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 # What a newcomer has to read twice, and what to write instead: docs/contributing.md, "Words".
 AVOIDED = re.compile(
     r"(?<!there )\b(is no|are no|be no|was no) (?!longer|more\b)[a-z]"
@@ -20,23 +17,22 @@ AVOIDED = re.compile(
 
 def texts(file: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of every literal of a module that is not a docstring."""
-    tree = ast.parse((ROOT / file).read_text("utf-8"))
     docstrings = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes(file)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
         and not is_command(file, node)
     }
-    for node in ast.walk(tree):
+    for node in nodes(file):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.lineno, node.value
 
 
 def first_lines(file: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of the first line of every docstring of a module, without the code that it quotes."""
-    for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             docstring = ast.get_docstring(node) or ""
             yield getattr(node, "lineno", 1), re.sub(r"``[^`]*``", "", docstring.partition("\n")[0])
@@ -60,7 +56,7 @@ def test_messages_and_help_use_plain_words() -> None:
     """The English stop words are a list of words, not prose."""
     found = [
         f"{file}:{line}: {text!r}"
-        for file in FILES
+        for file in MODULES
         for line, text in texts(file)
         if AVOIDED.search(text) and not text.startswith("a about above")
     ]
@@ -68,5 +64,5 @@ def test_messages_and_help_use_plain_words() -> None:
 
 
 def test_the_first_lines_of_docstrings_use_plain_words() -> None:
-    found = [f"{file}:{line}: {text!r}" for file in FILES for line, text in first_lines(file) if AVOIDED.search(text)]
+    found = [f"{file}:{line}: {text!r}" for file in MODULES for line, text in first_lines(file) if AVOIDED.search(text)]
     assert found == []

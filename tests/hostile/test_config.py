@@ -59,6 +59,7 @@ def _user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "bomb", [bomb if bomb in TYPICAL else pytest.param(bomb, marks=pytest.mark.long) for bomb in BOMBS]
 )
+@pytest.mark.slow
 def test_a_config_file_that_is_a_bomb_ends_in_one_line_at_once(
     bomb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ def can_be_stored(text: str) -> bool:
         pytest.param("[ab]*[ab]*[ab]*c", id="linear", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.slow
 def test_any_number_of_hostile_expressions_takes_no_longer_than_a_few(hostile: str) -> None:
     expressions = [(number, f"{hostile}(?:y{{0,{number}}})") for number in range(600)]
     log = b"\n".join([b"a" * 16_000] * 50)

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import graphmem
 from graphmem import Memory, Unavailable
 from graphmem.errors import GraphmemError
 from graphmem.git import commands
 from graphmem.store.git_setup import drivers
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory
+from tests.source import MODULES, nodes
 
-PACKAGE = Path(graphmem.__file__).parent
 CITE = "gone.py:f#0123456789abcdef"
 # By what runs a program: lines of a git configuration, and a call of plain git that runs it; None needs a terminal.
 ATTACKS: dict[str, tuple[str, list[str] | None]] = {
@@ -191,11 +190,10 @@ def test_a_hook_that_calls_graphmem_asks_the_repository_of_the_store(
 
 def test_git_is_run_in_one_place() -> None:
     """Besides ``history_filter``, which is a program of its own for the user to run, without graphmem."""
-    for path in PACKAGE.rglob("*.py"):
-        file = path.relative_to(PACKAGE).as_posix()
+    for file in MODULES:
         if file == "git/history_filter.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(file):
             if isinstance(node, ast.List) and node.elts and isinstance(node.elts[0], ast.Constant):
                 assert node.elts[0].value != "git" or file == "git/commands.py", f"{file}:{node.lineno}"
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("subprocess.", "os.system")):

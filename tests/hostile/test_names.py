@@ -14,14 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import graphmem
 from graphmem import Memory
 from graphmem.cli.app import VERBS, run
 from graphmem.system.shell import command
 from tests.repository import Repository
 from tests.sample import data, edge, failure, line, open_memory, write
+from tests.source import MODULES, nodes
 
-PACKAGE = Path(graphmem.__file__).parent
 # Names of files, as bytes; none is one that is read.
 NAMES = [b"$(touch PWN)", b"a';touch PWN;'", b"`touch PWN`", b"a b", b"\xff\xfe", b"a\nb", b"\x1b[2J", "é".encode(),
          "a\u200bb".encode(), b'"', b"a|b", b"~", b"a\\", b"*"]  # fmt: skip
@@ -182,11 +181,10 @@ def test_commands_are_printed_by_one_function() -> None:
         {*(verb.split()[0] for verb in VERBS), "--dir", "show", "commit", "config", "clone", "checkout", "fetch"}
     )
     begins = re.compile(rf"\b((graphmem|git) ({verbs}) [^.;,:]*|(python3|cd) )$")
-    for path in sorted(PACKAGE.rglob("*.py")):
-        file = path.relative_to(PACKAGE).as_posix()
+    for file in MODULES:
         if file in OTHERS:
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in nodes(file):
             if not isinstance(node, ast.JoinedStr):
                 continue
             for text, value in pairwise(node.values):

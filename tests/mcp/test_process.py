@@ -300,6 +300,7 @@ def test_the_end_of_the_input_ends_a_call_and_the_engine_under_it(folder: Path) 
 @pytest.mark.parametrize(
     "after_ms", [0, 6, *(pytest.param(1.5 * tried, marks=pytest.mark.long) for tried in range(14) if tried % 4)]
 )
+@pytest.mark.slow
 def test_the_end_of_the_input_in_the_middle_of_calls_is_no_crash(folder: Path, after_ms: float) -> None:
     """A store that was closed under the threads that read it ended the process by a signal, once in five times."""
     with started(folder) as talk:

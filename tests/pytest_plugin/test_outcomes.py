@@ -60,13 +60,14 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(project: Path) -> Pytest:
-    """Runs pytest with the plugin in the project, or in a folder below it."""
+    """Runs pytest with the plugin in the project, or in a folder below it; ``is_found`` as an entry point, if it is."""
 
-    def run(*arguments: str, folder: str = ".", switch: str | None = "1", **variables: str) -> tuple[int, str]:
+    def run(
+        *arguments: str, folder: str = ".", switch: str | None = "1", is_found: bool = False, **variables: str
+    ) -> tuple[int, str]:
         own = {"PYTHONPATH": str(ROOT), "GRAPHMEM_EMBEDDING_MODEL": "none"}
-        own |= (
-            {} if IS_INSTALLED else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "graphmem.pytest_plugin"}
-        )
+        named = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "graphmem.pytest_plugin"}
+        own |= {} if is_found and IS_INSTALLED else named  # to find it, pytest imports all other plugins that are there
         switches = {} if switch is None else {"GRAPHMEM_PYTEST": switch}
         command = [sys.executable, "-B", "-m", "pytest", *arguments]
         env = without_ours(os.environ) | own | switches | variables
@@ -101,7 +102,7 @@ def speaks(printed: str) -> bool:
 def test_a_failure_has_its_known_fix_below_the_traceback_and_a_pass_says_that_it_helped(
     project: Path, run: Pytest
 ) -> None:
-    status, printed = run()
+    status, printed = run(is_found=True)
     assert status == 1
     assert printed.count(SECTION) == 2
     assert f"shop.py:2: KeyError\n{SECTION}" in printed
@@ -121,7 +122,7 @@ def test_a_failure_has_its_known_fix_below_the_traceback_and_a_pass_says_that_it
 @pytest.mark.long
 def test_nothing_is_done_unless_it_is_switched_on(project: Path, run: Pytest) -> None:
     for switch, options in ((None, ()), ("0", ("--graphmem",))):
-        status, printed = run(*options, switch=switch)
+        status, printed = run(*options, switch=switch, is_found=True)
         assert (status, SECTION in printed) == (1, False)
         assert not (project / ".graphmem/state/runs.json").exists()
     assert SECTION in run("--graphmem", switch=None)[1]
