@@ -166,7 +166,7 @@ COMPARED = re.compile(
     re.IGNORECASE,
 )
 DIGIT = re.compile(r"\d")
-WITHOUT_DIGIT = ("/", "\\")  # what changes of a path need not have a digit; all else does
+WITHOUT_DIGIT = ("/", "\\", "@")  # what changes of a path need not have a digit; all else does
 
 
 def stable(text: str, *, is_error: bool = False) -> str:

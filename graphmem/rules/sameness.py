@@ -157,20 +157,6 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
     )
 
 
-def difference(question: str, trigger: str) -> str | None:
-    """Return by what a question is about another error than a failure, in one clause; None where nothing says so."""
-    asked, stored = taken_apart(question), taken_apart(trigger)
-    found = other_part(question, trigger, longest_run(asked.tokens, message_of(stored))) or other_class(asked, stored)
-    if found is None and are_apart(asked.codes, stored.codes) and not is_whole(asked, stored):
-        found = min(asked.codes), min(stored.codes)
-    match found:
-        case (here, there):
-            return f"another error: {here!r} in the question, {there!r} here"
-        case (word, *_):
-            return f"another error: they differ in {word!r}"
-    return None
-
-
 def other_part(question: str, trigger: str, run: Excerpt) -> tuple[str, ...] | None:
     """Return what a question has in the place of a piece of a message, and that piece; or a word that turns it."""
     asked, stored = taken_apart(question), taken_apart(trigger)
@@ -207,16 +193,6 @@ def other_class(asked: Text, stored: Text) -> tuple[str, str] | None:
     if pairs and all(are_apart(*pair) for pair in pairs):
         return min(pairs[0][0]), min(pairs[0][1])
     return None
-
-
-def names_in(question: str, trigger: str) -> tuple[list[str], list[str]]:
-    """Return which telling names of a message a question has, and which it lacks, as the message writes them."""
-    asked = taken_apart(question)
-    sides: tuple[list[str], list[str]] = [], []
-    for name in sorted(taken_apart(trigger).names):
-        place = trigger.lower().find(name)
-        sides[not is_named(name, asked)].append(trigger[place : place + len(name)] if place >= 0 else name)
-    return sides
 
 
 def is_whole(asked: Text, stored: Text) -> bool:

@@ -178,11 +178,6 @@ class Error:
         texts = (*filter(None, [self.said]), LEAD.sub("", self.text).strip(), f"{self.name}: {self.message}")
         return next((text for text in texts if not error_keys(text).isdisjoint(self.exact_keys)), None)
 
-    @property
-    def near_keys(self) -> tuple[str, ...]:
-        """What finds the same error in another frame."""
-        return (f"{self.strict}\n*",) if self.is_telling else ()
-
 
 @lru_cache(KEPT)  # each key of an error asks for it
 def generalised(message: str) -> str:
@@ -242,11 +237,6 @@ class ErrorReader:
         self.error: Error | None = None  # the last one, as long as its frames may follow
         self.call = ""  # of Go: the function that the next line tells the file of
         self.is_panic = False  # the next line says why
-
-    @property
-    def is_within(self) -> bool:
-        """Return whether what was read last goes on with whatever comes next."""
-        return self.error is not None or bool(self.before)
 
     def read(self, number: int, line: str) -> Iterator[Error]:
         """Take a line; yield the error before it, once it is complete."""

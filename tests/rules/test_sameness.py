@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.sameness import AGAINST, Comparison, compared, difference, is_message, longest_run, names_in
+from graphmem.rules.sameness import AGAINST, Comparison, compared, is_message, longest_run
 
 YAML = "ModuleNotFoundError: No module named 'yaml'"
 LOCKED = "sqlite3.OperationalError: database is locked"
@@ -56,24 +56,6 @@ def test_a_message_is_whole_in_any_surroundings(message: str, around: str) -> No
 )
 def test_what_differs_in_the_same_place_speaks_against_it(question: str, message: str, expected: set[str]) -> None:
     assert against(question, message) == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "message", "expected"),
-    [
-        ("No module named 'pandas'", YAML, "another error: 'pandas' in the question, 'yaml' here"),
-        ("listen EACCES: address already in use", LISTEN, "another error: 'eacces' in the question, 'eaddrinuse' here"),
-        (
-            "sqlite3.IntegrityError: no such table",
-            LOCKED,
-            "another error: 'IntegrityError' in the question, 'OperationalError' here",
-        ),
-        (f"E   {YAML}", YAML, None),
-        ("how long does the sourdough rise", YAML, None),
-    ],
-)
-def test_what_tells_two_errors_apart_is_said_in_one_clause(question: str, message: str, expected: str | None) -> None:
-    assert difference(question, message) == expected
 
 
 def test_numbers_that_count_or_measure_are_the_same_as_any_other() -> None:
@@ -175,12 +157,3 @@ def test_what_quotes_a_message_is_not_of_it(before: str) -> None:
     message = "using http2=True, but the 'h2' package is not installed"
     assert compared(f"{before}'h2' package is not installed", message, message).other_word == 0.0
     assert compared("every 'h2' package is not installed", message, message).other_word == 1.0
-
-
-def test_what_turns_a_message_is_named_and_the_names_that_a_question_has_are_as_the_message_writes_them() -> None:
-    assert difference("the lock is not held", "the lock is held") == "another error: they differ in 'not'"
-    assert difference("run it before the index", "run it after the index") == (
-        "another error: 'before' in the question, 'after' here"
-    )
-    message = "cannot import name 'SoftUnicode' from 'markupsafe'"
-    assert names_in("where is softunicode", message) == (["SoftUnicode"], ["markupsafe"])

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.rules import signature, volatile
+from graphmem.logs import volatile
+from graphmem.rules import signature
 from graphmem.rules.signature import error_keys, errors, generalised
 
 # In every language: an error as one machine tells it, the same from another machine, another error in the same place.
@@ -163,3 +164,9 @@ def test_a_look_before_a_search_changes_nothing(text: str, is_error: bool) -> No
     searches = (signature.PANIC, signature.CLASS, signature.MARK, signature.PLAIN)
     if not any(word in text.lower() for word in signature.ERROR_WORDS):
         assert not any(found.search(text) for found in searches)
+
+
+def test_what_a_runner_says_is_no_error_and_what_only_fails_is_not_found_again() -> None:
+    assert list(errors(["ImportError: Failed to import test module: test_list"])) == []
+    (found,) = errors(["Error: x"])
+    assert (found.exact_keys, found.trigger) == ((), None)
