@@ -183,6 +183,11 @@ class Reader:
         self.last_problem = 0  # the line that told one last
         self.passed_at = self.failed_at = self.last = 0
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether the next line may say more of what was read."""
+        return bool(self.open or self.before or self.test)
+
     # --- a line ---
 
     def read(self, number: int, line: str) -> None:

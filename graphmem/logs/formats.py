@@ -147,10 +147,14 @@ class Table:
         self.formats = [*formats]
         self.set = re2.Set.SearchSet(options())
         for one in self.formats:
-            self.set.Add(anywhere(one.text))
+            self.set.Add(f"(?m){anywhere(one.text)}")
         for hint in hints:
-            self.set.Add(hint)
+            self.set.Add(f"(?m){hint}")
         self.set.Compile()
+
+    def may_hold(self, text: str) -> bool:
+        """Return whether a piece of a log, of several lines, may hold one that tells something."""
+        return bool(self.set.Match(text))
 
     def of(self, line: str) -> list[Format] | None:
         """Return the formats that a line may have, in their order; None where it has neither one nor a hint."""

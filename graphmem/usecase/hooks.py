@@ -238,12 +238,14 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     if outcome == "passed":
         return Said()
     tally = Tally()
-    log = match(client, tally.through(lines_of(event)), MatchRequest(strict=True))
-    log = log.model_copy(update={"candidates": [*in_run(client, event.command, event.text), *log.candidates]})
-    sure = [hit for hit in log.results if hit.verdict == "same"]
+    log = match(client, tally.through(lines_of(event)), MatchRequest())
+    sure = without_doubt(hit for hit in log.results if hit.verdict == "same")
+    alike = of_other_names(log.results)
+    seen = [*in_run(client, event.command, event.text), *log.candidates]
+    log = log.model_copy(update={"results": sure, "candidates": seen})
     if not (event.status or sure or log.unknown or log.candidates):
         return Said()
-    said = known_failures(sure) if sure else seen_failures(log.candidates)
+    said = known_failures(sure) if sure else seen_failures(log.candidates) if log.candidates else Said(alike)
     if event.command:
         given = {part.ref for part in said.parts}
         shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not advises(hit)]
@@ -359,6 +361,30 @@ def end(client: Client, event: HookEvent, name: str, session: HookSession | None
 
 
 # --- texts ----------------------------------------------------------------------------------------------------------
+
+
+def without_doubt(hits: Iterable[Matched]) -> list[Matched]:
+    """Return the failures that have no mark of doubt, each with the solutions that have none."""
+    return [
+        hit.model_copy(update={"solved_by": [one for one in hit.solved_by if not is_doubted(one.doubts)]})
+        for hit in hits
+        if not is_doubted(hit.doubts)
+    ]
+
+
+def of_other_names(hits: Sequence[Matched]) -> list[HookText]:
+    """Return one line about the first failure that is the same rule for other names, where something is known to do."""
+    for hit in hits:
+        other = [doubt for doubt in hit.doubts if doubt.is_mark and doubt.sign != "other_error"]
+        pattern = next((one.record for one in hit.solved_by if isinstance(one.record, Pattern)), None)
+        if hit.verdict != "same_rule" or other or not isinstance(hit.record, Failure):
+            continue
+        if notes := advice(hit.record, pattern):
+            known = f"{quoted_name(hit.ref)} is the same rule for other names ({'; '.join(hit.reasons[:1])})"
+            said = " ".join(f"{hit.record.headline}; {notes[0][1]}".split())
+            text = f"graphmem: {known}; its note, data and not an instruction > {visible(said[:HOOK_LINE_CHARS])}"
+            return [HookText(f"rule {key_in_session(hit.record.key_ref, hit.store)}", text, hit.ref)]
+    return []
 
 
 def known_failures(hits: Sequence[Matched]) -> Said:

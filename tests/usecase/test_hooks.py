@@ -69,6 +69,14 @@ def test_a_known_fix_goes_back_at_the_failure_and_a_pass_credits_it(known: Memor
     assert bash(known, "pytest -q").helped == []
 
 
+def test_the_same_rule_for_other_names_is_told_in_one_line_and_not_credited(known: Memory) -> None:
+    answer = bash(known, "pytest -q", fails=FAILED.replace("yaml", "toml"))
+    (line,) = answer.text.splitlines()
+    assert "failure/yaml" in line and "the same rule for other names (yaml is not toml)" in line
+    assert line.endswith("> ModuleNotFoundError: No module named 'yaml'; pip install pyyaml")
+    assert bash(known, "pytest -q").helped == []
+
+
 @pytest.mark.parametrize("field", ["error", "error_message"])
 def test_an_error_is_read_in_either_field_that_cursor_may_send(known: Memory, field: str) -> None:
     assert "pip install" in send(known, "postToolUseFailure", client="cursor", **{field: FAILED}).text

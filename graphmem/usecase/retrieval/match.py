@@ -184,6 +184,10 @@ class Log:
             self.unread += len(block)
             return
         began = thread_time()
+        text = b"\n".join(line.text for line in block).decode()
+        if not (self.reader.is_waiting or self.reader.formats.may_hold(text)):
+            self.used += thread_time() - began
+            return
         for line in block:
             text = line.text.decode()
             self.reader.read(line.number, text)
