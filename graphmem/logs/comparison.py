@@ -116,7 +116,7 @@ def differing(pairs: Pairs) -> str:
 def by_place(a: LogProblem, b: LogProblem, by: Identity, pairs: Pairs) -> Compared:
     """Compare two problems that say the same of the same, by their test or their own function where these tell."""
     said = " ".join(piece.text for piece, _ in pairs)
-    if by == "message" and a.is_own and b.is_own and function(a.frame) != function(b.frame):
+    if (by == "message" or a.is_of_nothing) and a.is_own and b.is_own and function(a.frame) != function(b.frame):
         return Compared("unclear", (f"{a.frame} is not {b.frame}",))
     if by != "frame":
         return Compared("same", (f"both say: {said or a.code}",))

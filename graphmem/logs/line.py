@@ -13,7 +13,7 @@ from graphmem.names import row_id
 
 COLOUR = re.compile(r"\x1b\[[0-9;:]*[mK]")
 # Colours, links, and the other sequences that steer a terminal.
-ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]_P^X][^\x07\x1b]*(?:\x07|\x1b\\))")
 TRIGGER_LINES = 1_000  # of a trigger that are read
 FORMS = 24  # of one line that are compared at most
 BLANK = row_id("")  # represents a line without a word
@@ -85,6 +85,10 @@ PROGRESS = re.compile(r" +\[ *\d+%\]$")
 MORE = re.compile(r" (?:See|Check|Read|Run) [^.]* for (?:more )?(?:details|information|help)\.?$")  # after an error
 VERBOSE = re.compile(r"^([^\s:]+::.*) FAILED$")  # pytest -v
 
+# What a runner or a logger ends with before a message: a sign, a level, a time.
+MARKED = re.compile(rf"(?:[:|>\])}}»–—-]|\b(?:{LEVELS}|INF|ERR|WRN|DBG|TRC|FTL)|\d(?:Z|AM|PM)?)$")
+WORD_START = re.compile(r" ")
+LEAST_END = 20  # characters of a line that may have anything before it
 WRAPPED = "\\"  # at the end of a line that goes on in the next
 # A value in JSON or logfmt, behind its key; and the keys of messages.
 STRING = r"\"([^\"\\]*(?:\\.[^\"\\]*)*)\""
@@ -164,6 +168,14 @@ def trigger_lines(trigger: str) -> list[str]:
 def numbers(line: str) -> tuple[int, ...]:
     """Return the numbers that represent what a line of a log may be; BLANK where it may be no more than a prefix."""
     return tuple(map(row_id, forms(line)))
+
+
+@lru_cache(2_048)
+def ends(line: str) -> tuple[int, ...]:
+    """Return the numbers of what may be left of a line where an unknown runner put something before it."""
+    text = plain(line)
+    starts = [found.end() for found in WORD_START.finditer(text, 0, PREFIX) if MARKED.search(text[: found.start()])]
+    return tuple(row_id(text[start:]) for start in starts if len(text) - start >= LEAST_END)
 
 
 def messages(line: str) -> Iterator[str]:

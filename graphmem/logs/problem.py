@@ -17,6 +17,9 @@ FRAME_ONLY = re.compile(
     r"|value is null|nonetype",
     re.IGNORECASE,
 )
+OF_NOTHING = re.compile(
+    r"\b(?:of|is|for|on|in|a) (?:an? )?(?:nil|null|undefined|none\b|nonetype)|key .* not found", re.IGNORECASE
+)
 MOST_CLAUSES = 3  # of a message that it is found by
 
 
@@ -88,6 +91,11 @@ class LogProblem:
         if is_bare(self):
             return "frame"
         return "names" if self.said.is_about else "message"
+
+    @property
+    def is_of_nothing(self) -> bool:
+        """Return whether something was asked of a value that is not there: the same name says little then."""
+        return OF_NOTHING.search(self.message) is not None
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -98,6 +98,7 @@ def rules(*found: tuple[str, str, str | Callable[[re.Match[str]], str]]) -> tupl
 # In the order in which they are applied.
 ALWAYS = rules(
     (":", PORT, known_service),
+    ("-", r"(?<=[\w])[-.](?=[\w-]*\d)[\w-]{8}(?=\.(?:[cm]?js|css|map|woff2?|png|svg)\b)", ""),
     ("\\", r"(?<=[\w.~:$@+-])\\+(?=[\w.~$@+-])", "/"),
     ("-", r"((?:\bdate |['\"])(?=\d{4}-\d\d-\d\d(?![t _]\d\d:)))?"
           r"\b\d{4}-\d\d-\d\d([t _]\d\d[:_-]\d\d([:_-]\d\d)?([.,_]\d+)?( ?(z|utc|[+-]\d\d:?\d\d))?)?\b", unless_named),
@@ -112,6 +113,8 @@ ALWAYS = rules(
     ("-", r"(?<=\w)-(?=[a-f]*\d)[0-9a-f]{8,10}-[a-z0-9]{5}\b", " "),
     ("0", rf"{NAMED}\b0x(?!(?:c0|80)[0-9a-f]{{6}}\b)[0-9a-f]+\b", unless_named),
     ("", r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", " "),
+    ("", r"\b[0-7][0-9a-hjkmnp-tv-z]{25}\b", " "),
+    ("/", r"/nix/store/[0-9a-z]{32}-", "/nix/store/"),
     ("/", r"(?:(?:/private)?/(?:tmp|var/folders|var/tmp|run/user|home/runner/work/_temp)|\$tmpdir)"
           r"/[^\s'\"`)\],;]+", " "),
     ("/", r"\b[a-z]:/(?:users/[^/\s]+/appdata/local/temp|windows/temp|temp|tmp)/[^\s'\"`)\],;]+", " "),

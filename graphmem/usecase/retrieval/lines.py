@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import re2
 
 from graphmem.constants import LOG_LINE_BYTES, MOST_PARTS
-from graphmem.logs.line import BLANK, LEVELS, WRAPPED, continued, messages, numbers, unmarked
+from graphmem.logs.line import BLANK, LEVELS, WRAPPED, continued, ends, messages, numbers, unmarked
 from graphmem.usecase.retrieval.expressions import Line
 
 Node = dict[int | None, Any]  # by the number of the next line; under None the records whose trigger ends here
@@ -125,6 +125,8 @@ class LineFinder:
         if not text.strip():
             return begun, []  # a blank line ends nothing
         found = numbers(text.decode())
+        if not begun and self.heads.isdisjoint(found):
+            found = (*found, *(number for number in ends(text.decode()) if number in self.heads))
         nodes = [(node[number], first) for node, first in begun.values() for number in found if number in node]
         nodes += [(self.root(number), line) for number in found if number in self.heads]
         ended = [(record, first) for node, first in nodes for record in node.get(None, ())]

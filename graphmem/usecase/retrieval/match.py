@@ -1,5 +1,6 @@
 """Match: which known failures a log reports (docs/concepts/retrieval.md, "Matching a log")."""
 
+import codecs
 from bisect import insort
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -8,7 +9,15 @@ from itertools import chain
 from time import thread_time
 from typing import Literal, get_args
 
-from graphmem.constants import LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_ERRORS, MOST_LIKELY, MOST_LINES, MOST_TEXTS
+from graphmem.constants import (
+    LOG_LINE_BYTES,
+    LOG_TIMEOUT_A_MIB_S,
+    LOG_TIMEOUT_S,
+    MOST_ERRORS,
+    MOST_LIKELY,
+    MOST_LINES,
+    MOST_TEXTS,
+)
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest, ReadProblem
 from graphmem.contract.records import Listed
 from graphmem.contract.verdict import Verdict
@@ -78,6 +87,29 @@ class LogHit:
     reasons: tuple[str, ...] = ()
 
 
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def decoded(raw: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a log in UTF-8; of one in the encoding that its first bytes say, as they are there."""
+    pieces = iter(raw)
+    for first in pieces:
+        pieces = chain([first.removeprefix(codecs.BOM_UTF8)], pieces)
+        if not first.startswith(UTF_16):
+            yield from pieces
+            return
+        break
+    decoder, rest = codecs.getincrementaldecoder("utf-16")("replace"), ""
+    for piece in pieces:
+        *lines, rest = (rest + decoder.decode(piece)).split("\n")
+        yield from (f"{line}\n".encode("utf-8", "replace") for line in lines)
+        if len(rest) > LOG_LINE_BYTES:
+            yield rest.encode("utf-8", "replace")
+            rest = ""
+    if rest:
+        yield rest.encode("utf-8", "replace")
+
+
 def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_as: str | None = None) -> MatchedLog:
     """
     Return the known failures that a log reports: by their triggers, by expressions, by signatures, by meaning.
@@ -93,7 +125,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
     hits: dict[int, LogHit] = {}
     log, ends = Log(keeps=request.explain), LogEnds()
     for block in blocks(
-        lines_of(ends.through(own_log(raw)))
+        lines_of(ends.through(own_log(decoded(raw))))
     ):  # as long as the tests run that write it: nothing waits for this meanwhile
         portable = without_machine(block, kept)
         found = chain(finder.find(block), LineFinder(heads, begun_by).find(portable) if portable else ())

@@ -266,3 +266,29 @@ def test_no_line_takes_long(parts: list[str]) -> None:
     list(forms(line))
     list(messages(line))
     bare(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[task 2026-02-13T22:00:07.123Z] 22:00:07     INFO - {}",
+        "build\tRun tests\t2026-01-02T10:00:00.1234567Z {}",
+        "\x1b_bk;t=1735776000000\x07{}",
+        "[worker-1] [node 17] {}",
+        "10:00AM ERR {}",
+        "node17: {}",
+        "<some-runner v2> {}",
+    ],
+)
+def test_a_trigger_is_found_behind_what_a_runner_that_nobody_named_puts_before_it(memory: Memory, line: str) -> None:
+    memory.failures.add("the price list of the cart is empty", name="a")
+    assert found(told(memory, line.format("the price list of the cart is empty"))) == [("a", "line", [1])]
+    assert found(told(memory, "it says that the price list of the cart is empty")) == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_log_is_read_in_the_encoding_that_its_first_bytes_say(memory: Memory, encoding: str) -> None:
+    memory.failures.add("ValueError: no prices", name="a")
+    log = "one\r\nValueError: no prices\r\nthree\r\n".encode(encoding)
+    for lines in (log.splitlines(keepends=True), *([[log]] if encoding == "utf-16" else [])):
+        assert found(memory.match(lines)) == [("a", "line", [2])]
