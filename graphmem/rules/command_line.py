@@ -107,12 +107,17 @@ def words_of(text: str) -> list[str]:
     return [words[0].rpartition("/")[2], *words[1:]] if words else [""]
 
 
+KEEPING = frozenset("add commit push tag notes fetch remote status".split())  # of git: the files stay as they are
+
+
 def is_act(part: str) -> bool:
     """Return whether one command may change what others need."""
     name, *words = words_of(part)
     if name in ("do", "then", "else"):
         return is_act(" ".join(words))
     if CommandLine(part, "", (), True).is_reader or name in SETTLED or name in CHECKERS:
+        return False
+    if name == "git" and next((word for word in words if not word.startswith("-")), "") in KEEPING:
         return False
     if name not in RUNNERS:
         return True

@@ -26,6 +26,7 @@ UNSEEN = frozenset(
     ".git .graphmem .hg .svn __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox .venv venv"
     " node_modules .coverage .DS_Store".split()
 )  # what tools write beside the work
+PROSE = (".md", ".markdown", ".rst", ".adoc", ".org", "/license", "/changelog", "/readme")
 PACKAGES = ("lib*/python*/site-packages", "lib*/python*/dist-packages")  # of a Python
 UNTRACKED = (".env*", "node_modules", "node_modules/.package-lock.json")  # of a project, mostly ignored by git
 
@@ -36,7 +37,7 @@ def tree_of(root: Path, base: str = "") -> Tree:
         top, base, found = differing(root, base or None, timeout_s=LOOK_S)
     except Unavailable:
         top, base, found = root, "", list(islice(walked(root), MOST_WALKED))
-    seen = sorted(path for path in found if UNSEEN.isdisjoint(path.split("/")))
+    seen = sorted(path for path in found if UNSEEN.isdisjoint(path.split("/")) and not is_prose(path))
     stamps = {str(path): stamp_of(path) for path in chain(outside(root), (top / path for path in seen))}
     kept = dict(islice(stamps.items(), MOST_KEPT))
     if len(stamps) > MOST_KEPT:
@@ -66,6 +67,11 @@ def changed_files(root: Path, before: Tree) -> list[str]:
         return []
     paths = sorted({Path(path) for path, _ in before.stamps.items() ^ now.stamps.items() if path != REST})
     return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
+
+
+def is_prose(path: str) -> bool:
+    """Return whether a file is read by people alone: an edit of it makes nothing pass."""
+    return f"/{path}".lower().endswith(PROSE)
 
 
 def walked(root: Path) -> Iterator[str]:

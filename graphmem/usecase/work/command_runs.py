@@ -201,7 +201,8 @@ def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
         del episodes[key]
         if not has_cause(client, episode, run):
             return flaky(client, episode)
-        told = {failure: refs for failure, refs in episode.shown.items() if failure not in run.untold}
+        failed = without_help(client, episode)
+        told = {ref: refs for ref, refs in episode.shown.items() if ref not in run.untold and ref not in failed}
         remedied = {ref: episode.lines.get(failure) for failure, refs in told.items() for ref in refs}
         about = unexposed(client, "report", run.task) or f"ran/{episode.id}"
         helped = keep(Credit(shown=remedied, task=about, since=episode.since or episode.at)) if remedied else []
@@ -216,6 +217,17 @@ def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
         )
     offer(client, episode, run.seen, unknown)
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
+
+
+def without_help(client: Client, episode: Episode) -> set[str]:
+    """Return the failures that were reported not to be helped since they were shown: that counts for what was shown."""
+    since = episode.since or episode.at
+    with client.reading() as snapshot:
+        reports = {
+            ref: snapshot.catalog.times_of_reports(number)
+            for ref, number in snapshot.catalog.known(episode.shown).items()
+        }
+    return {ref for ref, found in reports.items() if any(at >= since and not is_good for at, is_good, _ in found)}
 
 
 def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]) -> None:

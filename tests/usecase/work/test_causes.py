@@ -111,6 +111,23 @@ def test_a_pass_after_a_change_credits_one_thing(project: Memory, change: Callab
     assert passes(project, time.time() + 1).helped == ["failure/pool"]
 
 
+@pytest.mark.parametrize("name", ["README.md", "docs/guide.rst", "LICENSE"])
+def test_an_edit_of_prose_is_no_cause(project: Memory, name: str) -> None:
+    fails(project)
+    file = project.client.layout.root / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("how it works\n")
+    assert passes(project, time.time() + 1).helped == []
+
+
+def test_a_report_that_a_failure_was_not_helped_counts_for_what_was_shown_for_it(project: Memory) -> None:
+    project.edit("pool", {"fix": None})
+    fails(project)
+    project.feedback("failure/pool", helped=False)
+    change(project.client.layout.root)
+    assert passes(project, time.time() + 1).helped == []
+
+
 def test_the_same_run_again_that_passes_is_flaky_and_credits_nothing(project: Memory, tmp_path: Path) -> None:
     fails(project)
     passed = passes(project)
@@ -169,6 +186,7 @@ def test_files_that_git_ignores_are_no_cause_unless_the_agent_edits_one(reposito
         ("sleep 5", False), ("git status && ls -l", False), ("ruff check . | tail", False), ("uv run pytest -x", False),
         ("npm run test:unit", False), ("python -c 'import yaml'", False), ("graphmem query pool", False),
         ("cat log; grep -n x log", False), ("pytest -q tests/test_pool.py", False), ("cargo clippy 2>&1", False),
+        ("git commit -qam wip", False), ("git push origin main", False), ("git checkout other", True),
         ("for f in *; do cat $f; done", False), ("CI=1 go vet ./...", False), ("for f in *; do rm $f; done", True),
     ],
 )  # fmt: skip
