@@ -219,10 +219,14 @@ class ChangeApplier:
         self.connection.executemany("INSERT OR IGNORE INTO label VALUES (?,?,?)", labels)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
         memories = [(number, record) for number, record in owned if isinstance(record, MemoryRecord)]
+        clues = ClueIndex(self.catalog)
         if touched.rows > BULK:
-            ClueIndex(self.catalog).put_off([number for number, _ in memories])
+            clues.put_off([number for number, _ in memories])
         else:
-            ClueIndex(self.catalog).add(memories)
+            try:
+                clues.add(memories)
+            except MemoryError:  # the rows are written already
+                clues.put_off([number for number, _ in memories])
         for number, owner in owned:
             self.add_owned(number, owner, touched)
 

@@ -31,11 +31,11 @@ class ClueReads(Reads):
         sql = "SELECT l.record, l.rest FROM line l JOIN record r ON r.id = l.record WHERE l.number = ? AND r.is_live"
         return self.connection.execute(sql, (number,)).fetchall()
 
-    def with_errors(self, keys: Collection[str]) -> dict[int, str]:
-        """Return the live failures whose trigger tells a problem with one of these keys, each with the first."""
-        found: dict[int, str] = {}
-        sql = "SELECT e.record FROM error e JOIN record r ON r.id = e.record WHERE e.number = ? AND r.is_live"
-        for key in keys:
-            for (record,) in self.connection.execute(sql, (row_id(key),)):
-                found.setdefault(record, key)
-        return found
+    def with_errors(self, keys: Collection[str], limit: int = -1) -> list[int]:
+        """Return the live failures whose trigger reports a problem with some of these keys, with most first."""
+        numbers = [row_id(key) for key in keys]
+        sql = (
+            f"SELECT e.record FROM error e JOIN record r ON r.id = e.record WHERE e.number IN ({marks(numbers)})"
+            " AND r.is_live GROUP BY e.record ORDER BY count(*) DESC, e.record LIMIT ?"
+        )
+        return [record for (record,) in self.connection.execute(sql, (*numbers, limit))] if numbers else []

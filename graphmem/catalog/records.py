@@ -94,7 +94,7 @@ class RecordReads(NameReads, FactReads):
             f"WITH same (id, is_error) AS (SELECT record, 0 FROM signature WHERE number {among}"
             f" UNION ALL SELECT record, 1 FROM error WHERE number {among})"
             " SELECT id, line, crc FROM same JOIN record USING (id) WHERE is_live"
-            f" GROUP BY id ORDER BY min(is_error), id LIMIT {limit}"
+            f" GROUP BY id ORDER BY min(is_error), count(*) DESC, id LIMIT {limit}"
         )
         found = [parse_record(*row) for row in self.connection.execute(sql, (*signatures, *signatures))]
         return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]

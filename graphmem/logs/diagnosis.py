@@ -13,10 +13,10 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from graphmem.logs.formats import Format, Table, of_project, packaged
+from graphmem.logs.formats import Format, Table, of_project, packaged, require_room
+from graphmem.logs.formats import digest as formats_digest
 from graphmem.logs.general import HINTS, general
 from graphmem.logs.line import messages
-from graphmem.logs.message import vocabulary
 from graphmem.logs.prefixes import forms, without_escapes
 from graphmem.logs.problem import BARE, TRIGGER_LINES, LogProblem
 
@@ -80,6 +80,7 @@ def table() -> Table:
 @lru_cache(MOST_TABLES)
 def made(texts: Texts) -> Table:
     """Return the formats of a project's files and of the package as one table."""
+    require_room()
     own = [one for one in of_project(texts) if isinstance(one, Format)]
     return Table([*own, *packaged()], HINTS)
 
@@ -96,9 +97,8 @@ def using(texts: Texts) -> Iterator[None]:
 
 @cache
 def of_package() -> bytes:
-    """Return a digest of what the package knows of formats and words."""
-    known = [repr(one._replace(source="", examples=())) for one in packaged()]
-    return hashlib.sha256("\n".join([*known, *sorted(vocabulary())]).encode()).digest()
+    """Return a digest of the files of the package that a diagnosis depends on."""
+    return formats_digest()
 
 
 def digest() -> str:
@@ -165,6 +165,7 @@ class Reader:
 
     def __init__(self, formats: Table | None = None, *, is_statement: bool = False) -> None:
         self.formats = formats or table()
+        require_room()
         self.is_statement = is_statement
         self.found: list[LogProblem] = []
         self.seen: dict[tuple[str, str, str, str], LogProblem] = {}  # problems by what makes two lines tell one

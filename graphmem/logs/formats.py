@@ -6,6 +6,9 @@ has, in RE2, and what the line then says. All patterns are one set of RE2, so a 
 tools there are.
 """
 
+import contextlib
+import hashlib
+import mmap
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -165,10 +168,20 @@ class Table:
         return [self.formats[number] for number in sorted(found) if number < count]
 
 
+ROOM = 32 << 20  # bytes that a set may take
+
+
+def require_room() -> None:
+    """Raise ``MemoryError`` where a set has no room to work; RE2 would end the process."""
+    with contextlib.suppress(OSError), mmap.mmap(-1, ROOM):
+        return
+    raise MemoryError
+
+
 def options() -> Any:
     """Return how the set is made: patterns of a whole table need more memory than RE2 takes by itself."""
     made = re2.Options()
-    made.max_mem = 64 << 20
+    made.max_mem = ROOM
     made.log_errors = False
     made.never_capture = True
     return made
@@ -185,6 +198,13 @@ def text_of(file: Traversable) -> str:
 
 
 EXAMPLES = re.compile(r"(?ms)^examples = \[\n.*?^\]\n")  # half of the time to read a file, and only for tests
+
+
+def digest() -> bytes:
+    """Return a digest of the files that formats and words of the package are in."""
+    folder = resources.files("graphmem.logs")
+    files = [folder.joinpath("words.txt"), *(folder.joinpath("tables", f"{name}.toml") for name in FAMILIES)]
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).digest()
 
 
 @cache

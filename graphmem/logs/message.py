@@ -134,7 +134,7 @@ def is_said(word: str) -> bool:
 def message_of(text: str) -> MessageTemplate:
     """Return what a message says, and of what."""
     text = text[:LONGEST].strip()
-    if len(text) > 2 and text[0] == text[-1] and text[0] in "'\"`" and text.count(text[0]) == 2:
+    if " " in text and text[0] == text[-1] and text[0] in "'\"`" and text.count(text[0]) == 2:
         text = text[1:-1]
     found = [*pieces_of(stable(text, is_error=True))]
     plain_words = [piece.text for piece in found if piece.sort == "word" and not piece.text[0].isdigit()]

@@ -104,6 +104,8 @@ class LogProblem:
         found = [f"t:{one.template}" for one in (self.said, *clauses(self.message)) if tells(one)]
         if self.code:
             found.append(f"c:{self.code.casefold()}" if not self.is_class else f"k:{self.code.casefold()} {template}")
+        if names := " ".join(piece.text.rpartition("/")[2].casefold() for piece in self.said.pieces if piece.is_name):
+            found.append(f"n:{template} {names}")  # of many with one template the very one
         if self.test:
             found.append(f"x:{self.test.casefold()}")
         return tuple(found)

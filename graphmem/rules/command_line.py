@@ -72,6 +72,17 @@ class CommandLine:
         """Return whether it may change what other commands need; what only shows, waits or checks does not."""
         return any(is_act(part) for part in PARTS.split(self.text))
 
+    @property
+    def is_cause(self) -> bool:
+        """Return whether it may be why something passes: it may change what other commands need, and keeps no work."""
+        return any(is_act(part) and not keeps(part) for part in PARTS.split(self.text))
+
+
+def keeps(part: str) -> bool:
+    """Return whether one command keeps the work with git and leaves the files as they are."""
+    name, *words = words_of(part)
+    return name == "git" and next((word for word in words if not word.startswith("-")), "") in KEEPING
+
 
 def parsed_line(command: str) -> CommandLine:
     """
@@ -116,8 +127,6 @@ def is_act(part: str) -> bool:
     if name in ("do", "then", "else"):
         return is_act(" ".join(words))
     if CommandLine(part, "", (), True).is_reader or name in SETTLED or name in CHECKERS:
-        return False
-    if name == "git" and next((word for word in words if not word.startswith("-")), "") in KEEPING:
         return False
     if name not in RUNNERS:
         return True

@@ -209,7 +209,7 @@ def before_tool(client: Client, event: HookEvent, name: str, session: HookSessio
 def after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Return what there is to say after a tool ran, and whether it may have fixed what failed before."""
     said = settled(client, event, name, session)
-    is_act = not all(map(is_prose, event.paths)) or (bool(event.command) and parsed_line(event.command).is_act)
+    is_act = not all(map(is_prose, event.paths)) or (bool(event.command) and parsed_line(event.command).is_cause)
     return replace(said, acted=client.now()) if is_act and not event.status else said
 
 

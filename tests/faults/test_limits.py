@@ -49,13 +49,13 @@ LIMITS: dict[str, Callable[[], None]] = {
     "files of 100 KiB": limit(resource.RLIMIT_FSIZE, 100 * KIB),
     "files of 600 KiB": limit(resource.RLIMIT_FSIZE, 600 * KIB),
     "a stack of 256 KiB": limit(resource.RLIMIT_STACK, 256 * KIB),
-    "60 MiB of memory": limit(resource.RLIMIT_AS, 60 * KIB * KIB),
+    "70 MiB of memory": limit(resource.RLIMIT_AS, 70 * KIB * KIB),
     "no home": lambda: None,
     "no folder for temporary files": lambda: None,
     "a umask of 777": hide_new_files,
 }
 TYPICAL = {  # of each sort one; a run of all tests has the other ones
-    "20 descriptors", "files of 20 KiB", "60 MiB of memory", "no home", "a umask of 777",
+    "20 descriptors", "files of 20 KiB", "70 MiB of memory", "no home", "a umask of 777",
 }  # fmt: skip
 PLACES: dict[str, dict[str, str | None]] = {
     "no home": {"HOME": None, "XDG_STATE_HOME": None, "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None},

@@ -130,7 +130,9 @@ def test_an_agent_recalls_fixes_reports_and_records_without_being_asked(project:
     # Another error is not known: it is offered when the tests pass again, recorded with one call, and found.
     settings.write_text('{"port": 80}')
     passed, said = agent.tests()
-    assert (passed, said) == (False, "")
+    assert not passed
+    assert "the same rule for other names (port is not currency)" in said
+    assert "\n" not in said.strip()
     settings.write_text('{"port": 80, "currency": "EUR"}')
     passed, said = agent.tests()
     assert passed

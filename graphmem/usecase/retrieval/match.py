@@ -35,7 +35,7 @@ from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
 from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
 from graphmem.usecase.retrieval.lines import LineFinder
-from graphmem.usecase.retrieval.query import against, judgement_of, keep_question
+from graphmem.usecase.retrieval.query import MOST_OF_ONE_SORT, against, judgement_of, keep_question
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.writing.screening import places
 from graphmem.usecase.writing.seen import in_log
@@ -243,7 +243,7 @@ def by_problem(
     """
     found: dict[int, set[int]] = {}  # places of problems by the failures that may be theirs
     for place, problem in enumerate(problems):
-        for number in snapshot.catalog.with_errors(problem.keys):
+        for number in snapshot.catalog.with_errors(problem.keys, MOST_OF_ONE_SORT):
             found.setdefault(number, set()).add(place)
     records = snapshot.catalog.records({*found, *hits})
     told: dict[int, Verdict] = {}  # the best verdict of a problem, by its place

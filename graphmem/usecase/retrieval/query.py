@@ -40,6 +40,7 @@ from graphmem.usecase.retrieval.traversal import refuse_unknown_filters
 from graphmem.usecase.writing.candidates import about_text
 from graphmem.usecase.writing.screening import places, unexposed
 
+MOST_OF_ONE_SORT = 100  # failures that are compared with a problem
 Evidences = Mapping[int, Evidence]  # by number of the record
 Relevances = Mapping[int, float]
 
@@ -249,7 +250,7 @@ def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
 
 def same_problems(catalog: Catalog, problems: Sequence[LogProblem]) -> set[int]:
     """Return the failures whose problem is one of these."""
-    found = {number for problem in problems for number in catalog.with_errors(problem.keys)}
+    found = {number for problem in problems for number in catalog.with_errors(problem.keys, MOST_OF_ONE_SORT)}
     judged = ((number, judgement_of(one, problems)) for number, one in catalog.records(found).items())
     return {number for number, judgement in judged if judgement is not None and judgement.verdict == "same"}
 
