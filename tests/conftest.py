@@ -26,8 +26,7 @@ from hypothesis import settings
 from graphmem import Memory
 from graphmem.embed.model import Embedder, find_model
 from graphmem.graph.kuzu.mirror import KuzuMirror
-from graphmem.graph.kuzu.sandbox import Sandbox
-from tests.sample import open_memory, query_graph_here, write_graph_here
+from tests.sample import open_memory, write_graph_here
 
 # A shell script ignores it for what it starts with `&`, and then each child would that a test interrupts and waits for.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -41,10 +40,7 @@ OURS = (
     "GRAPHMEM_EMBEDDING_WAIT",
     "GRAPHMEM_USER_STORE",
 )  # set above, also for fixtures of a whole module
-# No example fails for being slow: a machine may be busy. `tests/pace.py` has what is to be within a time.
-settings.register_profile("usual", deadline=None)
-settings.register_profile("fast", deadline=None, max_examples=20)  # of a property test that asks for no number
-settings.load_profile("usual")
+settings.register_profile("fast", max_examples=20)  # of a property test that asks for no number
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -136,28 +132,9 @@ def memory_with_model(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
         yield made
 
 
-# Rooms that ask the graph and are not about how it is kept apart.
-ENGINE_HERE = ("catalog", "cli", "exporters", "git", "importers", "ledger", "machine", "usecase")
-
-
-@pytest.fixture
-def engine_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The graph is written and asked in this process: to start one takes most of the time of a test of small stores."""
-    monkeypatch.setattr(KuzuMirror, "run_writer", write_graph_here)
-    monkeypatch.setattr(Sandbox, "run", query_graph_here)
-
-
-@pytest.fixture(autouse=True)
-def _engine_here(request: pytest.FixtureRequest) -> None:
-    """Have the engine in this process, but for tests that are about processes, or in a room that is."""
-    room = request.path.relative_to(Path(__file__).parent).parts[0]
-    if room in ENGINE_HERE and not request.node.get_closest_marker("process"):
-        request.getfixturevalue("engine_here")
-
-
 @pytest.fixture(scope="module")
 def graph_written_here() -> Iterator[None]:
-    """The graph is written in this process, also for fixtures of a whole module."""
+    """The graph is written in this process: to start one for it takes most of the time of a test of small stores."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(KuzuMirror, "run_writer", write_graph_here)
         yield

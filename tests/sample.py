@@ -19,11 +19,9 @@ from graphmem import Memory
 from graphmem.contract.store import Trust
 from graphmem.embed.model import Embedder
 from graphmem.git.places import top_of
-from graphmem.graph.kuzu import sandbox, writer
+from graphmem.graph.kuzu import writer
 from graphmem.graph.kuzu.engine import Connection
 from graphmem.graph.kuzu.mirror import KuzuMirror, opened
-from graphmem.graph.port import GraphAnswer
-from graphmem.graph.worker import WorkerResult
 from graphmem.system.lock import locked
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
@@ -167,23 +165,3 @@ def write_graph_here(mirror: KuzuMirror, job: str) -> dict[str, Any]:
             records, relations = writer.rebuild(mirror)
             return {"records": records, "relations": relations}
         return {"is_rebuilt": writer.catch_up(mirror)}
-
-
-def query_graph_here(
-    _: sandbox.Sandbox,
-    path: Path,
-    query: str,
-    parameters: Mapping[str, object],
-    *,
-    timeout_s: float,
-    limit: int,
-    state: object = None,
-) -> GraphAnswer:
-    """Answer a query of ``graphmem.graph.kuzu.sandbox`` in this process, in place of ``Sandbox.run``."""
-    request = sandbox.SandboxRequest(
-        path=str(path), query=query, parameters=dict(parameters), timeout_s=timeout_s, limit=limit
-    )
-    with pytest.MonkeyPatch.context() as patch, opened(path, read_only=True) as connection:
-        patch.setattr(sandbox, "_bound_cpu", lambda timeout_s: None)  # that of a child, which is gone after the query
-        output = sandbox._answer(connection, request)
-    return sandbox.answer_of(WorkerResult(output, 0, False), timeout_s)
