@@ -40,7 +40,9 @@ OURS = (
     "GRAPHMEM_EMBEDDING_WAIT",
     "GRAPHMEM_USER_STORE",
 )  # set above, also for fixtures of a whole module
-settings.register_profile("fast", max_examples=20)  # of a property test that asks for no number
+settings.register_profile("usual", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=20)  # of a property test that asks for no number
+settings.load_profile("usual")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
