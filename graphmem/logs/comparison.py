@@ -55,8 +55,8 @@ def compare(a: LogProblem, b: LogProblem, identity: Identity | None = None, *, i
         return Compared("same" if by == "rule" else "same_rule", (differing(pairs),))
     if is_exact and (number := next((pair for pair in pairs if pair[0].sort in EXACT and pair[0] != pair[1]), None)):
         return Compared("same_rule", (f"{number[0].text} is not {number[1].text}",))
-    if is_exact and signs(a) != signs(b):
-        return Compared("same_rule", ("they differ in their signs",))
+    if is_exact and (why := apart_in_detail(a, b)):
+        return Compared("same_rule", (why,))
     return by_place(a, b, by, pairs)
 
 
@@ -65,6 +65,13 @@ def narrower(a: LogProblem, b: LogProblem) -> Identity:
     if a.is_read != b.is_read:
         return a.by if a.is_read else b.by
     return min(a.by, b.by, key=NARROWER.index)
+
+
+def apart_in_detail(a: LogProblem, b: LogProblem) -> str:
+    """Return in what two problems differ that say the same of the same: a sign or a function; empty without any."""
+    if signs(a) != signs(b):
+        return "they differ in their signs"
+    return f"{a.frame} is not {b.frame}" if a.frame and b.frame and function(a.frame) != function(b.frame) else ""
 
 
 def signs(one: LogProblem) -> str:
