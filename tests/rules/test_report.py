@@ -35,3 +35,9 @@ def test_the_time_for_a_line_is_bounded(piece: str) -> None:
 )
 def test_a_report_is_of_the_same_failure(left: str, right: str, expected: bool) -> None:
     assert is_repeat(left, right) is is_repeat(right, left) is expected
+
+
+def test_two_tracebacks_are_one_report_if_their_errors_have_the_same_frames() -> None:
+    text = "Traceback (most recent call last):\n  File \"{}/shop/price.py\", line {}, in {}\n    x\nKeyError: 'id'"
+    assert is_repeat(text.format("/home/ann", 3, "total"), text.format("/ci/7", 8, "total"))
+    assert not is_repeat(text.format("/home/ann", 3, "total"), text.format("/ci/7", 8, "rank"))
