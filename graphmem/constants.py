@@ -99,7 +99,6 @@ LOG_BLOCK_BYTES = 16 * 1024  # of a log that are looked at together
 LOG_SPAN_BYTES = 16 * 1024  # that a hit across lines may reach back
 MOST_LINES = 1_000  # lines of a log that are listed for one failure
 MOST_PARTS = 100  # lines of a log that are one, each with a backslash at its end
-MOST_ERRORS = 1_000  # different errors of a log that are looked up by their signatures
 MOST_LIKELY = 5  # failures for each of these texts that are embedded first
 MOST_TEXTS = 20  # of them, the first ones, that are compared by meaning: 10 ms each
 

@@ -1,6 +1,5 @@
 """The project's own formats of what tools print: TOML files, written by hand, read and checked."""
 
-import os
 from pathlib import Path
 
 from graphmem.contract.findings import Code, Finding
@@ -29,7 +28,7 @@ def read_formats(layout: Layout) -> tuple[tuple[tuple[str, str], ...], list[Find
     for path in format_files(layout):
         name = f"formats/{path.name}"
         try:
-            text = text_of(path)
+            text = safe_files.text(path, FORMAT_BYTES)
         except (ValueError, OSError) as error:
             findings.append(Finding.of(name, Code.BAD_FORMAT, str(error), FORM))
             continue
@@ -50,12 +49,3 @@ def finding(text: str) -> Finding:
     name, _, said = text.partition(":")
     file, _, block = name.partition(", ")
     return Finding.of(file, Code.BAD_FORMAT, ": ".join(filter(None, [block, said.strip()])), FORM)
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file of formats, or raise ``ValueError``."""
-    with safe_files.opened(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > FORMAT_BYTES:
-            raise ValueError(f"the file is {size:,} bytes; at most {FORMAT_BYTES:,} are read")
-        return file.read().decode("utf-8-sig")

@@ -1,6 +1,5 @@
 """The project's scopes: a TOML file each, read, checked and written."""
 
-import os
 from pathlib import Path
 
 import orjson
@@ -79,11 +78,7 @@ def read_scopes(layout: Layout, known: tuple[str, ...]) -> tuple[list[Scope], li
 
 def parse(path: Path) -> Scope:
     """Return the scope that a file describes, or raise ``ValueError``."""
-    with safe_files.opened(path) as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > SCOPE_BYTES:
-            raise ValueError(f"the file is {size:,} bytes; at most {SCOPE_BYTES:,} are read")
-        text = file.read().decode("utf-8-sig")
+    text = safe_files.text(path, SCOPE_BYTES)
     try:
         return Scope.model_validate({**foreign.toml(text), "name": path.stem})
     except ValidationError as error:

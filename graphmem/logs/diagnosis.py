@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
+
+import re2
 
 from graphmem.logs.formats import Format, Table, of_project, packaged, require_room
 from graphmem.logs.formats import digest as formats_digest
@@ -82,7 +84,10 @@ def made(texts: Texts) -> Table:
     """Return the formats of a project's files and of the package as one table."""
     require_room()
     own = [one for one in of_project(texts) if isinstance(one, Format)]
-    return Table([*own, *packaged()], HINTS)
+    try:
+        return Table([*own, *packaged()], HINTS)
+    except re2.error:  # each is small enough for RE2, and all together are not
+        return Table(packaged(), HINTS)
 
 
 @contextmanager
@@ -95,15 +100,9 @@ def using(texts: Texts) -> Iterator[None]:
         OF_PROJECT.reset(before)
 
 
-@cache
-def of_package() -> bytes:
-    """Return a digest of the files of the package that a diagnosis depends on."""
-    return formats_digest()
-
-
 def digest() -> str:
     """Return a digest of the formats in use: what is kept of a diagnosis was made with them."""
-    return hashlib.sha256(of_package() + repr(OF_PROJECT.get()).encode()).hexdigest()
+    return hashlib.sha256(formats_digest() + repr(OF_PROJECT.get()).encode()).hexdigest()
 
 
 def diagnose(output: str, formats: Table | None = None) -> Diagnosis:
@@ -177,12 +176,11 @@ class Reader:
         self.depth = 0  # of the last one of them: blanks before it
         self.call = ""
         self.test = self.title = ""  # of the test that failed, whose lines these are
-        self.test_at = 0
         self.begun = 0  # how many problems there were when a test began
         self.tests: list[LogProblem] = []  # tests that failed, each as a problem
         self.file = self.code = ""  # that the next lines are about
         self.last_problem = 0  # the line that told one last
-        self.passed_at = self.failed_at = self.last = 0
+        self.passed_at = self.failed_at = 0
 
     @property
     def is_waiting(self) -> bool:
@@ -198,7 +196,6 @@ class Reader:
             text = text[stamp.end() :]
             if not text:
                 return
-        self.last = number
         if not text:
             return
         if text[0] == "{" and text[-1] == "}":  # the message in JSON is the message
@@ -363,7 +360,7 @@ class Reader:
             and one.before
         ):
             self.found[-1].test = test
-        self.test, self.title, self.test_at = test, form.strip(), number
+        self.test, self.title = test, form.strip()
         self.open, self.before = None, []
         known = next((kept for kept in self.tests if kept.test == test), None)
         if known is None:

@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import mmap
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
@@ -18,6 +17,8 @@ from importlib.resources.abc import Traversable
 from typing import Any, Literal, NamedTuple, get_args
 
 import re2
+
+from graphmem.system import foreign
 
 Kind = Literal["problem", "test", "begin", "pass", "frame", "call", "outer", "more", "file", "place", "skip"]
 Identity = Literal["rule", "names", "message", "frame"]
@@ -94,8 +95,8 @@ def read(text: str, source: str, family: str, *, is_checked: bool = True) -> lis
             RE2 refuses; the message names the block and the value.
     """
     try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        found = foreign.toml(text)
+    except ValueError as error:
         raise BadFormat(f"{source}: {error}") from None
     family = str(found.pop("family", family))
     if family not in FAMILIES:
@@ -124,6 +125,12 @@ def check(block: Any, where: str) -> None:
     """Raise ``BadFormat`` for a block that cannot be read as a format."""
     if not isinstance(block, dict) or not {"tool", "pattern"} <= block.keys():
         raise BadFormat(f"{where}: a block needs `tool` and `pattern`")
+    texts = ("tool", "pattern", "kind", "identity", "template")
+    if wrong := next((name for name in texts if not isinstance(block.get(name, ""), str)), None):
+        raise BadFormat(f"{where}: {wrong} is {block[wrong]!r}; a text would be right")
+    examples = block.get("examples", [])
+    if not (isinstance(examples, list) and all(isinstance(one, dict) and "text" in one for one in examples)):
+        raise BadFormat(f"{where}: examples are {examples!r}; tables, each with a `text`, would be right")
     known = {"tool", "pattern", "kind", "identity", "before", "weak", "template", "examples"}
     if unknown := sorted(block.keys() - known):
         raise BadFormat(f"{where}: unknown field {unknown[0]!r}; the fields are {', '.join(sorted(known))}")
@@ -200,6 +207,7 @@ def text_of(file: Traversable) -> str:
 EXAMPLES = re.compile(r"(?ms)^examples = \[\n.*?^\]\n")  # half of the time to read a file, and only for tests
 
 
+@cache
 def digest() -> bytes:
     """Return a digest of the files that formats and words of the package are in."""
     folder = resources.files("graphmem.logs")

@@ -213,6 +213,14 @@ def read(path: Path, *, most: int = -1) -> bytes:
         return file.read(min(most, size) if most >= 0 else most)
 
 
+def text(path: Path, most: int) -> str:
+    """Return the text of a file, or raise ``ValueError`` for one of more than ``most`` bytes."""
+    with opened(path) as file:
+        if (size := os.fstat(file.fileno()).st_size) > most:
+            raise ValueError(f"the file is {size:,} bytes; at most {most:,} are read")
+        return file.read().decode("utf-8-sig")
+
+
 def write(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
     """Write a file; ``is_flushed`` waits until it is on the disk."""
     try:

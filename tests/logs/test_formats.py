@@ -56,6 +56,8 @@ def test_a_title_and_an_outer_line_are_no_problems_of_their_own(family: str) -> 
         ("[[format]]\ntool = 'x'\npattern = 'a'\nidentity = 'all'\n", "the identity 'all' is not one of rule"),
         ("[[format]]\ntool = 'x'\npattern = '(?P<wat>a)'\n", "unknown group 'wat'"),
         ("[[format]]\ntool = 'x'\npattern = '{file}:{file}'\n", "the group 'file' is twice in the pattern"),
+        ("[[format]]\ntool = 'x'\npattern = 3\n", "pattern is 3; a text would be right"),
+        ("[[format]]\ntool = 'x'\npattern = 'a'\nexamples = 3\n", "examples are 3; tables"),
         ("family = 'cooking'\n", "the family 'cooking' is not one of general"),
         ("colour = 1\n", "unknown entries colour"),
         ("format = 7\n", "write [[format]] blocks"),

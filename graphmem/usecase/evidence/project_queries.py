@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from os import fstat
 
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import GraphmemError, Refused
@@ -44,10 +43,7 @@ def read_query(layout: Layout, file: str) -> Stored:
     found = QUERY_FILE.fullmatch(file)
     if found is None:
         raise ValueError("its path is not queries/NOUN/VERB.cypher, in a-z 0-9 _")
-    with safe_files.opened(layout.store / file) as handle:
-        if (size := fstat(handle.fileno()).st_size) > QUERY_BYTES:
-            raise ValueError(f"the file is {size:,} bytes; at most {QUERY_BYTES:,} are read")
-        return parse(found[1], handle.read().decode("utf-8-sig").replace("\r\n", "\n"))
+    return parse(found[1], safe_files.text(layout.store / file, QUERY_BYTES).replace("\r\n", "\n"))
 
 
 def refuse_wrong(query: Stored, graph: GraphMirror) -> None:

@@ -13,7 +13,6 @@ from graphmem.constants import (
     LOG_LINE_BYTES,
     LOG_TIMEOUT_A_MIB_S,
     LOG_TIMEOUT_S,
-    MOST_ERRORS,
     MOST_LIKELY,
     MOST_LINES,
     MOST_TEXTS,
@@ -229,7 +228,7 @@ class Log:
 
     def problems(self) -> list[LogProblem]:
         """Return the problems of the log."""
-        return self.reader.end().problems[:MOST_ERRORS]
+        return self.reader.end().problems
 
 
 def by_problem(
