@@ -19,7 +19,6 @@ from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabular
 from tests.sample import open_memory, task_row
 from tests.source import MODULES, nodes
 
-pytestmark = pytest.mark.usefixtures("engine_here")  # what the queries answer, not how they are run
 
 QUERIES = list(all_stored().values())
 READS = [query for query in QUERIES if not query.is_write]
