@@ -68,6 +68,8 @@ class Failures(Operations):
         trigger: str,
         *,
         fix: str | None = None,
+        symptom: str | None = None,
+        holds_for: Literal["rule", "names", "message", "frame"] | None = None,
         name: str | None = None,
         match: str | None = None,
         cost: float | None = None,
@@ -91,6 +93,8 @@ class Failures(Operations):
         Args:
             trigger: The error as it was observed.
             fix: What resolves the failure.
+            symptom: The failure in plain words, as a person would report it: one sentence, up to 300 characters.
+            holds_for: What the fix holds for: rule (any names), names (the same names), message, frame (this function).
             name: Name of the record; made from its text if not given.
             match: Regular expression that finds the failure in a log.
             cost: What the failure cost, in thousands of tokens.
@@ -112,6 +116,8 @@ class Failures(Operations):
             "failures.add",
             trigger=trigger,
             fix=fix,
+            symptom=symptom,
+            holds_for=holds_for,
             name=name,
             match=match,
             cost=cost,
@@ -1309,6 +1315,7 @@ class Candidates(Operations):
         *,
         trigger: str | None = None,
         fix: str | None = None,
+        symptom: str | None = None,
         insight: str | None = None,
         name: str | None = None,
         tags: Collection[str] | None = None,
@@ -1323,6 +1330,7 @@ class Candidates(Operations):
             id: Id of the candidate, or its first characters.
             trigger: The error as it was observed; the constraint, or the decision.
             fix: What resolves the failure.
+            symptom: The failure in plain words, as a person would report it: one sentence.
             insight: What to do then; the reasoning of a decision.
             name: Name of the failure, or of the only record.
             tags: Tags.
@@ -1335,6 +1343,7 @@ class Candidates(Operations):
             id=id,
             trigger=trigger,
             fix=fix,
+            symptom=symptom,
             insight=insight,
             name=name,
             tags=tags,

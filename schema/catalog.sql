@@ -29,6 +29,14 @@ CREATE INDEX record_live ON record (record_type, is_live);
 CREATE INDEX record_vector ON record (record_type, vector) WHERE is_live AND text_hash IS NOT NULL;
 CREATE INDEX record_place ON record (vector, record_type) WHERE is_live AND text_hash IS NOT NULL;
 
+-- The symptoms of live failures, each found by meaning on its own.
+CREATE TABLE symptom (
+  record INTEGER PRIMARY KEY,
+  text_hash BLOB, vector INTEGER  -- as in `record`
+);
+CREATE INDEX symptom_text ON symptom (text_hash);
+CREATE INDEX symptom_place ON symptom (vector);
+
 CREATE TABLE alias (name TEXT, record_type TEXT, record INTEGER, PRIMARY KEY (name, record_type, record)) WITHOUT ROWID;
 CREATE INDEX alias_record ON alias (record);
 

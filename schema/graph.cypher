@@ -22,6 +22,8 @@ CREATE NODE TABLE IF NOT EXISTS `Failure` (
   `trigger` STRING,
   `versions` STRING[],
   `check_after` STRING,
+  `symptom` STRING,
+  `holds_for` STRING,
   `fix` STRING,
   `match` STRING,
   `cost` DOUBLE,

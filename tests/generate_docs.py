@@ -175,6 +175,8 @@ MEANINGS = {
     "check_after": "The day after which it is to be checked again, such as `2027-01-31`.",
     "wrong": "What the memory says is not true; answers mark it until it is edited or superseded.",
     "feedback.note": "Why it helped, did not help, or is wrong.",
+    "symptom": "The failure in plain words, one sentence, as a person would report it; found by meaning on its own.",
+    "holds_for": "What makes a problem one that the fix is for: `rule` (any names), `names`, `message` or `frame`.",
     "fix": "The action that resolves it; absent as long as nobody knows.",
     "match": "A regular expression that finds it in a log or a query"
     " ([syntax](../guides/matching-logs.md#the-syntax-of-an-expression)).",

@@ -25,6 +25,7 @@ TABLES = (
     "record",
     "alias",
     "label",
+    "symptom",
     "signature",
     "expression",
     "line",

@@ -16,7 +16,7 @@ from graphmem.catalog import lessons
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
 from graphmem.catalog.database import checksum, chunks, distinct_name, marks, table_of
-from graphmem.catalog.keys import hash_of, text_hash
+from graphmem.catalog.keys import hash_of, meaning_hashes
 from graphmem.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time
@@ -30,6 +30,7 @@ ORDER = ("record", "relation", "fact")  # of the tables that rows of files go in
 OWNED = (
     "alias",
     "label",
+    "symptom",
     "signature",
     "expression",
     "line",
@@ -178,11 +179,12 @@ class ChangeApplier:
             vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
             if vectors:
                 self.remove_owned(part, touched)
-        rows, aliases, labels, stale, owned = [], [], [], [], []
+        rows, symptoms, aliases, labels, stale, owned = [], [], [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
-            digest = text_hash(record) if self.catalog.vocabulary.is_searched(record_type) else None
+            hashes = [*meaning_hashes(record)] if self.catalog.vocabulary.is_searched(record_type) else []
+            digest = hashes[0] if hashes else None
             old_digest, place = vectors.get(number, (None, None))
             rows.append(
                 (
@@ -201,6 +203,7 @@ class ChangeApplier:
             )
             if digest:
                 stale.append((number,))
+            symptoms += [(number, other) for other in hashes[1:] if is_live]
             others = record.other_names
             aliases += [(alias, record_type, number) for alias in others]
             labels += [(sort, text, number) for sort, text in labels_of(record)]
@@ -215,6 +218,7 @@ class ChangeApplier:
                 touched.handles |= handles | (was[2] if was else set())
                 touched.moved |= {number} if was else set()
         self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
+        self.connection.executemany("INSERT OR REPLACE INTO symptom VALUES (?,?,NULL)", symptoms)
         self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
         self.connection.executemany("INSERT OR IGNORE INTO label VALUES (?,?,?)", labels)
         self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)

@@ -24,7 +24,7 @@ T = TypeVar("T")
 CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises
 
 CATALOG = "catalog.sqlite"  # the file, in the folder of what is derived
-VERSION = 20  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 22  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
 LEXICAL = (
     "CREATE VIRTUAL TABLE lexical USING fts5(",
@@ -257,9 +257,8 @@ def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> Non
         "run": f"'run' IN ({types})",
         "seen": is_seen.format("lesson"),
     }
-    views |= {
-        table: is_seen.format("record") for table in ("label", "signature", "expression", "line", "error", "standing")
-    }
+    of_records = ("label", "symptom", "signature", "expression", "line", "error", "standing")
+    views |= {table: is_seen.format("record") for table in of_records}
     views["question"] = "EXISTS (SELECT 1 FROM temp.fact AS asked WHERE asked.question = question.text_hash)"
     for table, condition in views.items():
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")

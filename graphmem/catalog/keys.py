@@ -8,10 +8,9 @@ from graphmem.names import row_id
 from graphmem.rules.dedup import signature
 
 
-def text_hash(record: Frozen | None) -> bytes | None:
-    """Return the hash under which the vector of a record is kept; None where it has no search text."""
-    text = record.search_text if isinstance(record, Record) else ""
-    return hash_of(text) if text.strip() else None
+def meaning_hashes(record: Frozen | None) -> dict[bytes, str]:
+    """Return the texts whose vectors find a record, by hash; that of its search text first."""
+    return {hash_of(text): text for text in record.meanings if text.strip()} if isinstance(record, Record) else {}
 
 
 def signature_of(record: MemoryRecord) -> int:

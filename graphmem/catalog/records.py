@@ -191,7 +191,10 @@ class RecordReads(NameReads, FactReads):
 
     def without_vector(self) -> int:
         """Return how many live records have a text and no vector yet."""
-        sql = "SELECT count(*) FROM record WHERE is_live AND text_hash IS NOT NULL AND vector IS NULL"
+        sql = (
+            "SELECT count(*) FROM record WHERE is_live AND text_hash IS NOT NULL AND (vector IS NULL"
+            " OR id IN (SELECT record FROM symptom WHERE vector IS NULL))"
+        )
         (number,) = self.connection.execute(sql).fetchone()
         return int(number)
 
@@ -248,8 +251,9 @@ class RecordReads(NameReads, FactReads):
             yield row[0], parse_record(*row)
 
     def with_text(self, digest: bytes) -> list[int]:
-        """Return the records with this search text, by its hash."""
-        rows = self.connection.execute("SELECT id FROM record WHERE text_hash = ?", (digest,))
+        """Return the records with this search text or symptom, by its hash."""
+        sql = "SELECT id FROM record WHERE text_hash = ? UNION SELECT record FROM symptom WHERE text_hash = ?"
+        rows = self.connection.execute(sql, (digest, digest))
         return [number for (number,) in rows]
 
     def counts_by_type(self) -> dict[str, int]:

@@ -18,7 +18,7 @@ from zlib import crc32
 
 from graphmem.catalog import pca
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
-from graphmem.catalog.keys import hash_of
+from graphmem.catalog.keys import hash_of, meaning_hashes
 from graphmem.catalog.pca import Sketch, best, checksum, product
 from graphmem.constants import SKETCH_ROWS
 from graphmem.model import Feedback
@@ -37,13 +37,17 @@ SPARE_FACTOR = (
     4  # rows of a file for each text, above which it is compacted: texts of other branches are kept until then
 )
 UNSET = "is_live AND text_hash IS NOT NULL AND vector IS NULL"
-TABLES = {"record": UNSET, "question": "vector IS NULL"}  # with texts that have a vector, and which lack one
+TABLES = {"record": UNSET, "symptom": "vector IS NULL", "question": "vector IS NULL"}  # with texts, and which lack one
 NOT_MADE = "NOT EXISTS (SELECT 1 FROM vector WHERE model = :model AND vector.text_hash = {}.text_hash)"
 UNMADE = {  # the same, of a model that is not that of the index
     "record": f"is_live AND text_hash IS NOT NULL AND {NOT_MADE.format('record')}",
+    "symptom": NOT_MADE.format("symptom"),
     "question": NOT_MADE.format("question"),
 }
-ALL_TEXTS = "SELECT text_hash FROM record WHERE text_hash IS NOT NULL UNION SELECT text_hash FROM question"
+ALL_TEXTS = (
+    "SELECT text_hash FROM record WHERE text_hash IS NOT NULL"
+    " UNION SELECT text_hash FROM symptom UNION SELECT text_hash FROM question"
+)
 MOST_COSINE = 1.01  # of two unit vectors, with what rounding adds
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
 AHEAD = 64  # the same, where a model is about to be changed: some are slow, or cost money
@@ -179,12 +183,17 @@ class VectorStore:
             where: what lacks a vector, by table.
         """
         questions = f"SELECT text_hash, NULL FROM question WHERE {where['question']}"
-        sql = f"{questions} UNION ALL SELECT text_hash, min(id) FROM record WHERE {where['record']} GROUP BY text_hash"
+        records = f"SELECT text_hash, min(id) FROM record WHERE {where['record']} GROUP BY text_hash"
+        symptoms = f"SELECT text_hash, min(record) FROM symptom WHERE {where['symptom']} GROUP BY text_hash"
+        sql = f"{questions} UNION ALL {records} UNION ALL {symptoms}"
         missing = self.connection.execute(sql, {"model": self.fingerprint}).fetchall()
         wanted: set[bytes] = set()
         for part in chunks(first):
-            sql = f"SELECT text_hash FROM record WHERE {UNSET} AND id IN ({marks(part)})"
-            wanted.update(digest for (digest,) in self.connection.execute(sql, part))
+            sql = (
+                f"SELECT text_hash FROM record WHERE {UNSET} AND id IN ({marks(part)})"
+                f" UNION SELECT text_hash FROM symptom WHERE record IN ({marks(part)})"
+            )
+            wanted.update(digest for (digest,) in self.connection.execute(sql, part * 2))
         return sorted(missing, key=lambda found: found[0] not in wanted)
 
     @property
@@ -311,12 +320,13 @@ class VectorStore:
 
     def embed(self, missing: Sequence[tuple[bytes, int | None]]) -> None:
         """Embed the texts of some records and questions, and note where their vectors are."""
-        digests = {number: digest for digest, number in missing if number is not None}
+        wanted = {digest for digest, _ in missing}
         texts: dict[bytes, str] = {}
-        for part in chunks(digests):
+        for part in chunks({number for _, number in missing if number is not None}):
             sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
             for row in self.connection.execute(sql, part):
-                texts[digests[row[0]]] = parse_record(*row).search_text
+                found = meaning_hashes(parse_record(*row))
+                texts |= {digest: text for digest, text in found.items() if digest in wanted}
         for questions in chunks(digest for digest, number in missing if number is None):
             sql = f"SELECT question, id, line, crc FROM fact WHERE question IN ({marks(questions)}) GROUP BY question"
             for digest, *row in self.connection.execute(sql, questions):
@@ -409,7 +419,10 @@ class VectorStore:
             pairs = self.placed(record_types)
         measured = cosines(rows[[place for _, place in pairs]], query).tolist()
         found = zip([number for number, _ in pairs], measured, strict=True)
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+        best: dict[int, float] = {}  # of a record by its nearest text
+        for number, cosine in sorted(found, key=lambda pair: (-pair[1], pair[0])):
+            best.setdefault(number, cosine)
+        return [*best.items()][:limit]
 
     def nearest(
         self, rows: "Matrix", query: "Vector", record_types: Collection[str] | None, limit: int
@@ -441,13 +454,21 @@ class VectorStore:
             among: places; None for any.
         """
         where = of_types(record_types)
+        symptoms = (
+            "SELECT record, symptom.vector FROM symptom JOIN record ON id = record WHERE symptom.vector IS NOT NULL"
+        )
+        if record_types is not None:
+            symptoms += f" AND record_type IN ({marks(record_types)})"
         if among is None:
-            sql = f"SELECT id, vector FROM record WHERE {where}"
-            return self.connection.execute(sql, (*(record_types or ()),)).fetchall()
+            sql = f"SELECT id, vector FROM record WHERE {where} UNION ALL {symptoms}"
+            return self.connection.execute(sql, (*(record_types or ()),) * 2).fetchall()
         found: list[tuple[int, int]] = []
         for part in chunks(among):  # left to itself the planner reads the whole record type
-            sql = f"SELECT id, vector FROM {self.by_place} WHERE {where} AND vector IN ({marks(part)})"
-            found += self.connection.execute(sql, (*(record_types or ()), *part))
+            sql = (
+                f"SELECT id, vector FROM {self.by_place} WHERE {where} AND vector IN ({marks(part)})"
+                f" UNION ALL {symptoms} AND symptom.vector IN ({marks(part)})"
+            )
+            found += self.connection.execute(sql, (*(record_types or ()), *part) * 2)
         return found
 
     def has_records(self, record_types: Collection[str] | None, number: int) -> bool:
@@ -504,17 +525,27 @@ class VectorStore:
                 self.keep("sketch_sum", self.sketch.checksum())
 
     def cosines_of(self, ids: Collection[int], query: "Vector") -> dict[int, float]:
-        """Return the cosines of a unit vector with those of some records, where these have one; 0 for damaged ones."""
-        places: dict[int, int] = {}
+        """
+        Return the cosines of a unit vector with those of some records, where these have one; 0 for damaged ones.
+
+        Of a record with a symptom it is the larger one, of its search text or of its symptom.
+        """
+        places: list[tuple[int, int]] = []
         for part in chunks(ids if self.is_current else ()):
-            sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
-            places |= dict(self.connection.execute(sql, part).fetchall())
+            sql = (
+                f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
+                f" UNION ALL SELECT record, vector FROM symptom WHERE record IN ({marks(part)}) AND vector IS NOT NULL"
+            )
+            places += self.connection.execute(sql, part * 2)
         if not places:
             return {}
-        rows = self.rows()[list(places.values())]
+        rows = self.rows()[[place for _, place in places]]
         measured = cosines(rows, query)
         measured[~is_unit(rows)] = 0
-        return dict(zip(places, measured.tolist(), strict=True))
+        found: dict[int, float] = {}
+        for (number, _), cosine in zip(places, measured.tolist(), strict=True):
+            found[number] = max(cosine, found.get(number, -1.0))
+        return found
 
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one that is not damaged."""
@@ -653,7 +684,7 @@ def kept(catalog: Reads) -> dict[str, int]:
 
 def text_count(catalog: Reads) -> int:
     """Return how many texts of the store are found by meaning: those of live records, and what was asked."""
-    live = "SELECT text_hash FROM record WHERE is_live AND text_hash IS NOT NULL UNION SELECT text_hash FROM question"
+    live = ALL_TEXTS.replace("WHERE", "WHERE is_live AND", 1)
     (number,) = catalog.connection.execute(f"SELECT count(*) FROM ({live})").fetchone()
     return int(number)
 

@@ -280,6 +280,14 @@ class LexicalIndex(Index):
         held = [term for term in rarity if self.connection.execute(sql, (f'"{term}"', number)).fetchone()]
         return sum(rarity[term] for term in held) / sum(rarity.values())
 
+    def held(self, text: str, other: str) -> float:
+        """Return the share of a text's terms, weighed by rarity among the records, that another text holds."""
+        total, counts = self.total, self.counts(query_terms(text))
+        rarity = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+        stems, there = self.stems([*rarity]), {*self.stems(query_terms(other))}
+        held = sum(rarity[term] for term, stem in zip(rarity, stems, strict=True) if stem in there)
+        return held / sum(rarity.values()) if rarity else 0.0
+
 
 def flattening(words: int, mean: float) -> float:
     """Return how often a record of some words holds a phrase where BM25 gives it half of what more would ever bring."""

@@ -12,11 +12,16 @@ from graphmem.cli.paths import from_here
 from graphmem.contract.feedback import FeedbackRequest, Reported
 from graphmem.contract.records import Changed, EditRequest, ForgetRequest, RenameRequest, RestoreRequest
 from graphmem.errors import Usage
+from graphmem.model.failure import Identity
 
 Trigger = Annotated[
     str | None, typer.Option("--trigger", metavar="TEXT", help="What was observed, or when it applies.")
 ]
 Fix = Annotated[str | None, typer.Option("--fix", metavar="TEXT", help="What resolves a failure.")]
+Symptom = Annotated[
+    str | None, typer.Option("--symptom", metavar="TEXT", help="A failure in plain words, as a person would report it.")
+]
+HoldsFor = Annotated[Identity | None, typer.Option("--holds-for", help="What the fix of a failure holds for.")]
 Insight = Annotated[str | None, typer.Option("--insight", metavar="TEXT", help="What a pattern says to do.")]
 Match = Annotated[
     str | None, typer.Option("--match", metavar="RE", help="Regular expression that finds a failure in a log.")
@@ -43,6 +48,8 @@ def edit(
     ref: str,  # before the options of the command
     trigger: Trigger = None,
     fix: Fix = None,
+    symptom: Symptom = None,
+    holds_for: HoldsFor = None,
     insight: Insight = None,
     match: Match = None,
     cost: Cost = None,
@@ -82,6 +89,8 @@ def edit(
     named: dict[str, Any] = {
         "trigger": trigger,
         "fix": fix,
+        "symptom": symptom,
+        "holds_for": holds_for,
         "insight": insight,
         "match": match,
         "cost": cost,

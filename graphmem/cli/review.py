@@ -101,7 +101,7 @@ def show(invocation: Invocation, answer: CandidateList) -> None:
 @app.command(epilog='Example: graphmem review accept c3f2a91c0 --insight "wrap errors of other packages"')
 @passes(
     "candidates.accept", AcceptCandidateRequest, arguments=1, id=ID, into=Taken("REF"), fix=Taken("TEXT"),
-    insight=Taken("TEXT"), trigger=Taken("TEXT"), at_least=Taken(flag="--all-at-least"),
+    insight=Taken("TEXT"), trigger=Taken("TEXT"), symptom=Taken("TEXT"), at_least=Taken(flag="--all-at-least"),
 )  # fmt: skip
 def accept(invocation: Invocation, answer: ReviewedList) -> None:
     """Write a candidate as records, with your words in the place of its own; undo takes it back."""

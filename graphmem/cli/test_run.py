@@ -115,6 +115,7 @@ def of_a_pass(answer: Ran, folder: str | None = None) -> Iterator[str]:
     yield f"{'' if answer.helped else 'what failed before passes now; '}to remember what fixed it:"
     program = ["graphmem", *(["--dir", folder] if folder else [])]
     for error in answer.unknown:
-        yield f"    {shell.command(*program, 'add', 'failure', '--trigger', visible(error), '--fix', '…')}"
+        words = ("add", "failure", "--trigger", visible(error), "--symptom", "…", "--fix", "…")
+        yield f"    {shell.command(*program, *words)}"
     for ref in answer.unfixed:
         yield f"    {shell.command(*program, 'edit', ref, '--fix', '…')}"

@@ -46,7 +46,8 @@ Record what is certain, holds beyond this session, and would have saved you time
 If the tools of the MCP server `graphmem` are there, call `feedback` and `remember`; these commands do the same.
 
 1. For each record that you tried: `graphmem feedback REF --helped`, or `graphmem feedback REF --failed --note "why"`.
-2. For each error that was fixed and not known: `graphmem add failure --trigger "the error" --fix "what fixed it"`.
+2. For each error that was fixed and not known: `graphmem add failure --trigger "the error" --fix "what fixed it"
+   --symptom "the failure in plain words, as a person would report it"`.
 3. For what works in general: `graphmem add pattern --trigger "when" --insight "what to do"`.
 4. For each decision: `graphmem session decide "what" --because "why"`.
 5. For each constraint that was set: `graphmem session constrain "what must hold"`.

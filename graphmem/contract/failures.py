@@ -19,6 +19,7 @@ from graphmem.contract.parameters import (
     Verbatim,
 )
 from graphmem.contract.records import AddRequest, VersionSource
+from graphmem.model.failure import Identity
 
 
 class AddFailureRequest(AddRequest):
@@ -28,6 +29,13 @@ class AddFailureRequest(AddRequest):
 
     trigger: str = Field(description="The error as it was observed")
     fix: str | None = Field(None, description="What resolves the failure")
+    symptom: str | None = Field(
+        None, description="The failure in plain words, as a person would report it: one sentence, up to 300 characters"
+    )
+    holds_for: Identity | None = Field(
+        None,
+        description="What the fix holds for: rule (any names), names (the same names), message, frame (this function)",
+    )
     name: Name = None
     match: str | None = Field(None, description="Regular expression that finds the failure in a log")
     cost: float | None = Field(None, description="What the failure cost, in thousands of tokens")

@@ -146,6 +146,9 @@ class AcceptCandidateRequest(Request):
     id: str | None = Field(None, description="Id of the candidate, or its first characters")
     trigger: str | None = Field(None, description="The error as it was observed; the constraint, or the decision")
     fix: str | None = Field(None, description="What resolves the failure")
+    symptom: str | None = Field(
+        None, description="The failure in plain words, as a person would report it: one sentence"
+    )
     insight: str | None = Field(None, description="What to do then; the reasoning of a decision")
     name: str | None = Field(None, description="Name of the failure, or of the only record")
     tags: tuple[str, ...] | None = Field(None, description="Tags")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from graphmem.contract.verdict import Verdict
-from graphmem.logs.formats import Identity
 from graphmem.logs.message import MessagePart, MessageTemplate, plain, same_names, within
 from graphmem.logs.problem import LogProblem
+from graphmem.model.failure import Identity
 
 ORDER: tuple[Verdict, ...] = ("same", "same_rule", "unclear", "other")
 NARROWER: tuple[Identity, ...] = ("frame", "names", "message", "rule")

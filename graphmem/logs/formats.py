@@ -18,10 +18,10 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import re2
 
+from graphmem.model.failure import Identity
 from graphmem.system import foreign
 
 Kind = Literal["problem", "test", "begin", "pass", "frame", "call", "outer", "more", "file", "place", "skip"]
-Identity = Literal["rule", "names", "message", "frame"]
 FAMILIES = "general compilers linters tests packages builds runtime databases infrastructure vcs network".split()
 # Short forms in patterns. A place is a file with a line; each part of it is optional where a tool leaves it out.
 MACROS = {

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
-from graphmem.logs.formats import Identity
 from graphmem.logs.message import MessagePart, MessageTemplate, message_of
+from graphmem.model.failure import Identity
 
 TRIGGER_LINES, TRIGGER = 8, 400  # lines of a trigger, and characters of one of them
 BARE = re.compile(r"\w*Assert\w*|.*ExpectationNotMet\w*|ComparisonFailure|failure", re.IGNORECASE)  # checks of tests

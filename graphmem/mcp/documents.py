@@ -45,7 +45,7 @@ PROMPTS = [
 RETRO = """Look back at this session and put what it taught into the project's memory.
 
 1. For every record that recall returned and you tried: feedback, with helped, and with asked from that answer.
-2. For every error that was understood and fixed: remember, kind failure, with trigger and fix.
+2. For every error that was understood and fixed: remember, kind failure, with trigger, fix and symptom.
 3. For what works and will be needed again: remember, kind pattern. For every decision: remember, kind decision.
 4. If the task is done: remember, kind experience.
 

@@ -385,11 +385,11 @@ TOOLS = {
         ),
         Tool(
             "remember",
-            "Record what was learned, once it is certain. The answer says whether it is new (created), merged into "
+            "Record what was learned, once it is certain. The answer says whether it is created, merged into "
             "its like, or a variant of another. No secrets: the memory goes into git.",
             Parameters(
                 {
-                    "failure": ToolOperation("failures.add", f"trigger fix {NOTED} replace"),
+                    "failure": ToolOperation("failures.add", f"trigger fix symptom {NOTED} replace"),
                     "pattern": ToolOperation("patterns.add", f"trigger insight {NOTED} replace"),
                     "lesson": ToolOperation("lessons.add", f"description type {NOTED} replace"),
                     "decision": ToolOperation("sessions.decide", "decision reasoning"),
@@ -398,19 +398,17 @@ TOOLS = {
                         "experiences.add", "task_type description approach outcome lessons tags supersedes"
                     ),
                     "candidate": ToolOperation(
-                        "candidates.accept", "id trigger fix insight tags", renamed={"id": "candidate"}
+                        "candidates.accept", "id trigger fix symptom insight tags", renamed={"id": "candidate"}
                     ),
                 },
                 choice="kind",
                 meaning="Required: failure: trigger; pattern: trigger, insight; lesson: description; "
-                "decision: decision; constraint: constraint; "
-                "experience: task_type, description, approach, outcome, lessons; "
-                "candidate: candidate",
+                "experience: task_type, description, approach, outcome, lessons; others: the field of that name",
                 words={
                     "tags": "Tags",
                     "files": "Files it is about",
                     "cites": "Code it is about: path, path:symbol or path:symbol@commit",
-                    "supersedes": "The record that this one replaces",
+                    "supersedes": "Record it replaces",
                     "replace": "In a merge, make the new texts current",
                     "type": "lesson: a preference is injected at once, others after two runs",
                     "decision": "What was decided",
@@ -421,6 +419,7 @@ TOOLS = {
                     "candidate": "Its id",
                     "trigger": "The error; pattern: when it applies",
                     "fix": "What resolves it",
+                    "symptom": "What one does and why it fails",
                 },
             ),
             dict.fromkeys(("failure", "pattern", "lesson", "decision", "constraint", "experience"), changed)
@@ -430,7 +429,7 @@ TOOLS = {
         Tool(
             "feedback",
             "Report whether a recalled record helped, right after trying it; with asked from the answer that "
-            "showed it. Answers rank by these reports.",
+            "showed it. Answers rank by it.",
             Parameters({"": ToolOperation("feedback", "ref helped wrong note asked")}),
             {"": reported},
             is_read_only=False,

@@ -6,11 +6,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Strict, ValidationInfo, model_validator
 
 from graphmem.model.expression import Malformed, refuse_malformed
-from graphmem.model.field import MATCH_CHARACTERS, Flag, Limit, Number, Text
+from graphmem.model.field import MATCH_CHARACTERS, SYMPTOM_CHARACTERS, TEXT_BYTES, Flag, Limit, Line, Number, Text
 from graphmem.model.record import CHECKED, Triggered
 from graphmem.names import slug
 
 Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
+Sentence = Annotated[Line, Limit(TEXT_BYTES, characters=SYMPTOM_CHARACTERS)]
+Identity = Literal["rule", "names", "message", "frame"]  # what makes a problem the same one when it comes again
 
 
 TRACEBACK = "Traceback (most recent call last)"
@@ -26,6 +28,8 @@ class Failure(Triggered):
     advises = (("fix", "fix"),)
 
     kind: Literal["failure"]
+    symptom: Sentence | None = None  # in plain words, as a person would report it; found by meaning on its own
+    holds_for: Identity | None = None  # what its fix holds for; without it, what the tool's format says
     fix: Text | None = None
     match: Expression | None = None  # in RE2's syntax or that of `regex`; finds the failure in logs
     cost: Number | None = None  # thousands of tokens it took to learn
@@ -33,9 +37,12 @@ class Failure(Triggered):
 
     @classmethod
     def completed(cls, values: Any) -> Any:
-        """Leave out an empty fix: the failure is unsolved."""
-        if isinstance(values, dict) and isinstance(fix := values.get("fix"), str) and not fix.strip():
-            values = {name: value for name, value in values.items() if name != "fix"}
+        """Leave out an empty fix, as the failure is unsolved, and an empty symptom."""
+        if isinstance(values, dict):
+            empty = {
+                name for name in ("fix", "symptom") if isinstance(text := values.get(name), str) and not text.strip()
+            }
+            values = {name: value for name, value in values.items() if name not in empty} if empty else values
         return super().completed(values)
 
     @model_validator(mode="after")
@@ -67,3 +74,7 @@ class Failure(Triggered):
     @property
     def search_text(self) -> str:
         return f"{self.trigger}\n{self.fix}" if self.fix else self.trigger
+
+    @property
+    def meanings(self) -> tuple[str, ...]:
+        return (self.search_text, self.symptom) if self.symptom else (self.search_text,)

@@ -17,6 +17,7 @@ LIST_ITEMS = 100  # items of a list that people write
 GROWING_ITEMS = 10_000  # items of a list that grows by itself: sources, aliases, alternates
 VALUE_BYTES = 4 * 1024  # UTF-8 bytes of an entity's value
 MATCH_CHARACTERS = 1_000  # characters of a match expression
+SYMPTOM_CHARACTERS = 300  # characters of a symptom
 
 
 @dataclass(frozen=True)

@@ -289,15 +289,20 @@ class Record(Frozen):
         return ""
 
     @property
+    def meanings(self) -> tuple[str, ...]:
+        """The texts whose vectors find the record: its search text first; none where it is not searched."""
+        return (self.search_text,) if self.search_text else ()
+
+    @property
     def indexed_text(self) -> str:
         """
-        The text whose words find the record: its search text, what merges set aside beside it, and what an import kept.
+        The text whose words find the record: what its vectors are of, what merges set aside, and what an import kept.
 
         An import keeps what has no place of its own in a field that begins with ``x_``, such as the notes of an issue.
         """
         aside = (found.text for found in self.alternates if found.field not in ("name", "match"))
         kept = (value for name, value in (self.model_extra or {}).items() if name.startswith("x_"))
-        return "\n".join((self.search_text, *aside, *texts_in(list(kept))))[:INDEXED_CHARACTERS]
+        return "\n".join((*self.meanings, *aside, *texts_in(list(kept))))[:INDEXED_CHARACTERS]
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

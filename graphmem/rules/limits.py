@@ -9,6 +9,8 @@ from graphmem.model.field import TEXT_BYTES, Limit
 from graphmem.model.record import Frozen, limits, row_fields
 from graphmem.versions import pairs
 
+PLACEHOLDER = "…"  # of a text, in the commands that answers offer
+
 
 def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None:
     """
@@ -43,10 +45,11 @@ def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
     """
     for name in texts(model):
         value = given.get(name)
-        if isinstance(value, str) and not value.strip():
+        if isinstance(value, str) and value.strip() in ("", PLACEHOLDER):
             needed = model.model_fields[name].is_required()
             hint = "say it in words" if needed else f"say it in words, or leave it out; edit --unset {name} removes it"
-            raise BadInput(f"{model.__name__.lower()}: {name} is empty", hint=hint, details={"field": name})
+            found = "is empty" if not value.strip() else f"is {PLACEHOLDER!r}, a placeholder"
+            raise BadInput(f"{model.__name__.lower()}: {name} {found}", hint=hint, details={"field": name})
 
 
 @cache

@@ -21,7 +21,7 @@ from graphmem.catalog import changes
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError, table_of
 from graphmem.catalog.files import Stamp
-from graphmem.catalog.keys import text_hash
+from graphmem.catalog.keys import meaning_hashes
 from graphmem.constants import FILE_BYTES, REPAIR_COMMAND
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable
@@ -239,8 +239,8 @@ class SyncedLedger:
         lines = self.catalog.record_lines() if purges else ()
         found = {number: row for number, line in lines if purges.purged_at(row := decode(line), self.symmetric)}
         if found:
-            texts = {text_hash(self.catalog.stored(number)) for number in found}
-            kept = traces_of(found.values(), hashes=purges.hashes, digests=filter(None, texts))
+            texts = {digest for number in found for digest in meaning_hashes(self.catalog.stored(number))}
+            kept = traces_of(found.values(), hashes=purges.hashes, digests=texts)
             with contextlib.suppress(OSError):  # a store that can only be read has no traces that could be cleared
                 traces.keep(self.layout.purge, kept)
 

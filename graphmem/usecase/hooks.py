@@ -425,7 +425,7 @@ def report(parts: Sequence[HookText], asked: str) -> str:
 def offered(ran: Ran) -> Said:
     """Return the commands that keep what only the agent knows, after a failure was solved."""
     parts = [
-        HookText(f"offer {mark(error)}", remember("add", "failure", "--trigger", visible(error)))
+        HookText(f"offer {mark(error)}", remember("add", "failure", "--trigger", visible(error), "--symptom", "…"))
         for error in ran.unknown
     ]
     parts += [HookText(f"offer {mark(ref)}", remember("edit", ref)) for ref in ran.unfixed]

@@ -22,6 +22,8 @@
 // param  trigger              STRING
 // param  versions             STRING[]
 // param  check_after          STRING
+// param  symptom              STRING
+// param  holds_for            STRING
 // param  fix                  STRING
 // param  match                STRING
 // param  cost                 DOUBLE
@@ -50,6 +52,8 @@ SET
   n.`trigger` = $trigger,
   n.`versions` = $versions,
   n.`check_after` = $check_after,
+  n.`symptom` = $symptom,
+  n.`holds_for` = $holds_for,
   n.`fix` = $fix,
   n.`match` = $match,
   n.`cost` = $cost,

@@ -19,6 +19,7 @@ ADDED = {
     "demo project", "diff --markdown", "doctor --yes", "dump --output",
     "edit --check-after", "edit --cite", "edit --cost",
     "events --follow", "edit --description", "edit --file", "edit --fix", "edit --flaky", "edit --framework",
+    "edit --holds-for", "edit --symptom",
     "edit --insight", "edit --match", "edit --missing-ok",
     "edit --objective", "edit --saved", "edit --set", "edit --source", "edit --trigger", "edit --value",
     "edit --version",

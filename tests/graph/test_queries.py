@@ -19,7 +19,6 @@ from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabular
 from tests.sample import open_memory, task_row
 from tests.source import MODULES, nodes
 
-
 QUERIES = list(all_stored().values())
 READS = [query for query in QUERIES if not query.is_write]
 VOCABULARY = Vocabulary(

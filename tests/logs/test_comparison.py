@@ -7,7 +7,7 @@ import pytest
 from graphmem.contract.verdict import Verdict
 from graphmem.logs.comparison import compare, judged
 from graphmem.logs.diagnosis import diagnose, statement
-from graphmem.logs.formats import Identity
+from graphmem.model.failure import Identity
 
 TRACE = (
     'Traceback (most recent call last):\n  File "/srv/app/{file}", line {line}, in {function}\n    {code}\n{error}\n'

@@ -160,7 +160,7 @@ def rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> 
     """Yield the rows of the records of a candidate, and of the edge between a pattern and its failure."""
     parts = [("failure", one.failure), ("pattern", one.pattern), *((str(part["kind"]), part) for part in one.other)]
     said = {"trigger": request.trigger, "fix": request.fix, "insight": request.insight, "constraint": request.trigger}
-    said |= {"decision": request.trigger, "reasoning": request.insight}
+    said |= {"decision": request.trigger, "reasoning": request.insight, "symptom": request.symptom}
     refs = dict[str, str]()
     for kind, part in parts:
         if not part:

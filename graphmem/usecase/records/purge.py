@@ -12,7 +12,7 @@ import orjson
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
-from graphmem.catalog.keys import hash_of, text_hash
+from graphmem.catalog.keys import hash_of, meaning_hashes
 from graphmem.catalog.vectors import has_vector
 from graphmem.contract.records import Purged, PurgeRequest
 from graphmem.errors import GraphmemError, Refused, Unavailable, Usage
@@ -272,7 +272,7 @@ def orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:
     reports = catalog.reports_with_texts()
     questions = {number: hash_of(report.question) for number, report in reports.items() if report.question}
     gone = plan.removed | {number for number, report in plan.reports.items() if report.question is None}
-    digests = {digest for record in plan.records.values() if (digest := text_hash(record))}
+    digests = {digest for record in plan.records.values() for digest in meaning_hashes(record)}
     digests |= {digest for number, digest in questions.items() if number in gone}
     found: list[bytes] = []
     for digest in sorted(digests - {digest for number, digest in questions.items() if number not in gone}):

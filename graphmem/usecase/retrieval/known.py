@@ -6,7 +6,7 @@ from heapq import nlargest
 from graphmem.catalog.words import query_terms
 from graphmem.constants import DEFAULT_MODEL, EXACT_RELEVANCE, OTHER_WORD, RIVALS, SAME_QUESTION
 from graphmem.contract.query import Certainty, Found, Hit
-from graphmem.model import Record
+from graphmem.model import Failure, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import split_ref
 from graphmem.rules.known import (
@@ -16,6 +16,7 @@ from graphmem.rules.known import (
     Likely,
     Signs,
     certainty,
+    described,
     judged,
     lead,
     overlap,
@@ -36,6 +37,8 @@ def known_of(
     evidence: Mapping[int, Evidence],
     relevances: Mapping[int, float],
     occasions: Occasions,
+    *,
+    tells_problem: bool,
 ) -> tuple[Certainty, float]:
     """
     Return how certain it is that the first result answers a text, and how likely.
@@ -45,6 +48,7 @@ def known_of(
         hits: the results; the first one is judged.
         evidence, relevances: of all candidates, however many of them are shown.
         occasions: what was reported when something like the text was asked.
+        tells_problem: the text holds a message; else it may describe what happens, and symptoms are asked.
     """
     if not hits:
         return "none", 0.0
@@ -55,6 +59,8 @@ def known_of(
     assert number is not None  # it was just found
     signs, sides = signs_of(snapshot, text, number, record, evidence, relevances)
     likely = judged(signs.values, sides, fitted(snapshot))
+    if not tells_problem and (by_symptom := likely_described(snapshot, text, number, evidence)) is not None:
+        likely = Likely(likely.related, max(likely.same, by_symptom))
     if hits[0].verdict in ("other", "same_rule"):
         likely = Likely(likely.related, min(likely.same, OTHER_WORD))
     elif evidence[number].exact or hits[0].verdict == "same" or has_answered(occasions.reports.get(number, NO_REPORTS)):
@@ -100,6 +106,26 @@ def signs_of(
         exact=max(found.exact, found.expression),
     )
     return signs, sides_of(text, record)
+
+
+def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mapping[int, Evidence]) -> float | None:
+    """
+    Return how likely a text describes a failure and what solves it, by its symptoms; None where it has none.
+
+    The trigger of a pattern is a symptom of the failures that it solves.
+    """
+    if fitted(snapshot) is not BY_MEANING:
+        return None
+    kin = {step.far for way in ("in", "out") for step in snapshot.catalog.steps([number], ["solves"], way)}
+    records = snapshot.catalog.records({number, *kin})
+    symptoms = {other: record.symptom for other, record in records.items() if isinstance(record, Failure)}
+    symptoms |= {other: record.trigger for other, record in records.items() if isinstance(record, Pattern) and kin}
+    said = {other: symptom for other, symptom in symptoms.items() if symptom and other in evidence}
+    if not said:
+        return None
+    nearest = max(evidence[other].semantic for other in said)
+    others = max((found.semantic for other, found in evidence.items() if other not in records), default=0.0)
+    return described(nearest, nearest - others, max(snapshot.lexical.held(symptom, text) for symptom in said.values()))
 
 
 def sides_of(text: str, record: Record) -> Comparison | None:

@@ -272,9 +272,11 @@ def is_vague(record: Record) -> bool:
     """Return whether the trigger of a failure does not tell by itself which one it is."""
     if not isinstance(record, Failure):
         return False
-    found = statement(record.trigger)
+    found, held = statement(record.trigger), record.holds_for
     return all(
-        one.is_outer or (one.by == "frame" and not (one.frame or one.test or one.said.is_about)) for one in found
+        one.is_outer
+        or ((held or one.by) == "frame" and not (one.frame or one.test or (one.said.is_about and not held)))
+        for one in found
     )
 
 

@@ -134,7 +134,10 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
     evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
     ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
     hits, left_out = least_doubted(snapshot, question, ranked, limit, is_strict=request.strict)
-    certainty, likely = known_of(snapshot, gist, hits, evidence, relevances, question.occasions)
+    tells_problem = any(one.is_read and (one.tool or one.code) for one in question.problems)
+    certainty, likely = known_of(
+        snapshot, gist, hits, evidence, relevances, question.occasions, tells_problem=tells_problem
+    )
     search = "lexical" if question.vector is None else "semantic+lexical"
     reranker = snapshot.reranker.name if snapshot.reranker and is_reranked else None
     return Found.model_validate(
@@ -448,7 +451,7 @@ def judgement_of(record: Record, problems: Sequence[LogProblem]) -> Judged | Non
     """Return whether problems are those of a failure, of its triggers the nearest one; None of another record."""
     if not isinstance(record, Failure):
         return None
-    found = (judged(statement(trigger), problems) for trigger in record.texts("trigger"))
+    found = (judged(statement(trigger), problems, record.holds_for) for trigger in record.texts("trigger"))
     return min(found, key=lambda one: ORDER.index(one.verdict), default=None)
 
 
