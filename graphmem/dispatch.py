@@ -151,11 +151,10 @@ def opened(client: Client, use_case: Callable[..., Any], *, is_real: bool) -> Ab
 
 
 def lines_of(log: Log) -> Iterator[bytes]:
-    """Yield the lines of a log as bytes, whether it is one text or lines."""
-    given = [log] if isinstance(log, bytes | str) else log
-    for part in given:
-        data = encoded(part) if isinstance(part, str) else part
-        yield from data.splitlines(keepends=True) if isinstance(log, bytes | str) else (data,)
+    """Return the lines of a log as bytes, whether it is one text or lines."""
+    if isinstance(log, bytes | str):
+        return iter((encoded(log) if isinstance(log, str) else log).splitlines(keepends=True))
+    return (encoded(part) if isinstance(part, str) else part for part in log)
 
 
 def encoded(text: str) -> bytes:

@@ -1,7 +1,7 @@
 """What is of the project in an output, without what graphmem showed there of the user's own store."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 
 from graphmem.system.user import OF_USER
 
@@ -26,13 +26,12 @@ class OwnLines:
             self.column = None
         return self.column is None and not IN_JSON.search(line)
 
-
-def own_log(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a log, an empty one for each that is not the project's."""
-    own = OwnLines()
-    for line in lines:
-        is_plain = own.column is None and b"user" not in line
-        yield line if is_plain or own.has(line.decode("latin-1")) else b"\n"
+    def of(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        """Return the next lines of a log, an empty one for each that is not the project's."""
+        text = b"\n".join(lines)
+        if self.column is None and OF_USER.encode() not in text and b'"user"' not in text:
+            return lines
+        return [line if self.has(line.decode("latin-1")) else b"" for line in lines]
 
 
 def own_text(output: str, command: str = "") -> str:

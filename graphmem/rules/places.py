@@ -28,7 +28,8 @@ KEPT = frozenset(
     " supersedes unset untag tag tags edited origin proven".split()
 )
 MOST_DEPTH = 100  # of values in each other
-SIGNS = re.compile(rb"/(?:home|Users|root|tmp|var)\b|[A-Za-z]:[\\/]", re.IGNORECASE)
+SIGNS = re.compile(rb"/(?:home|users|root|tmp|var)\b|[a-z]:[\\/]", re.IGNORECASE)
+FOLDERS = (b"/home", b"/users", b"/root", b"/tmp", b"/var")
 
 
 class Places:
@@ -46,7 +47,9 @@ class Places:
 
     def may_be_in(self, line: bytes) -> bool:
         """Return whether a text in UTF-8 may hold such a path; most do not, and a look is cheaper than a search."""
-        return SIGNS.search(line) is not None or any(place in line for place in self.own)
+        lower = line.lower()
+        has_sign = any(place in lower for place in FOLDERS) or b":\\" in line or line.count(b":/") > line.count(b"://")
+        return (has_sign and SIGNS.search(line) is not None) or any(place in line for place in self.own)
 
     def shortened(self, text: str) -> str:
         """Return a text with paths below the root as they are from there, homes as ~, and temporary folders cut."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graphmem import Memory
 from graphmem.constants import EXPRESSION_TIMEOUT_S, LOG_TIMEOUT_S
 from graphmem.model.expression import Malformed, refuse_malformed
-from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.expressions import Matcher, blocks, pieces
 from tests.model.test_expression import EXPRESSIONS, FLAGS
 from tests.pace import patience, within
 from tests.sample import data, failure
@@ -46,7 +46,7 @@ def took(work: Callable[[], object]) -> float:
 
 
 def search(matcher: Matcher, log: bytes) -> set[int]:
-    return {key for block in blocks(lines_of(log.split(b"\n"))) for key, _ in matcher.find(block)}
+    return {key for block in blocks(pieces(log.split(b"\n"))) for key, _ in matcher.find(block)}
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])

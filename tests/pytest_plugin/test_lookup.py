@@ -7,7 +7,7 @@ from tests.usecase.retrieval.test_match import traceback
 
 def test_only_what_is_sure_is_shown(memory: Memory) -> None:
     memory.failures.add(traceback(), name="no-id", fix="number the rows")
-    other = memory.ran(["pytest"], status=1, log=traceback(function="discount"))
+    other = memory.ran(["pytest"], status=1, log=traceback(key="sku"))
     assert other.log is not None and [hit.by for hit in other.log.results] == ["near"]
     assert list(known(other)) == []
     same = memory.ran(["pytest"], status=1, log=traceback("/ci", 88))

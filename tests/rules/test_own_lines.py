@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphmem.rules.own_lines import own_log, own_text
+from graphmem.rules.own_lines import OwnLines, own_text
 
 KEPT = [
     "E   ValueError: boom",
@@ -33,7 +33,11 @@ def test_what_is_of_the_user_is_left_out_wherever_it_is(shown: list[str], place:
     lines = [*KEPT[:place], *shown, *KEPT[place:]]
     assert own_text("\n".join(lines)).splitlines() == KEPT
     kept = [*KEPT[:place], *[""] * len(shown), *KEPT[place:]]
-    assert b"".join(own_log(f"{line}\n".encode() for line in lines)).decode().splitlines() == kept
+    for size in (1, 2, len(lines)):  # however it comes in pieces
+        own = OwnLines()
+        pieces = (lines[start : start + size] for start in range(0, len(lines), size))
+        found = [text.decode() for piece in pieces for text in own.of([line.encode() for line in piece])]
+        assert found == kept
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ Decision: docs/decisions/0008-matching-a-log.md.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import count, islice, repeat
 from time import thread_time
 from typing import NamedTuple
 
@@ -24,6 +26,7 @@ from graphmem.constants import (
 from graphmem.logs.line import ESCAPES
 from graphmem.model.expression import Expression, Malformed, linear_options
 
+FEW_LINES = 16  # that are taken together
 ESCAPES_OF_A_LOG = re.compile(ESCAPES.pattern.encode())
 
 
@@ -35,15 +38,55 @@ class Line(NamedTuple):
     is_cut: bool
 
 
-def lines_of(raw: Iterable[bytes]) -> Iterator[Line]:
-    """Yield lines without their ends as they are looked at: in UTF-8, without colours, no longer than is sensible."""
-    for number, line in enumerate(raw, 1):
-        text = line[:LOG_LINE_BYTES]
-        if b"\x1b" in text:
-            text = ESCAPES_OF_A_LOG.sub(b"", text)
-        if not text.isascii():
-            text = text.decode(errors="replace").encode()
-        yield Line(number, text.rstrip(b"\r"), len(line) > LOG_LINE_BYTES)
+def pieces(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield the lines of a log, with their ends or without, in pieces of about the same size."""
+    piece, left = list[bytes](), iter(lines)
+    size = 0
+    while some := list(islice(left, FEW_LINES)):
+        piece += some
+        size += sum(map(len, some)) + FEW_LINES
+        if size >= LOG_BLOCK_BYTES:
+            yield piece
+            piece, size = [], 0
+    if piece:
+        yield piece
+
+
+def lines_of(piece: Sequence[bytes], first: int = 1) -> list[Line]:
+    """
+    Return lines without their ends as they are looked at: in UTF-8, without colours, no longer than is sensible.
+
+    Args:
+        first: the number of the first one.
+    """
+    text = b"\n".join(piece)
+    if text.isascii() and max(map(len, piece)) <= LOG_LINE_BYTES and b"\x1b" not in text:
+        is_bare = b"\r" not in text and text.count(b"\n") == len(piece) - 1
+        texts = piece if is_bare else [line.rstrip(b"\r\n") for line in piece]
+        # Most lines of most logs: no function in Python is called for each.
+        return [*map(MADE, zip(count(first), texts, repeat(False)))]
+    return [Line(number, shown(line), len(line) > LOG_LINE_BYTES) for number, line in enumerate(piece, first)]
+
+
+def shown(line: bytes) -> bytes:
+    """Return one line as it is looked at."""
+    text = line[:LOG_LINE_BYTES]
+    if b"\x1b" in text:
+        text = ESCAPES_OF_A_LOG.sub(b"", text)
+    if not text.isascii():
+        text = text.decode(errors="replace").encode()
+    return text.rstrip(b"\r\n")
+
+
+def blocks(found: Iterable[Sequence[bytes]]) -> Iterator[list[Line]]:
+    """Yield the lines of a text, which comes in pieces, as they are looked at."""
+    number = 1
+    for piece in found:
+        yield lines_of(piece, number)
+        number += len(piece)
+
+
+MADE: Callable[[tuple[int, bytes, bool]], Line] = partial(tuple.__new__, Line)
 
 
 class Matcher:
@@ -114,11 +157,12 @@ class Matcher:
         """Return, in the order of the lines, what hits in the next piece of the text, and the line where it begins."""
         if not self.made or self.is_spent:
             return []
-        self.size += size_of(block)
+        text = b"\n".join([line.text for line in block])
+        self.size += len(text) + 1
         began = thread_time()
         self.deadline = began + self.seconds + self.seconds_a_mib * self.size / 2**20 - self.used
-        hits = [*(self.in_lines(block) if block else ()), *self.across(self.tail, block, is_end=is_end)]
-        self.tail = last([*self.tail, *block])
+        hits = [*(self.in_lines(block, text) if block else ()), *self.across(self.tail, block, is_end=is_end)]
+        self.tail = block if len(text) >= LOG_SPAN_BYTES else last([*self.tail, *block])
         self.used += thread_time() - began
         return [(self.keys[at], line) for at, line in sorted(hits, key=lambda hit: (hit[1].number, hit[0]))]
 
@@ -126,9 +170,9 @@ class Matcher:
         """Return what hits near the end of the text, now that nothing comes after it."""
         return self.find([], is_end=True)
 
-    def in_lines(self, block: list[Line]) -> Iterator[tuple[int, Line]]:
+    def in_lines(self, block: list[Line], whole: bytes) -> Iterator[tuple[int, Line]]:
         """Yield what hits a line of a block by itself."""
-        if not self.filter.Match(b"\n".join(line.text for line in block), True):
+        if not self.filter.Match(whole, True):
             return
         began = thread_time()
         for line in block:
@@ -152,10 +196,13 @@ class Matcher:
         What looks over lines may see what comes next: near the end of the block it waits for that.
         """
         lines = [*tail, *block]
-        text = b"\n".join(line.text for line in lines)
+        text = b"\n".join([line.text for line in lines])
+        candidates = self.filter.Match(text, True)
+        if not candidates:
+            return
         decided = len(text) + 1 if is_end else len(text) - size_of(last(lines, LOG_SPAN_BYTES // 2))
         new = size_of(tail)
-        for at in self.filter.Match(text, True) or ():
+        for at in candidates:
             if at in self.plain or self.made[at].is_of_a_line:
                 continue
             end = 0
@@ -206,20 +253,6 @@ class Matcher:
         finally:
             self.left_for_general -= thread_time() - began
         return (len(whole[: hit.start()].encode()), len(whole[: hit.end()].encode())) if hit else None
-
-
-def blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
-    """Yield lines in pieces of about the same size."""
-    block: list[Line] = []
-    size = 0
-    for line in lines:
-        block.append(line)
-        size += len(line.text) + 1
-        if size >= LOG_BLOCK_BYTES:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
 
 
 def last(lines: list[Line], most: int = LOG_SPAN_BYTES) -> list[Line]:

@@ -16,6 +16,7 @@ from graphmem.usecase.retrieval.expressions import Line
 Node = dict[int | None, Any]  # by the number of the next line; under None the records whose trigger ends here
 Begun = dict[int, tuple[Node, Line]]  # what may follow in triggers that have begun, by its id, and their first lines
 NUMBER_BYTES = 8
+EMPTY = [b""]
 # What shows that a line may be more than one: JSON, logfmt, texts that overwrote each other, and one that goes on.
 NESTED = (b'":', b'="', b"msg=", b"\r", WRAPPED.encode())
 ENDS = (b"%]", b" FAILED")  # of pytest -v, after the test
@@ -70,7 +71,7 @@ class LineFinder:
         texts = unmarked(text).split(b"\n")
         if len(texts) != len(block):  # a caller's line may hold the end of one
             texts = [unmarked(line.text) for line in block]
-        last_words = [last_word(text) for text in texts]
+        last_words = [(text.rsplit(None, 1) or EMPTY)[-1] for text in texts]  # as `last_word`, which is called for each
         is_odd = ODD.search(text) is not None
         if not (is_odd or self.begun or self.wrapped) and self.words.isdisjoint(last_words):
             return
@@ -147,7 +148,7 @@ class LineFinder:
 
 def last_word(text: bytes) -> bytes:
     """Return the last word of a line; empty where it has none."""
-    return (text.rsplit(None, 1) or (b"",))[-1]
+    return (text.rsplit(None, 1) or EMPTY)[-1]
 
 
 def after_colon(word: bytes) -> bytes:

@@ -26,13 +26,13 @@ from graphmem.logs.problem import LogProblem
 from graphmem.model import Failure, Record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
-from graphmem.rules.own_lines import own_log
+from graphmem.rules.own_lines import OwnLines
 from graphmem.rules.places import Places
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
-from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.expressions import Line, Matcher, blocks, pieces
 from graphmem.usecase.retrieval.lines import LineFinder
 from graphmem.usecase.retrieval.query import MOST_OF_ONE_SORT, against, judgement_of, keep_question
 from graphmem.usecase.retrieval.traversal import solving
@@ -44,34 +44,24 @@ RANKS: tuple[By, ...] = get_args(By)  # surest first
 
 
 MOST_ALIKE = 3  # failures that are shown for what they mean
-END_BYTES = 100_000  # of either end of a log in which candidates are looked for
+END_PIECES = 6  # of either end of a log in which candidates are looked for
 
 
-@dataclass
 class LogEnds:
-    """The beginning and the end of a log that streams past."""
+    """The beginning and the end of a log that streams past in pieces."""
 
-    head: bytearray = field(default_factory=bytearray)
-    tail: deque[bytes] = field(default_factory=deque)
-    size: int = 0  # of the tail
+    def __init__(self) -> None:
+        self.head = list[bytes]()
+        self.tail = deque[bytes](maxlen=END_PIECES)
 
-    def through(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield lines as they are, and keep those at both ends."""
-        for line in lines:
-            kept = line[:END_BYTES].rstrip(b"\n") + b"\n"  # a log may come in lines with or without their ends
-            if len(self.head) < END_BYTES:
-                self.head += kept
-            else:
-                self.tail.append(kept)
-                self.size += len(kept)
-                while self.size > END_BYTES and len(self.tail) > 1:
-                    self.size -= len(self.tail.popleft())
-            yield line
+    def keep(self, piece: bytes) -> None:
+        """Keep a piece, as long as it is near an end."""
+        (self.head if len(self.head) < END_PIECES else self.tail).append(piece)
 
     @property
     def text(self) -> str:
         """Both ends as text."""
-        return (bytes(self.head) + b"".join(self.tail)).decode("utf-8", "replace")
+        return b"\n".join([*self.head, *self.tail]).decode()
 
 
 @dataclass
@@ -90,16 +80,18 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def decoded(raw: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a log in UTF-8; of one in the encoding that its first bytes say, as they are there."""
-    pieces = iter(raw)
-    for first in pieces:
-        pieces = chain([first.removeprefix(codecs.BOM_UTF8)], pieces)
-        if not first.startswith(UTF_16):
-            yield from pieces
-            return
-        break
+    """Return the lines of a log in UTF-8; of one in the encoding that its first bytes say, as they are there."""
+    lines = iter(raw)
+    if (first := next(lines, None)) is None:
+        return lines
+    whole = chain([first.removeprefix(codecs.BOM_UTF8)], lines)
+    return from_utf_16(whole) if first.startswith(UTF_16) else whole
+
+
+def from_utf_16(raw: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a log in UTF-16; it comes cut at the bytes of line ends, not at its lines."""
     decoder, rest = codecs.getincrementaldecoder("utf-16")("replace"), ""
-    for piece in pieces:
+    for piece in raw:
         *lines, rest = (rest + decoder.decode(piece)).split("\n")
         yield from (f"{line}\n".encode("utf-8", "replace") for line in lines)
         if len(rest) > LOG_LINE_BYTES:
@@ -122,11 +114,12 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
         finder = LineFinder(heads, begun_by)
         kept = places(snapshot)
     hits: dict[int, LogHit] = {}
-    log, ends = Log(keeps=request.explain), LogEnds()
-    for block in blocks(
-        lines_of(ends.through(own_log(decoded(raw))))
-    ):  # as long as the tests run that write it: nothing waits for this meanwhile
-        portable = without_machine(block, kept)
+    log, ends, own = Log(keeps=request.explain), LogEnds(), OwnLines()
+    # As long as the tests run that write it: nothing waits for this meanwhile.
+    for block in blocks(map(own.of, pieces(decoded(raw)))):
+        text = b"\n".join([line.text for line in block])
+        ends.keep(text)
+        portable = without_machine(block, text, kept)
         found = chain(finder.find(block), LineFinder(heads, begun_by).find(portable) if portable else ())
         for number, first, last in found:
             keep(hits, number, "line", last)  # the error of a traceback
@@ -134,7 +127,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
         for number, line in matcher.find(block):
             keep(hits, number, "match", line)
             log.known.add(line.number)
-        log.read(block)
+        log.read(block, text.decode())
     for number, line in matcher.end():
         keep(hits, number, "match", line)
     problems = log.problems()
@@ -174,9 +167,9 @@ def as_read(one: LogProblem, printed: Mapping[int, str]) -> ReadProblem:
     )  # fmt: skip
 
 
-def without_machine(block: Sequence[Line], kept: Places) -> list[Line]:
+def without_machine(block: Sequence[Line], text: bytes, kept: Places) -> list[Line]:
     """Return lines without paths of this machine, as records have them; no lines where nothing changes."""
-    if not kept.may_be_in(b"\n".join(line.text for line in block)):
+    if not kept.may_be_in(text):
         return []
     changed = [
         line._replace(text=kept.shortened(line.text.decode()).encode()) if kept.may_be_in(line.text) else line
@@ -207,23 +200,22 @@ class Log:
         self.known = set[int]()  # lines in which a trigger or an expression was found
         self.reader = Reader()
 
-    def read(self, block: Sequence[Line]) -> None:
-        """Take a piece of the log."""
+    def read(self, block: Sequence[Line], text: str) -> None:
+        """Take a piece of the log, as lines and as a text."""
         self.lines += len(block)
         self.cut += sum(line.is_cut for line in block)
         if self.used > LOG_TIMEOUT_S:
             self.unread += len(block)
             return
         began = thread_time()
-        text = b"\n".join(line.text for line in block).decode()
         if not (self.reader.is_waiting or self.reader.formats.may_hold(text)):
             self.used += thread_time() - began
             return
         for line in block:
-            text = line.text.decode()
-            self.reader.read(line.number, text)
+            printed = line.text.decode()
+            self.reader.read(line.number, printed)
             if self.keeps and self.reader.last_problem == line.number:
-                self.printed[line.number] = text
+                self.printed[line.number] = printed
         self.used += thread_time() - began
 
     def problems(self) -> list[LogProblem]:

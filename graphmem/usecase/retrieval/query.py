@@ -228,10 +228,10 @@ def matched(snapshot: Snapshot, text: str) -> set[int]:
     expressions = snapshot.catalog.expressions(text)
     if not expressions:
         return set()
-    from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of  # noqa: PLC0415 - 10 ms that few queries need
+    from graphmem.usecase.retrieval.expressions import Matcher, blocks, pieces  # noqa: PLC0415 - 10 ms that few queries need
 
     matcher = Matcher(expressions, seconds=EXPRESSION_TIMEOUT_S)
-    found = {number for block in blocks(lines_of(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
+    found = {number for block in blocks(pieces(text.encode().split(b"\n"))) for number, _ in matcher.find(block)}
     found |= {number for number, _ in matcher.end()}
     if matcher.slow:
         refs = ", ".join(sorted(snapshot.catalog.refs(list(matcher.slow)[:SHOWN_SLOW]).values()))
@@ -248,7 +248,7 @@ def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
     from graphmem.usecase.retrieval.lines import LineFinder  # noqa: PLC0415 - 10 ms that few queries need
 
     finder = LineFinder(heads, catalog.begun_by)
-    return {record for record, _, _ in finder.find(lines_of(line.encode() for line in lines))}
+    return {record for record, _, _ in finder.find(lines_of([line.encode() for line in lines]))}
 
 
 def same_problems(catalog: Catalog, problems: Sequence[LogProblem]) -> set[int]:

@@ -19,7 +19,7 @@ import pytest
 import re2
 
 from graphmem import Memory
-from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.expressions import Matcher, blocks, pieces
 from tests.bench.timed.test_quality import DATA
 from tests.public_sets import read
 from tests.runners import RUNNERS
@@ -96,7 +96,7 @@ def test_every_line_is_found(name: str, tmp_path: Path) -> None:
     matcher = Matcher(expressions.items(), seconds=60.0)
     found = {
         (key, line.number)
-        for block in blocks(lines_of(line.encode() for line in lines))
+        for block in blocks(pieces(line.encode() for line in lines))
         for key, line in matcher.find(block)
     }
     numbers: dict[str, list[int]] = {}

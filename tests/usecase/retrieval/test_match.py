@@ -10,7 +10,7 @@ from graphmem import Memory
 from graphmem.cli.app import run
 from graphmem.constants import LOG_BLOCK_BYTES, LOG_LINE_BYTES, LOG_SPAN_BYTES, MOST_LINES
 from graphmem.contract.match import MatchedLog
-from graphmem.usecase.retrieval.expressions import Matcher, blocks, lines_of
+from graphmem.usecase.retrieval.expressions import Matcher, blocks, pieces
 from tests.model.test_expression import finds
 
 TRACEBACK = """\
@@ -166,7 +166,7 @@ def test_every_line_is_found_that_an_engine_finds(lines: list[str], expressions:
     matcher = Matcher(enumerate(expressions), seconds=5.0)
     got = {
         (key, line.number)
-        for block in blocks(lines_of(line.encode() for line in lines))
+        for block in blocks(pieces(line.encode() for line in lines))
         for key, line in matcher.find(block)
     }
     want = {(n, m) for n, e in enumerate(expressions) for m, line in enumerate(lines, 1) if finds(e, line)}
