@@ -17,7 +17,7 @@ import re2
 
 from graphmem.logs.formats import Format, Table, of_project, packaged, require_room
 from graphmem.logs.formats import digest as formats_digest
-from graphmem.logs.general import HINTS, general
+from graphmem.logs.general import HINTS, RAISED, general, of_class
 from graphmem.logs.line import messages
 from graphmem.logs.prefixes import forms, without_escapes
 from graphmem.logs.problem import BARE, TRIGGER_LINES, LogProblem
@@ -211,18 +211,19 @@ class Reader:
         if text[-1] == "]":
             text = PROGRESS.sub("", text)
         formats = self.formats.of(text)
-        if formats is None:
+        if formats is None and not self.before:
             self.passed_by(text)
             return
-        for form in forms(text):
-            for one in formats:
+        for form in forms(text) if formats else ():
+            for one in formats or ():
                 if hit := one.pattern.match(form):
                     self.take(one, hit.groupdict(), number, form, indent(text))
                     return
         self.ended(number, text)
         if self.before and indent(text) > self.depth and not self.is_statement:
             return  # the code of a frame
-        found = general(number, text, is_statement=self.is_statement)
+        raised = RAISED.match(text) if self.before else None
+        found = of_class(number, text, raised) if raised else general(number, text, is_statement=self.is_statement)
         if found is not None:
             self.add(found)
         else:
@@ -293,6 +294,8 @@ class Reader:
                 self.open.file, self.open.line = said.get("file", ""), int(said.get("line", 0))
             case "more" if self.open is not None and len(self.open.more) < TRIGGER_LINES:
                 self.open.more.append(said.get("message") or form.strip())
+            case "skip" if form.startswith("Traceback "):  # another one follows
+                self.open = None
 
     def problem(self, one: Format, said: dict[str, str], number: int, form: str) -> LogProblem:
         """Return the problem that a format reads in a line."""

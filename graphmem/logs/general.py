@@ -20,6 +20,8 @@ CLASS = re.compile(
     r"(?: \[(?P<code>[\w.-]+)\])?(?::\s+(?P<message>\S.*)|:?\s*$)"
 )
 ANY_CLASS = re.compile(r"^(?:[a-z_]\w*\.)+(?P<class>[A-Z]\w*[a-z]\w*)(?::\s+(?P<message>\S.*)|:?\s*$)")
+# After the frames of a trace any name is that of an error.
+RAISED = re.compile(r"^(?:[A-Za-z_$][\w$]*(?:\.|::))*(?P<class>[A-Z][\w$]*[a-z][\w$]*)(?::\s+(?P<message>\S.*)|:?\s*$)")
 MARKED_CLASS = re.compile(r"^E {2,}(?:[A-Za-z_]\w*\.)*(?P<class>[A-Z]\w*[a-z]\w*): (?P<message>\S.*)$")  # of pytest
 FILE = (
     r"(?:[A-Za-z]:[\\/])?[^\s:()\[\]'\",|<>*]*(?:\.[A-Za-z]\w{0,9}|[\\/][^\s:()\[\]'\",|<>]+|[Mm]akefile|[Dd]ockerfile)"

@@ -111,11 +111,25 @@ class LogProblem:
         return tuple(found)
 
     @property
+    def label(self) -> str:
+        """Its code and the names that its message is about, to name a record by; without both, what it says."""
+        said = [piece for piece in self.said.pieces if piece.sort != "number"]
+        names = [piece for piece in said if piece.is_telling]
+        shown = [end_of_path(piece.text) for piece in (names if self.code and names else said)]
+        return " ".join(filter(None, [self.code or self.tool, *shown, end_of_path(self.test)]))
+
+    @property
     def trigger(self) -> str:
         """The lines that find it again, as the trigger of a failure."""
         where = [self.title] if self.test and self.by == "frame" and self.title and self.test not in self.text else []
         lines = [*where, self.text, *self.more]
         return "\n".join(line.strip()[:TRIGGER] for line in lines[:TRIGGER_LINES])
+
+
+def end_of_path(text: str) -> str:
+    """Return the last part of the path of a file or of a folder; any other name as it is."""
+    last = text.rstrip("/").rpartition("/")[2]
+    return last if text.startswith(("/", ".", "~")) or "." in last else text
 
 
 def tells(said: MessageTemplate) -> bool:

@@ -96,3 +96,23 @@ def test_any_text_is_read_and_is_what_it_is(text: str) -> None:
         reader.read(number, line)
     reader.end()
     assert all(one.text for one in statement(text))
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("ShopClosed: come back tomorrow", "ShopClosed", "come back tomorrow"),
+        ("shop.models.Order.DoesNotExist: no such order", "DoesNotExist", "no such order"),
+        ("StopIteration", "StopIteration", ""),
+        ("hypothesis.errors.Flaky: it passed the second time", "Flaky", "it passed the second time"),
+    ],
+)
+def test_what_ends_a_trace_is_its_error_whatever_its_class_is_called(line: str, code: str, message: str) -> None:
+    before = 'Traceback (most recent call last):\n  File "/srv/app.py", line 9, in {}\n    go()\n'
+    alone = before.format("main") + line
+    first = f"{before.format('total')}KeyError: 'price'"
+    chained = f"{first}\n\nDuring handling of the above exception, another exception occurred:\n\n{alone}"
+    for text in (alone, chained):
+        for found in (diagnose(text).problems, statement(text)):
+            last = found[-1]
+            assert (last.code, last.message, last.frame) == (code, message, "main")

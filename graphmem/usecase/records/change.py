@@ -49,6 +49,7 @@ from graphmem.usecase.writing.validation import (
     identified,
     keyed,
     known_type,
+    name_of,
     refuse_archived,
     refuse_no_slug,
     refuse_taken,
@@ -97,7 +98,7 @@ def as_given(request: AddRequest, now: datetime) -> Changed:
     made = build(request.kind, {"name": "unnamed", **given}, now)
     assert isinstance(made, Record)
     if "name" not in given:
-        made = build(request.kind, {**given, "name": made.plain_name or made.text_key}, now)
+        made = build(request.kind, {**given, "name": name_of(made) or made.text_key}, now)
         assert isinstance(made, Record)
     return Changed(ref=made.ref, action="created", record=made)
 

@@ -10,8 +10,9 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
 from graphmem.ledger.types import declaration, drifted
+from graphmem.logs.diagnosis import statement
 from graphmem.logs.line import COLOUR
-from graphmem.model import MODELS, Entity, Frozen, MemoryRecord, Record, Task
+from graphmem.model import MODELS, Entity, Failure, Frozen, MemoryRecord, Record, Task
 from graphmem.model.field import as_set, parse_time
 from graphmem.model.record import row_fields
 from graphmem.model.vocabulary import Vocabulary
@@ -109,16 +110,30 @@ def identified(catalog: Catalog, record: Named, taken: Mapping[str, str] = EMPTY
     if not record.identity:
         return record
     key, holder = free_key(catalog, record)
-    plain = record.name if is_named else record.plain_name
+    plain = record.name if is_named else name_of(record)
     namesake = holder_of(catalog, record.kind, plain)
-    if holder is None and namesake is not None and namesake.identity_text == record.identity_text:
-        holder = namesake
+    for name in (plain, record.plain_name):
+        older = namesake if name == plain else holder_of(catalog, record.kind, name)
+        if holder is None and older is not None and older.identity_text == record.identity_text:
+            holder = older
     if holder is not None:
         return record.model_copy(update={"key": holder.key, "name": record.name if is_named else holder.name})
     ref = f"{record.kind}/{key}"
     is_free = plain and namesake is None and taken.get(f"{record.kind}/{plain}", ref) == ref
     long = f"{plain}-{mark(record.identity_text)}" if plain else key
     return record.model_copy(update={"key": key, "name": plain if is_named or is_free else long})
+
+
+def name_of(record: Record) -> str:
+    """Return the name for a record that was given none, where it is free: of a failure by what its headline tells."""
+    told = (
+        [one for one in statement(record.trigger) if one.is_telling and one.is_read]
+        if isinstance(record, Failure)
+        else []
+    )
+    found = next((one for one in told if one.text.strip() in record.headline), told[0] if told else None)
+    is_named = found is not None and (found.code or found.tool or "/" in found.message)
+    return (slug(found.label) if found and is_named else "") or record.plain_name
 
 
 def free_key(catalog: Catalog, record: Record) -> tuple[str, Record | None]:

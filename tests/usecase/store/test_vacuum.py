@@ -80,7 +80,8 @@ def test_the_catalog_gives_back_what_purged_rows_took(tmp_path: Path) -> None:
         (tmp_path / ".graphmem/data/failure.ndjson").write_bytes(b"")
         answer = memory.vacuum()
         assert [one.what for one in answer.freed] == ["unused room in the catalog"]
-        assert 9 * 16_000 < answer.freed[0].bytes == before - catalog.stat().st_size
+        given_back = before - catalog.stat().st_size
+        assert 9 * 16_000 < answer.freed[0].bytes <= given_back < answer.freed[0].bytes + 16_000  # pages half full too
 
 
 def test_what_another_process_uses_stays_and_is_named(tmp_path: Path) -> None:
