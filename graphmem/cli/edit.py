@@ -117,7 +117,7 @@ def rename(invocation: Invocation, answer: Changed) -> None:
     """
     Give a record another name; the old one is still found.
 
-    Example: graphmem rename failure/modulenotfounderror-no-module-named-yaml yaml-missing
+    Example: graphmem rename failure/modulenotfounderror-yaml yaml-missing
     """
     invocation.answer(answer, text.changed(answer))
 

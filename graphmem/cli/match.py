@@ -86,7 +86,7 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
     record = found.record
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):
-            lines.append(f"is: {text.one_line(record.trigger)}")
+            lines.append(f"is: {text.one_line(found.recorded or record.trigger)}")
         lines += text.advice_lines(record) + text.variant_lines(found.variant_fix, found.store)
     for solution in found.solved_by:
         insight = text.one_line(getattr(solution.record, "insight", None), text.ADVICE)
@@ -98,9 +98,14 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
 
 def in_markdown(answer: MatchedLog) -> str:
     """Return what is known of a log as Markdown, and the first errors that are not known."""
-    known = text.count(len(answer.results), "known failure") if answer.results else "no known failure"
-    results = (found.model_copy(update={"text": redacted(found.text)}) for found in answer.results)
-    lines = [f"**Memory:** {known} in the log", "", *bounded(item(shown(one).split(text.ASIDE)) for one in results)]
+    results = [found.model_copy(update={"text": redacted(found.text)}) for found in answer.results]
+    sure = [found for found in results if found.verdict == "same"]
+    alike = [found for found in results if found.verdict != "same"]
+    known = text.count(len(sure), "known failure") if sure else "no known failure"
+    lines = [f"**Memory:** {known} in the log", "", *bounded(item(shown(one).split(text.ASIDE)) for one in sure)]
+    if alike:
+        lines += [*([""] if sure else []), "Like a known failure, and not the same:", ""]
+        lines += bounded(item(shown(one).split(text.ASIDE)) for one in alike)
     if answer.unknown:
         errors = (item([text.one_line(redacted(error), text.ADVICE)]) for error in answer.unknown[:OFFERED_ERRORS])
         lines += ["", "Errors that the memory does not know:", "", *errors]

@@ -159,11 +159,12 @@ def apart(a: LogProblem, b: LogProblem, *, has_code: bool) -> Compared:
 
 
 class Judged(NamedTuple):
-    """A verdict on an output, why, and the problem of the output that it is about."""
+    """A verdict on an output, why, and the problems of the output and of the record that it is about."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
     problem: LogProblem | None = None
+    recorded: LogProblem | None = None
 
 
 def judged(
@@ -185,11 +186,11 @@ def judged(
     lead = min(best, key=lambda found: ORDER.index(found.verdict), default=Judged("unclear"))
     missing = next((found for found in best if found.verdict != "same"), None)
     if lead.verdict == "same" and missing is not None:
-        return Judged("same_rule", ("another problem of the record is not there", *missing.reasons), lead.problem)
+        return Judged("same_rule", ("another problem of the record is not there", *missing.reasons), *lead[2:])
     return lead
 
 
 def nearest(one: LogProblem, output: Sequence[LogProblem], identity: Identity | None, *, is_exact: bool) -> Judged:
     """Return how a problem compares with the one of an output that it is nearest to."""
-    found = (Judged(*compare(one, other, identity, is_exact=is_exact), other) for other in output)
+    found = (Judged(*compare(one, other, identity, is_exact=is_exact), other, one) for other in output)
     return min(found, key=lambda one: ORDER.index(one.verdict), default=Judged("unclear"))

@@ -55,6 +55,20 @@ def test_a_log_is_told_in_markdown_with_fix_and_track_record(store: Memory, caps
     assert matched(capsys, "all is well\n") == "**Memory:** no known failure in the log\n"
 
 
+def test_the_same_rule_for_other_names_is_listed_apart_and_not_counted(
+    store: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with store as memory:
+        memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="module", fix="pip install pyyaml")
+    assert matched(capsys, "ModuleNotFoundError: No module named 'zod'\n").startswith(
+        "**Memory:** no known failure in the log\n"
+        "\n"
+        "Like a known failure, and not the same:\n"
+        "\n"
+        "- `failure/module line 1 [the same rule for other names"
+    )
+
+
 def test_text_and_json_are_as_without_and_two_forms_at_once_are_refused(
     store: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,8 +87,9 @@ def test_the_offer_can_be_pasted_into_a_shell(capfd: pytest.CaptureFixture[str],
     assert not set(said) & {"\x1b", "\x9b", "\u202e"}
     words = shlex.split(offer)
     assert words[:4] == ["graphmem", "add", "failure", "--trigger"]
-    assert words[4].startswith("ValueError: it's $HOME `id`") and words[5:] == ["--fix", "…"]
-    assert run(words[1:]) == 0
+    assert words[4].startswith("ValueError: it's $HOME `id`") and words[5:] == ["--symptom", "…", "--fix", "…"]
+    assert run(words[1:]) == 3  # nothing was put in the place of the …
+    assert run([word.replace("…", "it was empty") for word in words[1:]]) == 0
 
 
 def test_a_command_that_passes_with_nothing_changed_is_flaky(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:

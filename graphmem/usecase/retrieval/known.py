@@ -59,8 +59,10 @@ def known_of(
     assert number is not None  # it was just found
     signs, sides = signs_of(snapshot, text, number, record, evidence, relevances)
     likely = judged(signs.values, sides, fitted(snapshot))
-    if not tells_problem and (by_symptom := likely_described(snapshot, text, number, evidence)) is not None:
-        likely = Likely(likely.related, max(likely.same, by_symptom))
+    if not tells_problem:
+        by_symptom = likely_described(snapshot, text, number, evidence)
+        if by_symptom >= settings.known:  # below that it says nothing of what is related
+            likely = Likely(likely.related, max(likely.same, by_symptom))
     if hits[0].verdict in ("other", "same_rule"):
         likely = Likely(likely.related, min(likely.same, OTHER_WORD))
     elif evidence[number].exact or hits[0].verdict == "same" or has_answered(occasions.reports.get(number, NO_REPORTS)):
@@ -108,21 +110,21 @@ def signs_of(
     return signs, sides_of(text, record)
 
 
-def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mapping[int, Evidence]) -> float | None:
+def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mapping[int, Evidence]) -> float:
     """
-    Return how likely a text describes a failure and what solves it, by its symptoms; None where it has none.
+    Return how likely a text describes a failure and what solves it, by its symptoms; 0 where it has none.
 
     The trigger of a pattern is a symptom of the failures that it solves.
     """
     if fitted(snapshot) is not BY_MEANING:
-        return None
+        return 0.0
     kin = {step.far for way in ("in", "out") for step in snapshot.catalog.steps([number], ["solves"], way)}
     records = snapshot.catalog.records({number, *kin})
     symptoms = {other: record.symptom for other, record in records.items() if isinstance(record, Failure)}
     symptoms |= {other: record.trigger for other, record in records.items() if isinstance(record, Pattern) and kin}
     said = {other: symptom for other, symptom in symptoms.items() if symptom and other in evidence}
     if not said:
-        return None
+        return 0.0
     nearest = max(evidence[other].semantic for other in said)
     others = max((found.semantic for other, found in evidence.items() if other not in records), default=0.0)
     return described(nearest, nearest - others, max(snapshot.lexical.held(symptom, text) for symptom in said.values()))

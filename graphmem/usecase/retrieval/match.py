@@ -72,6 +72,7 @@ class LogHit:
     text: str
     lines: list[int] = field(default_factory=list)
     similarity: float | None = None
+    recorded: str | None = None
     verdict: Verdict = "same"
     reasons: tuple[str, ...] = ()
 
@@ -247,6 +248,7 @@ def by_problem(
             by: By = "signature" if judgement.verdict == "same" else "near"
             hit = LogHit(by, problem.text, problem.numbers[:MOST_LINES] or [problem.number])
             hit.verdict, hit.reasons = judgement.verdict, judgement.reasons
+            hit.recorded = judgement.recorded.text.strip() if judgement.recorded else None
             hits[number] = hit
         elif number in hits and judgement.verdict != "same" and is_vague(record):
             hits[number].verdict, hits[number].reasons = "unclear", judgement.reasons
@@ -352,6 +354,7 @@ def answers(snapshot: Snapshot, found: Mapping[int, LogHit], *, is_strict: bool,
             line=hits[n].lines[0],
             text=hits[n].text,
             lines=hits[n].lines,
+            recorded=hits[n].recorded,
             similarity=hits[n].similarity,
             verdict=hits[n].verdict,
             reasons=list(hits[n].reasons),

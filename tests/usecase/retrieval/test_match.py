@@ -265,3 +265,14 @@ def test_an_assertion_is_unknown_with_its_test_and_what_the_runner_says_is_no_er
     ]
     assert memory.match([line.rstrip() for line in lines]).unknown == memory.match(lines).unknown
     assert told(memory, "AssertionError: the cart is open\n").unknown == ["AssertionError: the cart is open"]
+
+
+def test_an_answer_shows_the_line_of_the_trigger_by_which_it_was_found(memory: Memory) -> None:
+    trigger = (
+        "src/a.ts(3,1): error TS2307: Cannot find module 'zod'.\nsrc/a.ts(9,1): error TS2551: Property 'x' is odd."
+    )
+    memory.failures.add(trigger, name="two", fix="npm install zod")
+    (hit,) = told(memory, "lib/b.ts(7,2): error TS2551: Property 'yy' is odd.\n").results
+    assert hit.recorded is not None and "TS2551" in hit.recorded and "TS2307" not in hit.recorded
+    (by_line,) = told(memory, trigger).results
+    assert by_line.recorded is None and by_line.by == "line"
