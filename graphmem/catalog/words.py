@@ -2,12 +2,14 @@
 The lexical index: BM25 over the search texts, in SQLite's FTS5, with an analyser for errors, paths and symbols.
 
 Three columns keep a token findable whole and by part without the parts drowning the words: plain words; whole
-identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), beside them operators (``**``) and quoted
-keywords; and the parts of CamelCase words.
+identifiers (``psycopg2.errors.UniqueViolation``, ``src/auth/token.py``), beside them operators (``**``), quoted
+keywords, and the pairs of characters of words in scripts without blanks; and the parts of CamelCase words, and those
+characters.
 """
 
 import math
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -26,8 +28,16 @@ STEMMER = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(term, {TOKENIZER})",
     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_terms USING fts5vocab(asked, instance)",
 )
-WORD = re.compile(r"[^\W_]+")
-COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:[._/:\\-]++[^\W_]++)+")  # in linear time: it never goes back
+# Letters of scripts that set no blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) or write particles
+# onto them (Korean).
+UNSPACED = (
+    r"\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff"
+    r"\u0e01-\u0e30\u0e32\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0ebd-\u0ec6\u1780-\u17b3\u1000-\u102a"
+)
+LETTER = rf"[^\W_{UNSPACED}]"
+WORD = re.compile(rf"[{UNSPACED}]+|{LETTER}+")
+WITHOUT_BLANKS = re.compile(rf"[{UNSPACED}]")
+COMPOUND = re.compile(rf"(?<!{LETTER}){LETTER}++(?:[._/:\\-]++{LETTER}++)+")  # in linear time: it never goes back
 RUN = re.compile(rf"(?!-(?![{SIGNS[:-1]}]))[{SIGNS}]++")  # no hyphens, bullets nor dashes of options: they are most
 LONGEST_OPERATOR = 3  # characters
 QUOTED = re.compile(r"""[`'"]([A-Za-z]{2,5})[`'"]""")
@@ -41,11 +51,21 @@ STOP_WORDS = frozenset(
 
 
 def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
-    """Return the words of a text, its identifiers and signs, and the parts of its CamelCase words, in lower case."""
+    """Return the words of a text, its identifiers, signs and pairs, and the parts of its words, in lower case."""
+    text = composed(text)
     words = WORD.findall(text)
     whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)] + signs(text)
     parts = [part for word in words for part in (parts_of(word) if len(word) <= USUAL_LENGTH else split(word))]
+    if not text.isascii():
+        runs = [word for word in words if WITHOUT_BLANKS.match(word)]
+        whole += ["".join(pair) for run in runs if len(run) > 2 for pair in pairwise(run)]
+        parts += [character for run in runs if len(run) > 1 for character in run]
     return [word.lower() for word in words], whole, parts
+
+
+def composed(text: str) -> str:
+    """Return a text with each character in its usual form, whatever width or composition it was typed in."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def signs(text: str) -> list[str]:
@@ -75,12 +95,13 @@ def query_terms(text: str) -> list[str]:
     """Return the distinct terms that a query looks up, stop words left out unless there is nothing else."""
     words, whole, parts = analyse(text)
     telling = [word for word in words if word not in STOP_WORDS] or words
+    parts = [part for part in parts if not WITHOUT_BLANKS.match(part)]  # the pairs say more
     return list(dict.fromkeys([*whole, *telling, *parts]))
 
 
 def query_pairs(text: str) -> list[str]:
     """Return the words that are side by side in a query, no stop word among them."""
-    words = [word.lower() for word in WORD.findall(text)]
+    words = [word.lower() for word in WORD.findall(composed(text))]
     beside = (pair for pair in pairwise(words) if STOP_WORDS.isdisjoint(pair))
     return list(dict.fromkeys(map(" ".join, beside)))
 
