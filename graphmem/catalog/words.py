@@ -257,6 +257,15 @@ class LexicalIndex(Index):
             lengths |= {number: integers(sizes)[0] for number, sizes in self.connection.execute(sql, part)}
         return lengths
 
+    def words_of(self, ids: Collection[int]) -> dict[int, str]:
+        """Return the words of records, in lower case with one blank between them."""
+        found: dict[int, str] = {}
+        for part in chunks(ids):
+            found |= self.connection.execute(
+                f"SELECT rowid, words FROM lexical WHERE rowid IN ({marks(part)})", part
+            ).fetchall()
+        return found
+
     @property
     def total(self) -> int:
         """How many records are indexed; for a caller who sees some kinds, of these."""

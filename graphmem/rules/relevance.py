@@ -9,6 +9,8 @@ from graphmem.constants import (
     EXACT_RELEVANCE,
     EXPRESSION_WEIGHT,
     EXPRESSION_WORTH,
+    HARDLY_SHARED,
+    HELD_TIMES,
     LENGTH_POWER,
     LEXICAL_WEIGHT,
     LONG_WORDS,
@@ -33,10 +35,11 @@ class Calibration:
     """
     What the candidates of one query are measured by.
 
-    Their order is that of ``likeness``, where the best lexical evidence of the query counts in full: few words of a
-    sentence are ever found, yet they say much about which record is nearer than another. How near the nearest is they
-    do not say. So likeness is bent, its order kept: the best becomes what its evidence is worth by itself, and a small
-    likeness stays what it is.
+    Their order is that of ``likeness``, where the best lexical evidence of the query counts in full unless it is next
+    to nothing: few words of a sentence are ever found, yet they say much about which record is nearer than another.
+    More of them say more, so the share that is found counts besides. How near the nearest is they do not say. So
+    likeness is bent, its order kept: the best becomes what its evidence is worth by itself, and a small likeness stays
+    what it is.
     """
 
     best_lexical: float
@@ -54,7 +57,7 @@ class Calibration:
 
     def likeness(self, evidence: Evidence) -> float:
         """Return how alike query and record are, beside the other candidates; it may pass 1."""
-        lexical = evidence.lexical / self.best_lexical if self.best_lexical else 0.0
+        lexical = evidence.lexical * (1 / max(self.best_lexical, HARDLY_SHARED) + HELD_TIMES)
         return evidence.semantic + self.lexical_weight * lexical + EXPRESSION_WEIGHT * evidence.expression
 
     def relevance(self, evidence: Evidence) -> float:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.constants import EXACT_RELEVANCE, LENGTH_POWER, LEXICAL_WEIGHT, LONG_WORDS
+from graphmem.constants import (
+    EXACT_RELEVANCE,
+    HARDLY_SHARED,
+    HELD_TIMES,
+    LENGTH_POWER,
+    LEXICAL_WEIGHT,
+    LONG_WORDS,
+)
 from graphmem.rules.paths import Step
 from graphmem.rules.relevance import Calibration, Evidence, best_of, brevity, fused, graph_strengths, reassign
 
@@ -29,8 +36,8 @@ def test_relevance_is_between_0_and_1(found: list[Evidence]) -> None:
 
 @given(Candidates)
 def test_the_order_is_that_of_cosine_and_weighed_lexical_share(found: list[Evidence]) -> None:
-    best = max(evidence.lexical for evidence in found) or 1.0
-    likeness = [evidence.semantic + LEXICAL_WEIGHT * evidence.lexical / best for evidence in found]
+    best = max(HARDLY_SHARED, *(evidence.lexical for evidence in found))
+    likeness = [evidence.semantic + LEXICAL_WEIGHT * evidence.lexical * (1 / best + HELD_TIMES) for evidence in found]
     got = relevances(found)
     for i, left in enumerate(likeness):
         for j, right in enumerate(likeness):
@@ -86,6 +93,14 @@ def test_a_paraphrase_stays_near_beside_a_record_that_has_the_words() -> None:
 
 def test_the_best_of_a_bad_lot_is_not_near() -> None:
     assert max(relevances([Evidence(0.2, 0.15), Evidence(0.15, 0.1), Evidence(0.1, 0.0)])) < 0.4
+
+
+def test_the_best_word_of_a_question_that_hardly_shares_any_gets_what_it_earned() -> None:
+    """One frequent word in common is no reason to come before what is nearer by meaning."""
+    chance, near = Evidence(0.3, HARDLY_SHARED / 10), Evidence(0.4, 0.0)
+    assert Calibration.of([chance, near]).likeness(chance) < Calibration.of([chance, near]).likeness(near)
+    earned = Evidence(0.3, HARDLY_SHARED)
+    assert Calibration.of([earned, near]).likeness(earned) > Calibration.of([earned, near]).likeness(near)
 
 
 def test_what_joins_later_is_never_above_the_best() -> None:

@@ -7,7 +7,8 @@ from math import prod
 from typing import Any, NamedTuple
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW
+from graphmem.catalog.words import composed
+from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW, TITLED_CHARS
 from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
@@ -21,6 +22,7 @@ from graphmem.machine.asked import keep
 from graphmem.model import Failure, Record
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import split_ref
+from graphmem.rules.codes import codes, codes_first
 from graphmem.rules.doubt import doubt_factor, freshness, is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.log_excerpt import telling
@@ -132,6 +134,7 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
     evidence, relevances = rerank(snapshot, question, evidence, calibration)
     is_reranked = any(found.reranked is not None for found in evidence.values())
     evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
+    relevances = by_code(snapshot, question, relevances)
     ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
     hits, left_out = least_doubted(snapshot, question, ranked, limit, is_strict=request.strict)
     tells_problem = any(one.is_read and (one.tool or one.code) for one in question.problems)
@@ -324,6 +327,12 @@ def with_patterns(
         for number, found in solving.items()
     }
     return {**evidence, **solving}, {**relevances, **raised}
+
+
+def by_code(snapshot: Snapshot, question: Question, relevances: Relevances) -> Relevances:
+    """Return relevances in which the codes of the question come first; a long one says many that do not matter."""
+    asked = codes(composed(question.gist)) if len(question.gist) <= TITLED_CHARS else []
+    return codes_first(relevances, asked, snapshot.lexical.words_of(relevances)) if asked else relevances
 
 
 def relevances_of_failures(snapshot: Snapshot, question: Question, limit: int) -> Relevances:

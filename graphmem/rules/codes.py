@@ -1,0 +1,81 @@
+"""The codes, versions and names that a question says, and what has another one in their place."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from graphmem.constants import BESIDE
+
+TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._/:\\+-]++[A-Za-z0-9]++)*+")
+NAME = re.compile(r"_|[a-z][A-Z]")  # of a token without digits: what no word of prose has
+WORD = re.compile(r"[A-Za-z0-9]+")
+PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+@dataclass(frozen=True)
+class SaidCode:
+    """A code or name as the index has its words: ``e0382``, ``v3 1 0``, ``get user by id``."""
+
+    words: str
+    neighbour: re.Pattern[str]  # finds what is like it, itself too
+
+    def is_in(self, words: str) -> bool:
+        """Return whether a text, its words in lower case with one blank between them, has it."""
+        return f" {self.words} " in f" {words} "
+
+    def is_replaced_in(self, words: str) -> bool:
+        """Return whether a text has another one in its place."""
+        return not self.is_in(words) and self.neighbour.search(f" {words} ") is not None
+
+
+def codes(text: str) -> list[SaidCode]:
+    """Return the codes of a text: tokens with digits that are not plain numbers, and names of programs."""
+    tokens = dict.fromkeys(TOKEN.findall(text.replace("__", "_")))
+    return [code_of(token) for token in tokens if is_code(token)]
+
+
+def is_code(token: str) -> bool:
+    """Return whether a token is a code or a name of a program."""
+    return (any(map(str.isdigit, token)) and not token.isdigit()) or NAME.search(token) is not None
+
+
+def code_of(token: str) -> SaidCode:
+    """
+    Return the code that a token is.
+
+    Its neighbours begin as it does, up to its first digit, and go on with another number: ``node18`` and ``node20``.
+    What begins with a digit shares its first number (``3.11`` and ``3.12``, ``42P01`` and ``42703``); a name without
+    digits all but its last part. Of letters with a number (``arm64``), the number with other letters is one too.
+    """
+    words = " ".join(WORD.findall(token)).lower()
+    begun = re.match(r"\d+|\D+(?=\d)", words)
+    head = begun[0] if begun else words[: -len(PIECE.findall(token)[-1])]
+    rest = words[len(head) :].lstrip()
+    follows = "[0-9]" if rest[:1].isdigit() else "[a-z0-9]"
+    pattern = rf" {re.escape(head)}{' ' if words[len(head)] == ' ' else ''}{follows}"
+    if number := re.fullmatch(r"[a-z]+(\d+)", words):
+        pattern += rf"| [a-z]+{number[1]} "
+    return SaidCode(words, re.compile(pattern))
+
+
+def codes_first(
+    relevances: Mapping[int, float], asked: Collection[SaidCode], texts: Mapping[int, str]
+) -> Mapping[int, float]:
+    """
+    Return relevances in which what has a code that is asked for comes before what has another one in its place.
+
+    Args:
+        relevances: of the candidates.
+        asked: the codes of the question.
+        texts: the words of the candidates, in lower case with one blank between them.
+    """
+    found = dict(relevances)
+    for code in asked:
+        holders = [number for number, words in texts.items() if code.is_in(words)]
+        others = [number for number, words in texts.items() if code.is_replaced_in(words)]
+        best = max((found[number] for number in holders), default=0.0)
+        top = max((found[number] for number in others), default=0.0)
+        if best and top > best * BESIDE:
+            found |= {number: min(1.0, found[number] * max(1.0, top / best)) for number in holders}
+            found |= {number: found[number] * BESIDE for number in others}
+    return found
