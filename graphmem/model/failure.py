@@ -7,7 +7,7 @@ from pydantic import Strict, ValidationInfo, model_validator
 
 from graphmem.model.expression import Malformed, refuse_malformed
 from graphmem.model.field import MATCH_CHARACTERS, SYMPTOM_CHARACTERS, TEXT_BYTES, Flag, Limit, Line, Number, Text
-from graphmem.model.record import CHECKED, Triggered
+from graphmem.model.record import CHECKED, Triggered, united
 from graphmem.names import slug
 
 Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
@@ -73,7 +73,7 @@ class Failure(Triggered):
 
     @property
     def search_text(self) -> str:
-        return f"{self.trigger}\n{self.fix}" if self.fix else self.trigger
+        return united(self.trigger, self.fix)
 
     @property
     def meanings(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from graphmem.model.field import Number, Text
-from graphmem.model.record import Triggered
+from graphmem.model.record import Triggered, united
 
 
 class Pattern(Triggered):
@@ -21,4 +21,4 @@ class Pattern(Triggered):
 
     @property
     def search_text(self) -> str:
-        return f"{self.trigger}\n{self.insight}"
+        return united(self.trigger, self.insight)

@@ -33,6 +33,11 @@ TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+")
 INDEXED_CHARACTERS = 64 * 1024  # of a record; an import may keep any number
 
 
+def united(*texts: str | None) -> str:
+    """Return texts of a record in one, a line each; one that repeats another blurs what both say to the model."""
+    return "\n".join(dict.fromkeys(filter(None, texts)))
+
+
 def texts_in(value: object) -> Iterator[str]:
     """Yield the texts of a JSON value, wherever they are in it, but for times."""
     if isinstance(value, str):

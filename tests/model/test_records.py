@@ -298,6 +298,11 @@ def test_each_search_text_is_made_from_its_own_fields_in_order() -> None:
     assert (entity.search_text, campaign.search_text, task.search_text) == ("n\nv", "o", "o\nd")
 
 
+def test_a_field_that_repeats_another_adds_nothing_to_the_search_text() -> None:
+    """The vector of a text that is said twice is another one: the record would rank lower than with one field."""
+    assert make("failure", fix="t").search_text == make("pattern", insight="t").search_text == "t"  # type: ignore[attr-defined]
+
+
 def test_a_report_needs_a_task_or_an_id() -> None:
     with pytest.raises(ValidationError):
         make("feedback", id=...)
