@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import re2
 
+from graphmem.logs.check import CheckCommand, checks
 from graphmem.logs.formats import Format, Table, of_project, packaged, require_room
 from graphmem.logs.formats import digest as formats_digest
 from graphmem.logs.general import HINTS, RAISED, general, of_class
@@ -52,7 +53,7 @@ PASSED = re.compile(
     r"|[Aa]ll (?:checks|tests|files)\b.{0,30}\b(?:passed|ok|formatted|valid)|^\s*OK\b|^PASS(?:ED)?\b"
     r"|\b[1-9]\d* passed\b|\b[1-9]\d* passing\b|[Ss]uccess(?:ful(?:ly)?)?\b|^Done\b|\bBUILD SUCCESS|^ok\s"
     r"|^ℹ fail 0"
-    r"|\bno errors\b|\bpassed\b"
+    r"|\bno errors\b|(?<!\b0 )\bpassed\b"
 )
 
 
@@ -61,12 +62,23 @@ STAMPED = re.compile(
 )  # of runners of CI; what follows is as it was printed
 
 
+Outcome = Literal["passed", "failed", "unclear"]
+
+
 class Diagnosis(NamedTuple):
-    """What an output tells: its problems, and whether it says that it passed or failed."""
+    """
+    What an output tells.
+
+    Attributes:
+        outer: lines that only say that something failed.
+        outcome: what the output says of it.
+        check: what the command checked, part by part; empty where no command is given.
+    """
 
     problems: list[LogProblem]
     outer: list[LogProblem]
-    outcome: str
+    outcome: Outcome
+    check: tuple[CheckCommand, ...] = ()
 
 
 Texts = tuple[tuple[str, str], ...]  # files of formats: the name and the text of each
@@ -105,12 +117,13 @@ def digest() -> str:
     return hashlib.sha256(formats_digest() + repr(OF_PROJECT.get()).encode()).hexdigest()
 
 
-def diagnose(output: str, formats: Table | None = None) -> Diagnosis:
-    """Return what an output tells."""
+def diagnose(output: str, command: str = "", formats: Table | None = None) -> Diagnosis:
+    """Return what an output tells; ``command`` is the command line that printed it."""
     reader = Reader(formats)
+    output = output if output.isascii() else output.encode("utf-8", "replace").decode()  # RE2 takes no half characters
     for number, line in enumerate(output.split("\n"), 1):
         reader.read(number, line)
-    return reader.end()
+    return reader.end()._replace(check=checks(command))
 
 
 def statement(text: str, formats: Table | None = None) -> list[LogProblem]:
@@ -269,6 +282,8 @@ class Reader:
                 self.frame(one, said, depth)
             case "pass":
                 self.passed(number)
+            case "skip":
+                self.ended(number, form)
             case "begin":
                 self.test, self.title, self.begun = said.get("test", ""), form.strip(), len(self.found)
             case _:
@@ -425,8 +440,8 @@ class Reader:
             key = (problem.code, said.template, " ".join(said.names), problem.frame, problem.test)
             if (first := kept.setdefault(key, problem)) is not problem:
                 first.numbers = sorted({*first.numbers, *problem.numbers})[:MOST_NUMBERS]
-        outcome = "failed" if kept or self.failed_at or self.outer else "unclear"
-        return Diagnosis([*kept.values()], self.outer, outcome)
+        has_failed = bool(strong or self.tests or self.failed_at or self.outer)
+        return Diagnosis([*kept.values()], self.outer, "failed" if has_failed else "unclear")
 
 
 def after_place(one: Format, form: str) -> int:

@@ -114,11 +114,11 @@ HINTS = (
     r"|cycle|exclude all"
     r"|must |already exists|exceeded|conflict|killed|abort|mismatch|incompatible|require|unauthorized|deadlock"
     r"|reset|does not exist|malformed|corrupt",
-    r"\(http |\S\.[A-Za-z]{1,8}[:(]\d+|file:\d|[Mm]akefile:\d|[Dd]ockerfile:\d|[Ll]ine \d|(?:^|\s)\d+:\d+\s",
+    r"(?i:\(http) |\S\.[A-Za-z]{1,8}[:(]\d+|file:\d|[Mm]akefile:\d|[Dd]ockerfile:\d|[Ll]ine \d|(?:^|\s)\d+:\d+\s",
     r"(?:^|\s)\[?[A-Z]{1,8}-?\d{2,6}[A-Z]?(?:\]?:?\s|:\w)|[✖✘×✗⨯❌]|\[!\]|>> ",
     r"^\s*E {2,}|(?:^|\s)at \S|\.go:\d|^\S+\(.*\)$|-->|File \"|\bin \S+$",
-    r"\bpassed\b|\b0\s+(?:\w+\s+){0,2}(?:problem|issue|remaining|broken)"
-    r"|[Ss]uccess|(?:^|\s)(?:OK|ok|PASS)\b|\b[Nn]o \w+",
+    r"\bpass(?:ed|ing)\b|\b0\s+(?:\w+\s+){0,2}(?:problem|issue|remaining|broken)"
+    r"|(?i:success)|(?:^|\s)(?:OK|ok|PASS)\b|\b[Nn]o \w+",
     r"(?:^|\s)(?:[a-z_]\w*\.)+[A-Z]\w+(?:: |$)",
     r"(?:^|\s)[a-z][a-z\d]*(?:-[a-z\d]+)+: \S",
 )

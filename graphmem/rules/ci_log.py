@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphmem.logs.line import ESCAPES
+from graphmem.rules.diagnostic import diagnostic_of
 from graphmem.rules.failed_test import AGAIN
-from graphmem.rules.outcome import ends_run, says_failure
 from graphmem.rules.own_lines import OwnLines
-from graphmem.rules.problem import TRIGGER, RunProblem, problems
+from graphmem.rules.problem import TRIGGER, RunProblem, ends_run, problems
 
 JOB_CHARS = 200_000  # of a job's log that are looked at: its beginning and its end
 MOST_REASONS = 3  # of one job
@@ -52,6 +52,15 @@ HASH = r"[0-9a-f]{7,40}"
 COMMIT = re.compile(
     rf"^HEAD is now at (?:{HASH} Merge (?P<merged>[0-9a-f]{{40}}) into [0-9a-f]{{40}}$|(?P<head>{HASH})\b)"
     rf"|^Checking out (?P<gitlab>{HASH}) as\b|^'?(?P<log>[0-9a-f]{{40}})'?$"
+)
+SAYS_FAILURE = re.compile(
+    r"(?m)^(?:\s*--- FAIL:|FAIL\b|panic: |fatal: |(?:\[[\w:.-]{1,40}\] )ERROR task failed|Traceback \(most"
+    r" recent call last\):"
+    r"|exit status [1-9]|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |error(?:\[E\d+\])?: |[1-9]\d* issues?:$"
+    r"|error TS\d+|BUILD FAILED|FAILED \(|test result: FAILED)"
+)
+FAILED = re.compile(
+    r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:FAILED|FAIL|ERROR)\b|\btest result: FAILED\b"
 )
 JobOutcome = Literal["failed", "passed", "unknown"]
 
@@ -215,3 +224,10 @@ def as_problem(line: str) -> RunProblem:
     """Return a line as a problem: by the error in it, if it is one."""
     text = " ".join(line.split())[:TRIGGER]
     return next(iter(problems(text)), None) or RunProblem("error", f"line: {text}".casefold(), text)
+
+
+def says_failure(output: str) -> bool:
+    """Return whether the output of a command says that it failed."""
+    if SAYS_FAILURE.search(output) or FAILED.search(output):
+        return True
+    return any(found is not None and found.file for found in map(diagnostic_of, output.splitlines()))

@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from graphmem.logs.check import CheckCommand, are_same, checks
+from graphmem.logs.command_line import parsed_line
+from graphmem.logs.outcome import outcome_of
 from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
-from graphmem.rules.check_command import CheckCommand, are_same, checks
-from graphmem.rules.command_line import parsed_line
-from graphmem.rules.outcome import outcome_of
 from graphmem.rules.problem import RunProblem, problems, usage_error
 
 MOST_OPEN = 60  # problems of a session that wait for a pass
@@ -110,16 +110,17 @@ class SessionReader:
         self.commands += 1
         self.commit = event.commit or self.commit
         outcome = outcome_of(event.command, event.status, event.output)
-        self.failed += outcome == "failed"
-        self.hidden += outcome == "hidden"
+        is_hidden = outcome == "failed" and not event.status
+        self.failed += outcome == "failed" and not is_hidden
+        self.hidden += is_hidden
         found = checks(event.command)
         name = called(event.command)
         if outcome == "passed":
             yield from self.called_rightly(event, name)
-        if outcome in ("failed", "hidden") and (wrong := usage_error(name, event.output)):
+        if outcome == "failed" and (wrong := usage_error(name, event.output)):
             self.wrong_calls = [*self.wrong_calls, (name, self.commands, wrong, event)][-SOON:]
-        elif outcome in ("failed", "hidden") and found:
-            self.fail(event, found, is_hidden=outcome == "hidden")
+        elif outcome == "failed" and found:
+            self.fail(event, found, is_hidden=is_hidden)
         elif outcome == "passed" and found:
             yield from self.passes(event, found)
         if outcome == "passed" and parsed_line(event.command).is_act:

@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 from graphmem.logs.line import ESCAPES
 from graphmem.rules.diagnostic import SYMBOL, WITHOUT_SYMBOL, Diagnostic, diagnostic_of
 from graphmem.rules.failed_test import FailedTest, failed_tests
-from graphmem.rules.outcome import ends_run
 from graphmem.rules.signature import Error, errors
 
 ProblemSort = Literal["rule", "compiler", "test", "error", "usage"]
@@ -36,6 +35,20 @@ WRONG_CALL = re.compile(
 FEW_LINES = 2_000  # characters at either end of an output in which a program says that it was called wrongly
 LOGGED = re.compile(
     r"^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*time=|^\s*\{\"(?:time|level|ts)\"|\blevel=(?:info|debug|warn)"
+)
+
+ENDS = re.compile(  # how runners end: that something failed, not what
+    r"^\s*(?:#\d{1,4} )?(?:\[[\w:.@/-]{1,60}\] )?(?:(?:ERROR|error):? )?"
+    r"(?:task failed|FAIL(?:ED)?\b[^:]*|exit status \d+|make(?:\[\d+\])?: \*\*\* .*"
+    r"|npm (?:ERR!|error) (?:code|errno|path|command|Lifecycle|A complete log|Test failed|workspace|location"
+    r"|syscall|Exit).*"
+    r"|npm (?:ERR!|error)\s*|(?:##\[error\])?Process (?:completed|finished) with exit code \d+\.?"
+    r"|error Command failed with exit code \d+\.?|error: (?:Recipe .* failed.*|script .* exited with code \d+.*)"
+    r"|ELIFECYCLE.*|(?: ?ERR_PNPM_\S+.*)|Error: Process completed with exit code \d+\.?|BUILD FAILED.*"
+    r"|(?:FAILURE: )?Build failed.*|\d+ (?:errors?|problems?|issues?|failures?)\b.*|error: could not compile .*"
+    r"|error: aborting due to .*|error: test failed, to rerun .*|FAILED \(.*\)|test result: FAILED.*"
+    r"|Found \d+ errors?.*|=+ .*(?:failed|error).* =+|too many errors"
+    r"|(?:failed to solve: )?process \".*\" did not complete successfully: exit code: \d+)\s*$"
 )
 
 
@@ -160,3 +173,8 @@ def of_error(error: Error) -> RunProblem:
     text = error.trigger or error.text
     file, bare = error.frame.partition(":")[0], f"{error.strict}\n" if error.frame else ""
     return RunProblem("error", f"{error.exact}\n{error.frame}", text[:TRIGGER], file, bare=bare)
+
+
+def ends_run(line: str) -> bool:
+    """Return whether a line is how a runner ends: it says that something failed, not what."""
+    return ENDS.match(line) is not None

@@ -24,17 +24,18 @@ from graphmem.contract.prime import PrimeRequest
 from graphmem.contract.query import QueryRequest
 from graphmem.contract.sessions import NoteRequest
 from graphmem.errors import BadInput, GraphmemError, Unavailable
+from graphmem.logs.command_line import mentions, parsed_line
+from graphmem.logs.diagnosis import diagnose
+from graphmem.logs.outcome import LOOKED_AT, outcome_of
 from graphmem.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import mark, visible
 from graphmem.rules.candidate import MARK
-from graphmem.rules.command_line import mentions, parsed_line, shows_pass
 from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
-from graphmem.rules.outcome import outcome_of
 from graphmem.rules.tally import Tally
 from graphmem.store.attempt import attempt
 from graphmem.store.runtime import Client
@@ -225,7 +226,7 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     outcome = outcome_of(event.command, event.status, event.text)
     if event.status == INTERRUPTED or (line.is_reader and event.command) or line.text.split()[:1] == ["graphmem"]:
         return Said()
-    is_passed = outcome == "passed" and (is_sure or shows_pass(event.text))
+    is_passed = outcome == "passed" and (is_sure or diagnose(event.text[-LOOKED_AT:]).outcome == "passed")
     key = key_of(client, event, name)
     if is_passed:
         if not command_runs.is_waiting(client, key):

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.importers.sessions.places import READERS
+from graphmem.logs.outcome import outcome_of
 from graphmem.machine.candidates import Queue
 from graphmem.model.candidate import Candidate
 from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
 from graphmem.rules import worth
 from graphmem.rules.draft import drafted, flaky, keys_of, left_open
 from graphmem.rules.fix_pairs import FixPair, SessionReader, called
-from graphmem.rules.outcome import ends_run, outcome_of
-from graphmem.rules.problem import problems, usage_error
+from graphmem.rules.problem import ends_run, problems, usage_error
 
 Row = Mapping[str, Any]
 BEST = 50
@@ -265,7 +265,7 @@ def failures(session: Session) -> Iterator[RanCommand]:
     for event in session.events:
         if not isinstance(event, RanCommand) or event.is_refused:
             continue
-        if outcome_of(event.command, event.status, event.output) in ("failed", "hidden"):
+        if outcome_of(event.command, event.status, event.output) == "failed":
             yield event
 
 

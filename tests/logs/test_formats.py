@@ -76,7 +76,7 @@ pattern = '{file}@{line} (?P<code>R\d{3}) (?P<message>.+)'
 """
     output = "checking 3 lists\nrates/eu.csv@14 R012 rate of 'EUR' is older than 30 days\n"
     assert diagnose(output).problems == []
-    (found,) = diagnose(output, Table([*read(block, "a.toml", "linters"), *packaged()])).problems
+    (found,) = diagnose(output, formats=Table([*read(block, "a.toml", "linters"), *packaged()])).problems
     assert (found.tool, found.code, found.said.names, found.file, found.line) == (
         "pricelint", "R012", ("EUR",), "rates/eu.csv", 14,
     )  # fmt: skip

@@ -24,12 +24,12 @@ from graphmem.contract.harvest import (
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.git import commands
 from graphmem.git.copy import entries_of, write
+from graphmem.logs.outcome import outcome_of
 from graphmem.model import Record
 from graphmem.model.candidate import IN_CI, Candidate, Occasion
 from graphmem.model.proof import MOST_FILES, Proof, is_plain, text_to_trust, valid_proof
 from graphmem.model.record import Triggered
 from graphmem.rules.draft import asked_keys, keys_of, problem_in
-from graphmem.rules.outcome import outcome_of
 from graphmem.rules.problem import problems
 from graphmem.settings.trust import DIGEST_CHARS, are_trusted, note_proof, trust_lock
 from graphmem.store.runtime import Client
@@ -209,7 +209,7 @@ def no_failure(root: Path, plan: ProofPlan, wanted: Collection[str], without: Se
     end = run_at(root, plan, plan.after if without else plan.before, without)
     if reason := unfinished(end):
         return f"{where} the command {reason}"
-    if outcome_of(plan.command, end.status, end.tail) not in ("failed", "hidden"):
+    if outcome_of(plan.command, end.status, end.tail) != "failed":
         return f"{where} the command passes"
     keys = {key for problem in problems(end.tail) for key in asked_keys(problem)}
     if wanted and keys.isdisjoint(wanted):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.check_command import CheckCommand, are_same, checks, commands
+from graphmem.logs.check import CheckCommand, are_same, checks, commands
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,13 @@ from graphmem.rules.check_command import CheckCommand, are_same, checks, command
         ("make lint", ["make lint"]), ("docker build -t x .", ["docker build"]), ("node build.js", ["node build.js"]),
         ("node", []), ("./run-tests.sh --all", ["sh run-tests.sh"]), ("bash ci/check.sh", ["sh check.sh"]),
         ("bash -c 'x'", []), ("poetry run mypy src", ["mypy"]), ("uv sync", []), ("uv add pytest", []), ("uv run", []),
-        ("timeout 60 go test ./...", ["go test"]), ("env A=1 pytest", ["pytest"]), ("ls -la", []),
+        ("timeout 60 go test ./...", ["go test"]), ("timeout -k 5 60 nice -n 10 mypy", ["mypy"]),
+        ("time bundle exec rspec", ["rspec"]), ("sudo -u web pnpm exec tsc", ["tsc"]),
+        ("npm exec -- eslint .", ["eslint"]),
+        ("docker compose -f ci.yml exec -T web pytest", ["pytest"]),
+        ("docker-compose run --rm web uv run mypy", ["mypy"]),
+        ("docker run -v .:/w -w /w node:20 npm test", ["npm test"]), ("docker run web", ["docker run"]),
+        ("uvx ruff check", ["ruff check"]), ("sudo", []), ("env A=1 pytest", ["pytest"]), ("ls -la", []),
         ("grep -rn test src", []), ("rm -rf build", []), ("cat <<EOF | python\nx\nEOF", []),
         ("cargo run -- test", ["cargo run"]), ("docker logs web", []),
         ("pytest 2> log.txt; echo 'a", ["pytest"]), ("ruff check . > out 2>&1", ["ruff check"]), ("go", []), ("", []),

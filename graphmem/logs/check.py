@@ -9,7 +9,7 @@ import shlex
 from functools import lru_cache
 from typing import NamedTuple
 
-from graphmem.rules.command_line import ASSIGNMENT, CHECKERS, MOST_CHARS, RUNNERS
+from graphmem.logs.command_line import ASSIGNMENT, CHECKERS, MOST_CHARS, RUNNERS
 
 BREAKS = frozenset(("&&", "||", ";", "|", "|&", "&", "\n", "(", ")", ";;"))
 HINT = re.compile(
@@ -19,7 +19,8 @@ HINT = re.compile(
     r"|ctest|jest|mocha|vite|eslint|prettier|rake|rspec|phpunit|dotnet|swift|deno|uv|poetry|hatch|pdm|bazel|ansible|helm"
 )
 PACKERS = frozenset(
-    "uv poetry pdm hatch npx pnpx bunx pipx rye conda bundle xvfb-run env time timeout nice nohup sudo".split()
+    "uv uvx poetry pdm hatch npx pnpx bunx pipx rye conda bundle xvfb-run env time timeout nice nohup sudo stdbuf exec"
+    " command".split()
 )
 SHELLS = frozenset("bash sh zsh dash".split())
 COMPILERS = (
@@ -44,6 +45,13 @@ VALUED = frozenset(  # options whose value is the next word, and no target
     " --features --package -w --workspace --project --target --profile -count -covermode -coverprofile -W -r".split()
 )
 BUILDING = frozenset("build buildx compose run".split())  # what of docker checks something
+CONTAINERS = frozenset("docker docker-compose podman".split())
+ELSEWHERE = frozenset("exec run".split())  # of docker: what follows names a container, and then what runs in it
+WITH_VALUE = frozenset(  # options of wrappers whose value is the next word
+    "-e -f -k -n -u -v -w --env --env-file --file --group --name --network --profile --user --volume --with"
+    " --workdir".split()
+)
+SETS_UP = frozenset("sync add install lock remove pip create init tool".split())
 ALL = frozenset(("", ".", "./...", "...", "all"))
 
 
@@ -118,16 +126,10 @@ def without_redirections(words: list[str]) -> list[str]:
 
 def check_of(words: list[str], folder: str) -> CheckCommand | None:
     """Return the check that a command is, if it is one."""
+    words = unwrapped(words)
+    if not words:
+        return None
     name, rest = words[0].rpartition("/")[2], words[1:]
-    while name in PACKERS and rest:
-        rest = [word for at, word in enumerate(rest) if at or word not in RUNS]
-        while rest and (rest[0].startswith("-") or rest[0][0].isdigit() or ASSIGNMENT.fullmatch(f"{rest[0]} ")):
-            rest = rest[1:]
-        if not rest:
-            return None
-        if rest[0] in ("sync", "add", "install", "lock", "remove", "pip", "create", "init", "tool"):
-            return None
-        name, rest = rest[0].rpartition("/")[2], rest[1:]
     if re.fullmatch(r"python[\d.]*", name):
         if rest[:1] == ["-m"] and len(rest) > 1:
             name, rest = rest[1], rest[2:]
@@ -149,6 +151,36 @@ def check_of(words: list[str], folder: str) -> CheckCommand | None:
     if name in RUNNERS or name == "mise":
         return of_runner(name, rest, folder)
     return None
+
+
+def unwrapped(words: list[str]) -> list[str]:
+    """Return a command without what only says where and how it runs; nothing where no command is left."""
+    while words:
+        name, rest = words[0].rpartition("/")[2], words[1:]
+        if name in PACKERS:
+            words = after_options(rest[1:] if rest[:1] and rest[0] in RUNS else rest)
+            if words and words[0] in SETS_UP:
+                return []
+        elif name in CONTAINERS and (inner := in_container(rest)):
+            words = inner
+        elif name in RUNNERS and rest[:1] and rest[0] in ("exec", "x", "dlx"):
+            words = after_options(rest[1:])
+        else:
+            return words
+    return []
+
+
+def in_container(words: list[str]) -> list[str]:
+    """Return what docker runs in a container; nothing where it runs what the container is made for."""
+    place = next((place for place, word in enumerate(words) if word in ELSEWHERE), len(words))
+    return after_options(words[place + 1 :])[1:]
+
+
+def after_options(words: list[str]) -> list[str]:
+    """Return what follows the options, numbers and assignments that words begin with."""
+    while words and (words[0][:1] in "-0123456789" or ASSIGNMENT.fullmatch(f"{words[0]} ")):
+        words = words[2 if words[0] in WITH_VALUE else 1 :]
+    return words
 
 
 def of_runner(name: str, rest: list[str], folder: str) -> CheckCommand | None:

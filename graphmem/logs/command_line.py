@@ -33,13 +33,6 @@ CHECKS = CHECKERS | frozenset("check clippy lint typecheck verify vet -c -e".spl
 INSTALLS = frozenset("add ci get i install remove sync uninstall update upgrade".split())
 MOST_WORDS = 5  # after the name of a command that say what it does
 PARTS = re.compile(r"&&|\|\|?&?|;|&(?!\d)")
-PASSED = re.compile(
-    r"(?m)(?:^|[ =(])[1-9]\d* pass(?:ed|ing)\b|^OK(?: \(.*\))?\s*$|^ok\s+\S+|^PASS\b|\btest result: ok\b"
-    r"|\bBUILD SUCCESS"
-)
-FAILED = re.compile(
-    r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:FAILED|FAIL|ERROR)\b|\btest result: FAILED\b"
-)
 
 
 @dataclass(frozen=True)
@@ -133,11 +126,6 @@ def is_act(part: str) -> bool:
     said = words[:MOST_WORDS]
     is_check = any(word in CHECKS or word.startswith("test") for word in said)
     return not is_check or not INSTALLS.isdisjoint(said)
-
-
-def shows_pass(output: str) -> bool:
-    """Return whether an output says itself that tests or a build passed, and nothing of a failure."""
-    return PASSED.search(output) is not None and FAILED.search(output) is None
 
 
 def mentions(text: str, command: str) -> bool:
