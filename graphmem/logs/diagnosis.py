@@ -284,6 +284,8 @@ class Reader:
                 self.passed(number)
             case "skip":
                 self.ended(number, form)
+                if form.startswith("Traceback "):  # another one follows
+                    self.open = None
             case "begin":
                 self.test, self.title, self.begun = said.get("test", ""), form.strip(), len(self.found)
             case _:
@@ -309,8 +311,6 @@ class Reader:
                 self.open.file, self.open.line = said.get("file", ""), int(said.get("line", 0))
             case "more" if self.open is not None and len(self.open.more) < TRIGGER_LINES:
                 self.open.more.append(said.get("message") or form.strip())
-            case "skip" if form.startswith("Traceback "):  # another one follows
-                self.open = None
 
     def problem(self, one: Format, said: dict[str, str], number: int, form: str) -> LogProblem:
         """Return the problem that a format reads in a line."""
