@@ -102,8 +102,8 @@ def hide(memory: Memory, text: str) -> None:
 
 def rounded(hit: Hit) -> tuple[object, ...]:
     """Return the scores of a hit; what a model makes of a text differs a little with those that it is embedded with."""
-    return round(hit.score, 5), *(
-        round(value, 5) for value in hit.factors.model_dump(exclude={"reranked", "moved"}).values()
+    return round(hit.score, 4), *(
+        round(value, 4) for value in hit.factors.model_dump(exclude={"reranked", "moved"}).values()
     )
 
 
