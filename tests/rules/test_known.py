@@ -1,11 +1,24 @@
 """The probability that a first result is what was asked is the logistic one, and more evidence never lowers it."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import KNOWN, OTHER_WORD, RIVALS, UNSURE, USUAL_LEAD
-from graphmem.rules.known import BY_MEANING, BY_WORDS, Fitted, Likely, Signs, certainty, judged, lead, overlap
+from graphmem.rules.known import (
+    BY_MEANING,
+    BY_WORDS,
+    Fitted,
+    Likely,
+    Signs,
+    certainty,
+    described,
+    judged,
+    lead,
+    overlap,
+)
 from graphmem.rules.sameness import AGAINST, Comparison
 
 Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
@@ -97,3 +110,13 @@ def test_only_what_is_likely_the_same_is_certain_and_only_what_is_unrelated_is_u
     related: float, same: float, expected: str
 ) -> None:
     assert certainty(Likely(related, same), known=0.5, unsure=0.1) == expected
+
+
+def test_more_of_what_speaks_for_a_symptom_never_makes_it_less_likely() -> None:
+    steps = [step / 10 for step in range(11)]
+    for fixed in product(steps[::2], repeat=2):
+        for place in range(3):
+            values = [described(*fixed[:place], step, *fixed[place:]) for step in steps]
+            assert values == sorted(values)
+    assert described(0.0, 0.0, 0.0) < 0.05 and described(0.8, 0.3, 0.7) > 0.9
+    assert described(0.2, -0.2, 0.1) < described(0.2, 0.0, 0.1)
