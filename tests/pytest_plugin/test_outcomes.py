@@ -167,7 +167,7 @@ def test_a_pass_with_nothing_changed_is_flaky_and_an_unknown_error_is_offered(pr
     assert "nothing changed: flaky" in run("test_flaky.py", *other)[1]
     assert run("test_flaky.py", BUSY="1")[0] == 1
     fix(project)
-    offer = "graphmem add failure --trigger 'TimeoutError: the pool is empty' --fix '…'"
+    offer = "graphmem add failure --trigger 'TimeoutError: the pool is empty' --symptom '…' --fix '…'"
     assert offer in run("test_flaky.py")[1]
 
 
