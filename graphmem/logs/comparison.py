@@ -31,7 +31,7 @@ def compare(a: LogProblem, b: LogProblem, identity: Identity | None = None, *, i
     Return whether two problems are the same.
 
     Args:
-        is_exact: numbers and all of a path count too, as for two records that become one.
+        is_exact: all of a path and a number in any message count too, as for two records that become one.
         identity: what the fix of one of them holds for, where its record says so; else what their formats say, and of
             two that differ the narrower.
     """
@@ -53,8 +53,9 @@ def compare(a: LogProblem, b: LogProblem, identity: Identity | None = None, *, i
         return Compared("unclear", ("neither says what went wrong",))
     if not same_names(pairs):
         return Compared("same" if by == "rule" else "same_rule", (differing(pairs),))
-    if is_exact and (number := next((pair for pair in pairs if pair[0].sort in EXACT and pair[0] != pair[1]), None)):
-        return Compared("same_rule", (f"{number[0].text} is not {number[1].text}",))
+    exact = EXACT if is_exact else () if by in ("frame", "rule") or (a.test and b.test) else ("number",)
+    if other := next((pair for pair in pairs if pair[0].sort in exact and pair[0] != pair[1]), None):
+        return Compared("same_rule", (f"{other[0].text} is not {other[1].text}",))
     if is_exact and (why := apart_in_detail(a, b)):
         return Compared("same_rule", (why,))
     return by_place(a, b, by, pairs)

@@ -249,16 +249,21 @@ def within(
     return best
 
 
+CODE = re.compile(r"[A-Z][A-Z\d_]{3,}")
+
+
 def same_names(pairs: Sequence[tuple[MessagePart, MessagePart]]) -> bool:
     """
     Return whether the names in the same places of two messages are the same.
 
-    A path tells only where it is the first name that tells, or there is no other: the others say where it happened.
+    A path tells only where it is the first name that tells, or there is no other: the others say where it happened. A
+    code such as ``ENOENT`` says what went wrong, and of what is yet to come.
     """
     names = [pair for pair in pairs if pair[0].is_name]
     if any(not equal(*pair) for pair in names if not (pair[0].sort == pair[1].sort == "path")):
         return False
-    telling = next((pair for pair in names if pair[0].is_telling or pair[1].is_telling), None)
+    named = [pair for pair in names if not CODE.fullmatch(pair[0].text)]
+    telling = next((pair for pair in named if pair[0].is_telling or pair[1].is_telling), None)
     return telling is None or equal(*telling)
 
 

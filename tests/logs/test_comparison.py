@@ -120,7 +120,28 @@ def test_a_record_may_say_what_its_fix_holds_for(identity: Identity | None, verd
     assert compare(one, other, identity).verdict == verdict
 
 
-def test_two_records_are_one_only_with_the_same_numbers() -> None:
-    one, other = (statement(f"TypeError: f() takes {n} positional arguments but 3 were given") for n in (1, 2))
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("error: migration {} failed", "same_rule"),
+        ("Uploads hang on Android {}", "same_rule"),
+        ("ValueError: cannot concatenate along axis {}", "same_rule"),
+        ("Error: the job was killed after {}2 ms", "same"),
+        ("panic: runtime error: index out of range [{}] with length 3\n\tmain.total(0x1)\n\t\t/srv/a.go:7", "same"),
+        ("FAILED tests/test_api.py::test_list - assert {} == 200", "same"),
+    ],
+)
+def test_a_number_tells_unless_a_run_changes_it_or_a_function_or_test_decides(text: str, verdict: Verdict) -> None:
+    one, other = (statement(text.format(number)) for number in (14, 15))
+    assert judged(one, other).verdict == verdict
+
+
+def test_two_records_are_one_only_with_the_same_numbers_and_paths() -> None:
+    one, other = (statement(f"FAILED tests/test_api.py::test_list - assert {n} == 200") for n in (401, 500))
     assert judged(one, other).verdict == "same"
     assert judged(one, other, is_exact=True).verdict == "same_rule"
+
+
+def test_a_path_after_a_code_tells_which_file_it_is() -> None:
+    text = "Error: ENOENT: no such file or directory, open '/srv/app/config/{}.json'"
+    assert judged(statement(text.format("prod")), statement(text.format("dev"))).verdict == "same_rule"
