@@ -38,11 +38,9 @@ class Failure(Triggered):
     @classmethod
     def completed(cls, values: Any) -> Any:
         """Leave out an empty fix, as the failure is unsolved, and an empty symptom."""
-        if isinstance(values, dict):
-            empty = {
-                name for name in ("fix", "symptom") if isinstance(text := values.get(name), str) and not text.strip()
-            }
-            values = {name: value for name, value in values.items() if name not in empty} if empty else values
+        given = values if isinstance(values, dict) else {}
+        empty = {name for name in ("fix", "symptom") if isinstance(text := given.get(name), str) and not text.strip()}
+        values = {name: value for name, value in given.items() if name not in empty} if empty else values
         return super().completed(values)
 
     @model_validator(mode="after")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from graphmem.constants import BESIDE
 
-TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:[._/:\\+-]++[A-Za-z0-9]++)*+")
+# Python before 3.11.4 reads a possessive group that repeats wrongly; nothing here ever goes back.
+TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[._/:\\+-]+[A-Za-z0-9]+)*")
 NAME = re.compile(r"_|[a-z][A-Z]")  # of a token without digits: what no word of prose has
 WORD = re.compile(r"[A-Za-z0-9]+")
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
