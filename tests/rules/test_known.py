@@ -114,9 +114,12 @@ def test_only_what_is_likely_the_same_is_certain_and_only_what_is_unrelated_is_u
 
 def test_more_of_what_speaks_for_a_symptom_never_makes_it_less_likely() -> None:
     steps = [step / 10 for step in range(11)]
-    for fixed in product(steps[::2], repeat=2):
-        for place in range(3):
-            values = [described(*fixed[:place], step, *fixed[place:]) for step in steps]
+    for one, other in product(steps[::2], repeat=2):
+        for values in (
+            [described(step, one, other) for step in steps],
+            [described(one, step, other) for step in steps],
+            [described(one, other, step) for step in steps],
+        ):
             assert values == sorted(values)
     assert described(0.0, 0.0, 0.0) < 0.05 and described(0.8, 0.3, 0.7) > 0.9
     assert described(0.2, -0.2, 0.1) < described(0.2, 0.0, 0.1)
