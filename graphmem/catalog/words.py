@@ -52,7 +52,7 @@ STOP_WORDS = frozenset(
 
 def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
     """Return the words of a text, its identifiers, signs and pairs, and the parts of its words, in lower case."""
-    text = composed(text)
+    text = in_usual_form(text)
     words = WORD.findall(text)
     whole = ["".join(WORD.findall(compound)).lower() for compound in COMPOUND.findall(text)] + signs(text)
     parts = [part for word in words for part in (parts_of(word) if len(word) <= USUAL_LENGTH else split(word))]
@@ -63,7 +63,7 @@ def analyse(text: str) -> tuple[list[str], list[str], list[str]]:
     return [word.lower() for word in words], whole, parts
 
 
-def composed(text: str) -> str:
+def in_usual_form(text: str) -> str:
     """Return a text with each character in its usual form, whatever width or composition it was typed in."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
@@ -101,7 +101,7 @@ def query_terms(text: str) -> list[str]:
 
 def query_pairs(text: str) -> list[str]:
     """Return the words that are side by side in a query, no stop word among them."""
-    words = [word.lower() for word in WORD.findall(composed(text))]
+    words = [word.lower() for word in WORD.findall(in_usual_form(text))]
     beside = (pair for pair in pairwise(words) if STOP_WORDS.isdisjoint(pair))
     return list(dict.fromkeys(map(" ".join, beside)))
 
@@ -305,18 +305,22 @@ class LexicalIndex(Index):
 
     def share(self, counts: Mapping[str, int], number: int, total: int) -> float:
         """Return the share of a query's terms, weighed by rarity among ``total`` records, that a record holds."""
-        rarity = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+        rarity = rarities(counts, total)
         sql = "SELECT 1 FROM lexical WHERE lexical MATCH ? AND rowid = ?"
         held = [term for term in rarity if self.connection.execute(sql, (f'"{term}"', number)).fetchone()]
         return sum(rarity[term] for term in held) / sum(rarity.values())
 
     def held(self, text: str, other: str) -> float:
         """Return the share of a text's terms, weighed by rarity among the records, that another text holds."""
-        total, counts = self.total, self.counts(query_terms(text))
-        rarity = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+        rarity = rarities(self.counts(query_terms(text)), self.total)
         stems, there = self.stems([*rarity]), {*self.stems(query_terms(other))}
         held = sum(rarity[term] for term, stem in zip(rarity, stems, strict=True) if stem in there)
         return held / sum(rarity.values()) if rarity else 0.0
+
+
+def rarities(counts: Mapping[str, int], total: int) -> dict[str, float]:
+    """Return how rare terms are among ``total`` records, from the number of records that have each."""
+    return {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
 
 
 def flattening(words: int, mean: float) -> float:

@@ -28,7 +28,8 @@ class Matched(Part):
 
     ``verdict`` says whether it is the same problem, the same rule for other names, another one, or unclear, and
     ``reasons`` why. ``line`` and ``text`` are where the log first says so, ``lines`` all such lines, up to 1,000.
-    ``recorded`` is the line of the trigger by which it was found; None where an expression or the meaning found it.
+    ``recorded`` is the line of the trigger by which it was found; None where that stands in the log, or an
+    expression or the meaning found it.
     ``by`` says how it was found: ``line`` if the log holds the trigger itself, ``match`` if its expression hits,
     ``signature`` if its problem is the same, ``near`` if it is like it, ``similarity`` if it means much the same, or
     has the same words where there is no model.

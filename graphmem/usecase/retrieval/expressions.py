@@ -162,7 +162,7 @@ class Matcher:
         began = thread_time()
         self.deadline = began + self.seconds + self.seconds_a_mib * self.size / 2**20 - self.used
         hits = [*(self.in_lines(block, text) if block else ()), *self.across(self.tail, block, is_end=is_end)]
-        self.tail = block if len(text) >= LOG_SPAN_BYTES else last([*self.tail, *block])
+        self.tail = last(block if len(text) >= LOG_SPAN_BYTES else [*self.tail, *block])
         self.used += thread_time() - began
         return [(self.keys[at], line) for at, line in sorted(hits, key=lambda hit: (hit[1].number, hit[0]))]
 

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from graphmem.catalog.catalog import Catalog
-from graphmem.catalog.words import composed
+from graphmem.catalog.words import in_usual_form
 from graphmem.constants import EXPRESSION_TIMEOUT_S, GRAPH_HITS, MOST_RESULTS, SHOWN_SLOW, TITLED_CHARS
 from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
@@ -331,7 +331,7 @@ def with_patterns(
 
 def by_code(snapshot: Snapshot, question: Question, relevances: Relevances) -> Relevances:
     """Return relevances in which the codes of the question come first; a long one says many that do not matter."""
-    asked = codes(composed(question.gist)) if len(question.gist) <= TITLED_CHARS else []
+    asked = codes(in_usual_form(question.gist)) if len(question.gist) <= TITLED_CHARS else []
     return codes_first(relevances, asked, snapshot.lexical.words_of(relevances)) if asked else relevances
 
 
