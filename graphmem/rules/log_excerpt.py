@@ -12,7 +12,7 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 
 def telling(text: str) -> str:
     """Return the telling lines of a log, no more than an embedding holds, in their order; a shorter text as it is."""
-    lines = text.splitlines()
+    lines = text.split("\n")  # as ``diagnose`` numbers them
     if len(lines) <= LOG_LINES:
         return text
     words = [frozenset(WORD.findall(line[:TELLING_CHARS].casefold())) for line in lines]
