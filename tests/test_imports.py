@@ -15,7 +15,7 @@ from tests.sample import open_memory
 
 HEAVY = (
     "kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "tokenizers",
-    "graphmem.graph.kuzu",
+    "graphmem.graph.kuzu", "graphmem.logs.diagnosis",
 )  # fmt: skip
 
 
@@ -42,7 +42,10 @@ def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) 
 
 
 # What a command may load; all others load nothing heavy.
-READS = {"query boom": {"numpy", "tokenizers"}, "purge boom --yes": {"graphmem.graph.kuzu"}}
+READS = {
+    "query boom": {"numpy", "tokenizers", "graphmem.logs.diagnosis"},
+    "purge boom --yes": {"graphmem.graph.kuzu", "graphmem.logs.diagnosis"},
+}
 NO_VECTOR = (
     "get boom", "list", "edit boom --fix x", "rename boom bang", "forget boom", "link failure/boom causes failure/bong",
     "related boom", "feedback boom --helped", "export", "supersede boom bong", "undo",
@@ -85,7 +88,14 @@ def test_a_command_that_needs_no_vector_loads_no_model(tmp_path: Path) -> None:
     with open_memory(tmp_path / "made") as memory:
         prepare(memory)
     for line, (_, found) in loaded_by(NO_VECTOR, tmp_path / "made").items():
-        assert found <= READS.get(line, set()), line
+        assert found <= READS.get(line, {"graphmem.logs.diagnosis"}), line  # which the first look at files needs
+
+
+@pytest.mark.parametrize("line", ["list", "get boom", "related boom", "prime", "status"])
+def test_a_command_that_compares_no_errors_loads_nothing_that_reads_logs(line: str, tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        prepare(memory)
+    assert loaded(command(line), tmp_path) == set()
 
 
 @pytest.mark.long

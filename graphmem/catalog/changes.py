@@ -16,7 +16,7 @@ from graphmem.catalog import lessons
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.clues import ClueIndex
 from graphmem.catalog.database import checksum, chunks, distinct_name, marks, table_of
-from graphmem.catalog.keys import hash_of, meaning_hashes
+from graphmem.catalog.hashes import hash_of, meaning_hashes
 from graphmem.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.model.entry import Batch, Entry
 from graphmem.model.field import format_time

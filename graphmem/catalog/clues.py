@@ -8,10 +8,7 @@ until a command looks for them; one that does calls ``catch_up`` first.
 import contextlib
 from collections.abc import Collection, Iterable
 
-from graphmem.catalog import keys
 from graphmem.catalog.database import Index, marks, parse_record, transaction
-from graphmem.logs import line
-from graphmem.logs.diagnosis import digest, statement
 from graphmem.model import Failure, MemoryRecord
 from graphmem.model.expression import Expression, Malformed
 from graphmem.names import row_id
@@ -52,6 +49,8 @@ class ClueIndex(Index):
 
     def follow_formats(self) -> None:
         """Put off what was found by other formats than those in use."""
+        from graphmem.logs.diagnosis import digest  # noqa: PLC0415 - 100 ms that few commands need
+
         used = digest()
         if self.catalog.meta(FORMATS) == used:
             return
@@ -65,9 +64,12 @@ class ClueIndex(Index):
 
     def add(self, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
         """Add the clues of memories that have none; where some are there already, they stay."""
+        from graphmem.catalog.keys import signature_of  # noqa: PLC0415 - as above
+        from graphmem.logs.diagnosis import statement  # noqa: PLC0415 - as above
+
         signatures, expressions, lines, errors = [], [], [], []
         for number, record in memories:
-            signatures.append((keys.signature_of(record), number))
+            signatures.append((signature_of(record), number))
             if isinstance(record, Failure):
                 for trigger in record.texts("trigger"):
                     found = {key for problem in statement(trigger) for key in problem.keys}
@@ -84,6 +86,8 @@ class ClueIndex(Index):
 
 def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
     """Return the row of ``line`` for a trigger; none where nothing can be compared."""
+    from graphmem.logs import line  # noqa: PLC0415 - as above
+
     lines = line.trigger_lines(trigger)
     if not lines:
         return []

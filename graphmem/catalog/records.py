@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 
-from graphmem.catalog import keys
 from graphmem.catalog.database import R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.catalog.facts import FactReads
 from graphmem.catalog.names import NameReads
@@ -88,7 +87,9 @@ class RecordReads(NameReads, FactReads):
 
         At most ``limit``, those with the signature of the trigger first.
         """
-        signatures = list(keys.repeat_keys(record))
+        from graphmem.catalog.keys import repeat_keys  # noqa: PLC0415 - 70 ms that only a write needs
+
+        signatures = list(repeat_keys(record))
         among = f"IN ({marks(signatures)})"
         sql = (
             f"WITH same (id, is_error) AS (SELECT record, 0 FROM signature WHERE number {among}"

@@ -18,7 +18,7 @@ from zlib import crc32
 
 from graphmem.catalog import pca
 from graphmem.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
-from graphmem.catalog.keys import hash_of, meaning_hashes
+from graphmem.catalog.hashes import hash_of, meaning_hashes
 from graphmem.catalog.pca import Sketch, best, checksum, product
 from graphmem.constants import SKETCH_ROWS
 from graphmem.model import Feedback

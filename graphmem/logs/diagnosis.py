@@ -8,8 +8,6 @@ no format knows is read by general rules (`general.py`).
 import hashlib
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -19,6 +17,7 @@ from graphmem.logs.check import CheckCommand, checks
 from graphmem.logs.formats import Format, Table, of_project, packaged, require_room
 from graphmem.logs.formats import digest as formats_digest
 from graphmem.logs.general import HINTS, RAISED, general, of_class
+from graphmem.logs.in_use import OF_PROJECT, Texts
 from graphmem.logs.line import messages
 from graphmem.logs.prefixes import forms, without_escapes
 from graphmem.logs.problem import BARE, TRIGGER_LINES, LogProblem
@@ -81,9 +80,7 @@ class Diagnosis(NamedTuple):
     check: tuple[CheckCommand, ...] = ()
 
 
-Texts = tuple[tuple[str, str], ...]  # files of formats: the name and the text of each
 MOST_TABLES = 8  # of projects, whose formats one process keeps ready
-OF_PROJECT: ContextVar[Texts] = ContextVar("formats", default=())
 
 
 def table() -> Table:
@@ -100,16 +97,6 @@ def made(texts: Texts) -> Table:
         return Table([*own, *packaged()], HINTS)
     except re2.error:  # each is small enough for RE2, and all together are not
         return Table(packaged(), HINTS)
-
-
-@contextmanager
-def using(texts: Texts) -> Iterator[None]:
-    """Read with the formats of a project's files, each a name and a text, in this thread as long as the block runs."""
-    before = OF_PROJECT.set(texts)
-    try:
-        yield
-    finally:
-        OF_PROJECT.reset(before)
 
 
 def digest() -> str:

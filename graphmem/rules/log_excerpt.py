@@ -5,7 +5,6 @@ import re
 from collections import Counter
 
 from graphmem.constants import LOG_LINES, QUESTION_BYTES, RARE_SHARE, TELLING_CHARS
-from graphmem.logs.diagnosis import diagnose
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -15,6 +14,8 @@ def telling(text: str) -> str:
     lines = text.split("\n")  # as ``diagnose`` numbers them
     if len(lines) <= LOG_LINES:
         return text
+    from graphmem.logs.diagnosis import diagnose  # noqa: PLC0415 - 100 ms that few questions need
+
     words = [frozenset(WORD.findall(line[:TELLING_CHARS].casefold())) for line in lines]
     counts = Counter(word for found in words for word in found)
     rarity = [mean_rarity([counts[word] for word in found], len(lines)) for found in words]

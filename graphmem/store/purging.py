@@ -13,7 +13,7 @@ from typing import Protocol
 from graphmem.catalog import usage
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
-from graphmem.catalog.keys import hash_of
+from graphmem.catalog.hashes import hash_of
 from graphmem.catalog.vectors import forget as forget_vectors
 from graphmem.catalog.vectors import has_vector
 from graphmem.catalog.words import LexicalIndex

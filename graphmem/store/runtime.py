@@ -33,9 +33,8 @@ from graphmem.git import commands
 from graphmem.git.places import top_of
 from graphmem.graph.engines import open_mirror
 from graphmem.graph.port import GraphMirror
-from graphmem.ledger.formats import read_formats
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
-from graphmem.logs.diagnosis import using
+from graphmem.logs.in_use import using
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import KINDS
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
@@ -242,6 +241,8 @@ class Client:
         """The project's own formats of what tools print: the files' names and texts."""
         if not safe_files.is_folder(self.layout.formats):
             return ()
+        from graphmem.ledger.formats import read_formats  # noqa: PLC0415 - 100 ms that few projects need
+
         texts, findings = read_formats(self.layout)
         for found in findings:
             self.notify_once(f"{found.file}: {found.message}; it is left out")

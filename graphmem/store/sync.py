@@ -21,7 +21,7 @@ from graphmem.catalog import changes
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError, table_of
 from graphmem.catalog.files import Stamp
-from graphmem.catalog.keys import meaning_hashes
+from graphmem.catalog.hashes import meaning_hashes
 from graphmem.constants import FILE_BYTES, REPAIR_COMMAND
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import BadInput, DamagedCatalog, FileReplaced, GraphmemError, Locked, Refused, Unavailable

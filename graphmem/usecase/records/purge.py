@@ -12,7 +12,7 @@ import orjson
 
 from graphmem.catalog.catalog import Catalog
 from graphmem.catalog.database import CatalogError
-from graphmem.catalog.keys import hash_of, meaning_hashes
+from graphmem.catalog.hashes import hash_of, meaning_hashes
 from graphmem.catalog.vectors import has_vector
 from graphmem.contract.records import Purged, PurgeRequest
 from graphmem.errors import GraphmemError, Refused, Unavailable, Usage

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphmem.catalog.keys import hash_of
+from graphmem.catalog.hashes import hash_of
 from graphmem.constants import LIKE_QUESTIONS, REUSE_AGAINST, REUSE_FOR
 from graphmem.rules.log_excerpt import kept_question
 from graphmem.rules.occasions import NO_REPORTS, Reports, occasion_weight, reuse

@@ -10,7 +10,6 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.errors import BadInput, Conflict, Refused
 from graphmem.ledger.codec import complaint, too_large
 from graphmem.ledger.types import declaration, drifted
-from graphmem.logs.diagnosis import statement
 from graphmem.logs.line import COLOUR
 from graphmem.model import MODELS, Entity, Failure, Frozen, MemoryRecord, Record, Task
 from graphmem.model.field import as_set, parse_time
@@ -18,7 +17,6 @@ from graphmem.model.record import row_fields
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
 from graphmem.ndjson import BadLine, decode, encode
-from graphmem.rules.dedup import same_memory
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.suggest import did_you_mean
 from graphmem.system.shell import command
@@ -126,6 +124,8 @@ def identified(catalog: Catalog, record: Named, taken: Mapping[str, str] = EMPTY
 
 def name_of(record: Record) -> str:
     """Return the name for a record that was given none, where it is free: of a failure by what its headline tells."""
+    from graphmem.logs.diagnosis import statement  # noqa: PLC0415 - 100 ms, and reading needs other parts of this module
+
     told = (
         [one for one in statement(record.trigger) if one.is_telling and one.is_read]
         if isinstance(record, Failure)
@@ -143,6 +143,8 @@ def free_key(catalog: Catalog, record: Record) -> tuple[str, Record | None]:
     A record whose text became another one since it was made keeps its key; a new record of the first text gets that key
     with ``.2`` behind it, for the two are not the same.
     """
+    from graphmem.rules.dedup import same_memory  # noqa: PLC0415 - as above
+
     key, number = record.text_key, 1
     while catalog.has(row_id(f"{record.kind}/{key}")):
         holder = catalog.stored(row_id(f"{record.kind}/{key}"))
