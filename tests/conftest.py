@@ -25,7 +25,10 @@ from hypothesis import settings
 
 from graphmem import Memory
 from graphmem.embed.model import Embedder, find_model
+from graphmem.graph import worker
+from graphmem.graph.kuzu import sandbox
 from graphmem.graph.kuzu.mirror import KuzuMirror
+from tests.forked import ForkedWorker
 from tests.sample import open_memory, write_graph_here
 
 # A shell script ignores it for what it starts with `&`, and then each child would that a test interrupts and waits for.
@@ -35,6 +38,7 @@ sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
 FAST_CASES, USUAL_CASES = 2, 4  # of one test, in a fast run and in one that names no tests; --all takes all
+SLOW_SHARE = 4  # what is slow has a case where other tests have so many
 OURS = (
     "GRAPHMEM_EMBEDDING_BACKGROUND",
     "GRAPHMEM_EMBEDDING_WAIT",
@@ -48,6 +52,7 @@ settings.load_profile("usual")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="two cases of each test that starts no process")
     parser.addoption("--all", action="store_true", help="the long tests too, and all cases of each test")
+    parser.addoption("--cases", type=int, help="at most so many cases of each test, of a slow one a quarter as many")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,17 +83,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(trylast=True)  # of the cases that are left: what a marker leaves out is no case that is taken
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """
-    Take, unless all are asked for or tests are named, some cases of each test only: of 16 every second, say.
+    Take, unless all are asked for or tests are named, some cases of each test only: of 16 every fourth, say.
 
     In a fast run, what is not marked and starts a process all the same is skipped; git and the graph engine are some.
     """
     is_fast = config.getoption("--fast")
     if is_fast:
         subprocess.Popen.__init__ = starts_a_process  # type: ignore[method-assign]
-    if is_fast or not (config.getoption("--all") or config.option.file_or_dir or config.option.keyword):
-        cases, slow = Counter(map(name_of, items)), {name_of(item) for item in items if item.get_closest_marker("slow")}
-        usual = FAST_CASES if is_fast else USUAL_CASES
-        step = {name: number if name in slow else -(-number // usual) for name, number in cases.items()}
+    is_for_all = config.getoption("--all") or config.option.file_or_dir or config.option.keyword
+    usual = config.getoption("--cases") or (FAST_CASES if is_fast else 0 if is_for_all else USUAL_CASES)
+    if usual:
+        slow = {name_of(item) for item in items if item.get_closest_marker("slow")}
+        cases = Counter(map(name_of, items))
+        most = {name: max(1, usual // SLOW_SHARE) if name in slow else usual for name in cases}
+        step = {name: -(-number // most[name]) for name, number in cases.items()}
         numbers: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
         items[:] = [item for item in items if next(numbers[name_of(item)]) % step[name_of(item)] == 0]
 
@@ -132,6 +140,13 @@ def memory_with_model(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
     """A new store with the default model, which all tests share."""
     with open_memory(tmp_path, embedder=embedder) as made:
         yield made
+
+
+@pytest.fixture(autouse=True)
+def _forked_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not request.node.get_closest_marker("process"):
+        monkeypatch.setattr(worker, "start_worker", ForkedWorker)
+        monkeypatch.setattr(sandbox, "start_worker", ForkedWorker)
 
 
 @pytest.fixture(scope="module")

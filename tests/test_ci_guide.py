@@ -164,6 +164,7 @@ WORKFLOWS = {"github": github, "gitlab": gitlab}
 
 @pytest.mark.parametrize("name", WORKFLOWS)
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_red_job_posts_one_comment_that_the_next_run_replaces(name: str, forge: Forge) -> None:
     workflow = WORKFLOWS[name]
     assert workflow(forge) == 1

@@ -84,6 +84,7 @@ def loaded_by(lines: Iterable[str], made: Path) -> dict[str, tuple[Path, set[str
     return {line: (folder, set(row[2])) for (line, folder), row in zip(folders.items(), rows, strict=True)}
 
 
+@pytest.mark.long
 def test_a_command_that_needs_no_vector_loads_no_model(tmp_path: Path) -> None:
     with open_memory(tmp_path / "made") as memory:
         prepare(memory)

@@ -51,6 +51,7 @@ def interrupted_after(folder: Path, line: str, delay: float) -> tuple[int, str, 
 
 @pytest.mark.parametrize("line", [*COMMANDS, *(pytest.param(line, marks=pytest.mark.long) for line in OTHERS)])
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_interrupt_at_any_moment_ends_in_one_line_and_leaves_the_store_whole(folder: Path, line: str) -> None:
     started = time.monotonic()
     subprocess.run([sys.executable, "-c", "import graphmem"], check=True, cwd=folder)

@@ -116,6 +116,7 @@ def places() -> list[tuple[str, bytes | None]]:
     ("place", "target"),
     [pytest.param(*found, id=found[0], marks=[] if found[0] in TYPICAL else pytest.mark.long) for found in places()],
 )
+@pytest.mark.long
 def test_a_link_in_a_store_is_named_not_followed_and_not_written_through(
     project: Path, place: str, target: bytes | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_link_in_a_store_is_named_not_followed_and_not_written_through(
     assert not (project / "copy").exists()
 
 
+@pytest.mark.long
 def test_a_clone_with_links_ends_every_command_in_words(project: Path) -> None:
     """The same in real processes: a truncated lock file and an endless schema.json were how it was found."""
     linked(project, "local/store.lock", target=SECRET)

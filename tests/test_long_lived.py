@@ -181,6 +181,7 @@ def test_notices_are_in_every_answer_that_they_bear_on(tmp_path: Path) -> None:
     ids=["add", "learn", "feedback"],
 )  # fmt: skip
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_slow_pipe_holds_no_lock(tmp_path: Path, arguments: Sequence[str], given: bytes) -> None:
     with open_memory(tmp_path) as memory:
         memory.failures.add("it is there", name="there")

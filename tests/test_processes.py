@@ -5,7 +5,6 @@ import random
 import signal
 import time
 from collections.abc import Callable
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,12 @@ from graphmem import Memory
 from graphmem.errors import Locked
 from graphmem.model import Failure
 from graphmem.system.lock import locked
+from tests.forked import processes
 from tests.pace import patience
 from tests.sample import open_memory
 
 WRITERS, EACH, READERS = (int(part) for part in os.environ.get("GRAPHMEM_TEST_WRITERS", "5 10 3").split())
 KILLS = int(os.environ.get("GRAPHMEM_TEST_KILLS", "30"))
-
-processes = get_context("forkserver")  # a process begins in milliseconds, with what it needs loaded
-processes.set_forkserver_preload(["tests.test_processes", "graphmem.graph.kuzu.rebuild"])
 
 
 def opened(folder: Path) -> Memory:
@@ -201,6 +198,7 @@ WORK: dict[str, Callable[[Memory, str], object]] = {
 }
 
 
+@pytest.mark.long
 def test_whatever_is_killed_what_was_acknowledged_is_there(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.failures.add("the first error", name="first")

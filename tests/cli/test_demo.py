@@ -30,6 +30,7 @@ def test_the_demo_shows_the_main_job_and_the_files_come_back(tmp_path: Path, cap
     assert counts in (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_demo_tells_every_command_and_what_to_try_next(tmp_path: Path, capsys: pytest.CaptureFixture[str],
                                                          monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")

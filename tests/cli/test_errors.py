@@ -233,6 +233,7 @@ def test_help_is_the_same_on_every_terminal() -> None:
     assert narrow.stderr == ""
 
 
+@pytest.mark.long
 def test_a_reader_that_has_read_enough_is_no_error(tmp_path: Path) -> None:
     rows = "".join(f'{{"kind":"failure","name":"f{n}","trigger":"{"long " * 100}{n}"}}\n' for n in range(500))
     (tmp_path / "rows.ndjson").write_text(rows)
@@ -249,6 +250,7 @@ def test_a_reader_that_has_read_enough_is_no_error(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), command
 
 
+@pytest.mark.long
 def test_the_shell_completes_commands_options_and_references() -> None:
     assert run(["add", "failure", "--name", "no-yaml", "--trigger", "ImportError"]) == 0
 

@@ -81,6 +81,7 @@ def test_the_loop_is_a_table_for_people_and_a_document_for_programs(
     assert run(["verify-loop", "--last", "0"]) == 2
 
 
+@pytest.mark.long
 def test_a_plot_is_a_picture_of_four_panels_the_same_every_time(
     known: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

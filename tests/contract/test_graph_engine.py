@@ -102,6 +102,7 @@ def test_the_strongest_relations_within_two_hops_are_those_of_related(stores: li
             assert named(memory, "relation/strongest", ref=ref, min_strength=0.3) == expected
 
 
+@pytest.mark.long
 def test_what_solves_a_failure_is_the_same(stores: list[Memory]) -> None:
     for memory in stores:
         for ref in some(memory, "failure", 6):

@@ -146,6 +146,7 @@ def written(graph: Graph, folder: Path) -> None:
 @pytest.mark.usefixtures("graph_written_here")
 @pytest.mark.filterwarnings("ignore:The use of separate prepare")  # each call would prepare its text again
 @pytest.mark.parametrize(("seed", "step"), SEEDS)
+@pytest.mark.slow
 def test_every_answer_is_that_of_brute_force(seed: int, step: int, tmp_path: Path) -> None:
     graph = Graph(seed)
     with open_memory(tmp_path) as memory:

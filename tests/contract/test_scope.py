@@ -142,6 +142,7 @@ def whole(request: pytest.FixtureRequest, tmp_path: Path, embedder: Embedder) ->
 @pytest.mark.usefixtures("graph_written_here")
 @pytest.mark.parametrize("sees", [SEEN, frozenset()])
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_caller_gets_the_answers_of_a_store_that_has_nothing_else(
     whole: Memory, tmp_path: Path, sees: frozenset[str]
 ) -> None:

@@ -56,6 +56,7 @@ def change(file: Path, **settings: object) -> None:
     file.write_text(json.dumps({name: value for name, value in known.items() if value is not None}))
 
 
+@pytest.mark.long
 def test_vectors_are_those_of_sentence_transformers(oracle: Oracle, vectors: Matrix) -> None:
     """Both write to one index, so a text must get the same vector from either."""
     assert oracle.texts == make_texts()

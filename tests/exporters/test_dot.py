@@ -14,6 +14,7 @@ from tests.exporters.hostile import SIGNS, failure, hostile_graph
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pydot's own, of its parser
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(SIGNS) | st.text(max_size=4), max_size=4).map("".join), max_size=5))
+@pytest.mark.long
 def test_pydot_finds_every_node_and_edge(texts: list[str]) -> None:
     graph = hostile_graph(texts)
     (text,) = dot.written(graph)[0].values()

@@ -73,6 +73,7 @@ def checking_out(folder: Path) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.long
 def test_every_answer_beside_a_checkout_is_of_one_branch(project: Path) -> None:
     asked = 0
     with open_memory(project) as memory, checking_out(project):
@@ -108,6 +109,7 @@ def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> N
         assert totals == [440, 230]
 
 
+@pytest.mark.long
 def test_what_is_written_beside_a_checkout_mixes_no_branches(project: Path) -> None:
     """A write goes into the branch that is there: what it did not touch is that branch's, all of it."""
     written = 0
@@ -153,6 +155,7 @@ def test_a_file_that_an_editor_writes_in_place_is_read_when_it_is_whole(tmp_path
         assert memory.validate().ok
 
 
+@pytest.mark.long
 def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_writer_waits(project: Path) -> None:
     lock, path = project / ".git/index.lock", data(project, "failure")
     with open_memory(project) as memory:

@@ -60,6 +60,7 @@ def count(memory: Memory) -> object:
 @pytest.mark.parametrize(
     "room_kib", [100, 600, *(pytest.param(room, marks=pytest.mark.long) for room in (40, 400, 1_200))]
 )
+@pytest.mark.long
 def test_a_disk_that_fills_up_while_the_graph_is_written_ends_no_program(tmp_path: Path, room_kib: int) -> None:
     """The engine ends its process by signal 6 there; a limit on the size of files has the effect of a full disk."""
     filled(tmp_path)
@@ -95,6 +96,7 @@ def test_a_disk_that_is_full_ends_no_program(tmp_path: Path, room_kib: int) -> N
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)
 
 
+@pytest.mark.long
 def test_a_disk_that_fills_up_while_the_graph_follows_ends_no_program(tmp_path: Path) -> None:
     filled(tmp_path)
     with open_memory(tmp_path) as memory:
@@ -127,6 +129,7 @@ COMMANDS = (["get", "f7"], ["stats"], ["validate"], ["solutions", "f7"], ["cyphe
 @pytest.mark.parametrize(
     "address_mib", [1_000, *(pytest.param(most, marks=pytest.mark.long) for most in (2_000, 16_000))]
 )
+@pytest.mark.long
 def test_a_limit_on_virtual_memory_that_leaves_room_changes_nothing(tmp_path: Path, address_mib: int) -> None:
     filled(tmp_path, 50)
     for line in (*COMMANDS, ["rebuild", "--no-embed"]):

@@ -8,7 +8,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 
 from graphmem import GraphmemError, Memory
 from tests.faults import whole
+from tests.forked import processes
 from tests.repository import Repository
 from tests.sample import edge, failure, trust_all
 
@@ -24,9 +24,6 @@ pytestmark = [pytest.mark.process, pytest.mark.long]
 KILLS, SEED = (int(part) for part in os.environ.get("GRAPHMEM_TEST_COMMAND_KILLS", "1 1").split())
 MOST_TRIES = 8  # of a kill that is to come before the end of its command
 NAME = "project"  # of the folder: ids of reports hold it
-
-processes = get_context("forkserver")  # a process begins in milliseconds, with what it needs loaded
-processes.set_forkserver_preload(["tests.faults.test_kill", "tests.test_processes", "graphmem.graph.kuzu.rebuild"])
 
 Command = Callable[[Memory], object]
 

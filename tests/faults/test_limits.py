@@ -110,6 +110,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name", [name if name in TYPICAL else pytest.param(name, marks=pytest.mark.long) for name in LIMITS]
 )
+@pytest.mark.slow
 def test_a_command_under_a_limit_ends_in_words_and_loses_nothing(project: Path, tmp_path: Path, name: str) -> None:
     fresh = shutil.copytree(project, tmp_path / "fresh")
     shutil.rmtree(fresh / ".graphmem/local")

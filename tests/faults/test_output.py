@@ -11,7 +11,7 @@ import pytest
 from tests.sample import data, failure, open_memory, write
 
 pytestmark = [pytest.mark.process, pytest.mark.long]
-KILLS, RECORDS = 6, 4_000
+KILLS, RECORDS = 4, 1_500
 
 
 @pytest.mark.parametrize("command", [["dump", "-o"], ["view", "--out"]], ids=["dump", "view"])

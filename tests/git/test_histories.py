@@ -149,6 +149,7 @@ def shown(memory: Memory) -> list[str]:
 
 @pytest.mark.parametrize("has_driver", [True, False])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=pytest.mark.long) for one in range(1, HISTORIES))])
+@pytest.mark.long
 def test_histories_with_renames_and_splits_are_one_memory_in_any_order(
     origin: Path, seed: int, *, has_driver: bool
 ) -> None:

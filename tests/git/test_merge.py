@@ -161,6 +161,7 @@ def explore(memory: Memory, rng: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=pytest.mark.long) for one in range(1, HISTORIES))])
+@pytest.mark.long
 def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> None:
     rng = random.Random(seed)
     clones = [clone_of(origin, name) for name in "abc"]

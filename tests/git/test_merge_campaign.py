@@ -116,6 +116,7 @@ def standing(folder: Path) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("GRAPHMEM_TEST_HISTORIES", "2"))))
 @pytest.mark.slow
+@pytest.mark.long
 def test_work_of_three_clones_on_one_campaign_merged_in_any_order_is_the_same(origin: Path, seed: int) -> None:
     rng = random.Random(seed)
     clones = [clone_of(origin, name) for name in "abc"]

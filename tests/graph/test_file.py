@@ -80,6 +80,7 @@ def other_schema(path: Path) -> None:
         *(pytest.param(change, marks=pytest.mark.long) for change in (truncate, touch, empty, forget_note, spoil_note)),
     ],
 )
+@pytest.mark.long
 def test_a_file_that_is_not_as_we_left_it_is_made_anew_and_never_opened(
     memory: Memory, tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
@@ -130,6 +131,7 @@ def test_after_a_death_while_writing_the_graph_is_whole(memory: Memory, tmp_path
     assert memory.validate().findings == []
 
 
+@pytest.mark.long
 def test_two_processes_with_one_store_see_each_others_changes(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("boom", name="a")
     with open_memory(tmp_path) as other:

@@ -20,6 +20,8 @@ from graphmem.graph.port import GraphAnswer
 from tests.graph.test_sandbox import LONG, children, graph, made  # noqa: F401 - fixtures
 from tests.pace import patience
 
+pytestmark = pytest.mark.process
+
 COUNT = "MATCH (f:Failure) RETURN count(f)"
 
 

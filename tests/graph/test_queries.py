@@ -253,6 +253,7 @@ def test_relation_distance(same: Memory) -> None:
     assert rows(same, "relation/distance", ref="d", target="a", relation="causes") == []
 
 
+@pytest.mark.long
 def test_task_ready(graph: Memory) -> None:
     for name in ("one", "two"):
         graph.campaigns.create(f"to do {name}", name=name)
@@ -274,6 +275,7 @@ def test_task_ready(graph: Memory) -> None:
     assert rows(graph, "task/ready", ref="campaign/one") == [["task/one/002-s2", "002"], ["task/one/003-s3", "003"]]
 
 
+@pytest.mark.long
 def test_task_blocked_chains(graph: Memory) -> None:
     graph.campaigns.create("to do it", name="one")
     plan = [
@@ -359,6 +361,7 @@ def test_a_known_label_relation_or_pair_without_rows_gives_no_rows(memory: Memor
         assert memory.cypher(query).rows == [], query
 
 
+@pytest.mark.long
 def test_a_pair_of_ends_is_declared_when_it_is_first_used(memory: Memory) -> None:
     memory.failures.add("a thing", name="a")
     memory.patterns.add("t", "i", name="p")

@@ -67,6 +67,7 @@ def test_the_engine_runs_nothing_of_the_folder_that_a_query_is_typed_in(project:
     assert (done.returncode, "1" in done.stdout) == (0, True), done.stderr
 
 
+@pytest.mark.long
 def test_a_setting_of_a_project_starts_a_service_only_where_it_is_trusted(project: Project) -> None:
     (project.root / ".graphmem" / "config.toml").write_text("[service]\nautostart = true\n")
     config = {"XDG_CONFIG_HOME": str(project.runtime / "config")}

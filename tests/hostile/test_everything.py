@@ -15,12 +15,11 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from graphmem import Memory
 from graphmem.cli.app import VERBS
@@ -29,7 +28,7 @@ from tests.pace import within
 from tests.repository import Repository
 from tests.sample import open_memory
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.long]
 ROOT = Path(__file__).parents[2]
 SEEDS = int(os.environ.get("GRAPHMEM_TEST_HOSTILE_SEEDS", "4"))  # stores that combine several attacks
 MOST_S = 20.0  # of one command, on a machine that runs other tests too; usual is 0.05
@@ -81,14 +80,6 @@ RAW = re.compile(
 
 # What brings files that git ignores; then git tracks all of them, and every write is refused.
 FORCED = {"links_to_everywhere", "a_forged_catalog", "a_forged_state", "a_journal_that_is_a_folder"}
-
-TYPICAL = {  # of each sort of attack some, and those that end quickly; the other ones are for a run of all tests
-    "names_of_files_that_are_commands", "folders_in_the_place_of_files", "a_file_in_the_place_of_the_store",
-    "a_store_that_is_a_link", "links_to_everywhere", "a_forged_catalog", "a_forged_state", "texts_that_steer_or_hide",
-    "rows_that_are_bombs", "settings_that_are_bombs", "settings_nested_deep", "settings_that_are_no_text",
-    "types_that_are_bombs", "scopes_and_queries_that_are_bombs", "extractors_that_want_to_run",
-    "a_store_within_a_git_directory",
-}  # fmt: skip
 
 MAY_CHANGE = (
     "clone/.claude", "clone/.mcp.json", "clone/.graphmem", "clone/.git", "./out", "./page.html", "home/.cache",
@@ -243,19 +234,14 @@ def check(runner: Runner, clone: Path, commands: list[str]) -> None:
     assert [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)] == []
 
 
-def some(cases: Iterable[str | int], typical: Container[str | int]) -> list[ParameterSet]:
-    """Return the cases, marked as long if they are not typical ones."""
-    return [pytest.param(case, marks=() if case in typical else pytest.mark.long) for case in cases]
-
-
-@pytest.mark.parametrize("name", some(ATTACKS, TYPICAL))
+@pytest.mark.parametrize("name", ATTACKS)
 def test_a_hostile_store_harms_nothing_and_ends_every_command_in_words(
     runner: Runner, stranger: Path, tmp_path: Path, name: str
 ) -> None:
     check(runner, cloned(stranger, tmp_path / "victim", name), COMMANDS)
 
 
-@pytest.mark.parametrize("seed", some(range(SEEDS), {0, 2}))
+@pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.slow
 def test_several_attacks_at_once_do_no_more(runner: Runner, stranger: Path, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
@@ -266,7 +252,6 @@ def test_several_attacks_at_once_do_no_more(runner: Runner, stranger: Path, tmp_
     check(runner, cloned(stranger, tmp_path / "victim", *names), commands)
 
 
-@pytest.mark.long
 def test_a_store_that_is_well_passes_the_same_commands(runner: Runner, stranger: Path, tmp_path: Path) -> None:
     """The oracle sees no fault where there is none, and the commands do what they are for."""
     clone = cloned(stranger, tmp_path / "victim")

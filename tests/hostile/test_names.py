@@ -60,6 +60,7 @@ EVERY = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_files_whose_names_are_not_plain_are_named_not_read_and_stop_no_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def test_a_cursor_that_is_none_and_a_caller_without_a_token_are_refused(served: 
     assert served.send("GET", "/v1/events", headers={"Authorization": ""}).code == "unauthorized"
 
 
+@pytest.mark.long
 def test_a_service_with_an_open_stream_ends_when_it_is_asked_to(served: Served) -> None:
     stream = Stream(served)
     begin = time.monotonic()

@@ -212,6 +212,7 @@ def check(served: Served, case: Any) -> Any:
     return answer
 
 
+@pytest.mark.long
 def test_the_answer_of_every_operation_is_as_it_is_described(served: Served, schema: Any) -> None:
     assert REAL.keys() | REFUSED == operations().keys()
     wrong = {}

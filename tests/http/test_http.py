@@ -344,6 +344,7 @@ def test_tokens_are_in_files_of_this_user_alone_and_nowhere_else(served: Served)
         assert token not in log + said(served.project)
 
 
+@pytest.mark.long
 def test_a_token_can_be_given(project: Project) -> None:
     given = {"GRAPHMEM_HTTP_TOKEN": "a" * 20, "GRAPHMEM_HTTP_READ_TOKEN": "b" * 20}
     served = serve(project, environment=given)
@@ -429,6 +430,7 @@ def test_an_error_is_a_problem_document(
     assert detail in answer.body["detail"]
 
 
+@pytest.mark.long
 def test_what_the_machine_is_to_blame_for_is_503_or_500(project: Project) -> None:
     served = serve(project)
     served.call("failures.add", trigger="x", name="boom")
@@ -482,6 +484,7 @@ def test_a_body_that_is_too_large_or_of_another_type_is_refused(served: Served) 
 # --- in the background --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_in_the_background_it_is_started_shown_used_and_ended(project: Project) -> None:
     started = project.run("serve", "--detach", "--http", "127.0.0.1:0", "--json")
     assert (started.returncode, started.stderr) == (0, "")
@@ -580,6 +583,7 @@ def test_a_call_keeps_the_service_from_ending_as_idle(project: Project) -> None:
     assert project.requests() == before + 1
 
 
+@pytest.mark.long
 def test_many_callers_at_the_same_time_lose_nothing(project: Project) -> None:
     served = serve(project)
     with ThreadPoolExecutor(8) as callers:

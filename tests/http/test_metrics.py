@@ -72,6 +72,7 @@ def test_memory_open_files_and_callers_are_shown(served: Served) -> None:
     assert found["graphmem_running",] == 0
 
 
+@pytest.mark.long
 def test_the_metrics_need_a_token(served: Served) -> None:
     assert served.send("GET", "/metrics", headers={"Authorization": ""}).code == "unauthorized"
     assert re.search(r"^# HELP graphmem_", served.send("GET", "/metrics").body.decode(), re.MULTILINE)

@@ -42,6 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_line_of_a_gigabyte_is_reported_and_not_held(folder: Path) -> None:
     file = data(folder, "failure")
     with open(file, "ab") as handle:

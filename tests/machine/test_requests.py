@@ -64,6 +64,7 @@ def post(http: TestClient, name: str, key: str, given: object) -> Any:
     return http.post(f"/v1/{name.replace('.', '/')}", json=given, headers={"Idempotency-Key": key})
 
 
+@pytest.mark.long
 def test_every_operation_that_writes_is_carried_out_once_over_http(http: TestClient, memory: Memory) -> None:
     assert operations().keys() >= REAL.keys()
     for name, given in REAL.items():
@@ -79,6 +80,7 @@ def test_every_operation_that_writes_is_carried_out_once_over_http(http: TestCli
         assert ("idempotency-replayed" in second.headers) == is_kept, name  # a preview is made again
 
 
+@pytest.mark.long
 def test_what_was_written_before_the_answer_could_be_kept_is_not_written_again(
     http: TestClient, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,6 +149,7 @@ USUAL = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(USUAL | LINES, min_size=1, max_size=5))
+@pytest.mark.long
 def test_whatever_a_client_sends_it_gets_what_the_sdk_gives(lines: list[str]) -> None:
     answers, alone, _ = both(*lines)
     assert answers == alone

@@ -113,6 +113,7 @@ def test_nothing_heavy_is_imported_before_the_tools_are_listed(folder: Path, ver
     assert status == 0
 
 
+@pytest.mark.long
 def test_the_list_of_tools_is_written_before_the_import_begins(folder: Path) -> None:
     code = (
         "import sys; from graphmem.mcp import front; send = front.Front.send\n"
@@ -185,6 +186,7 @@ def test_lists_are_answered_while_the_sdk_is_imported(folder: Path) -> None:
 # --- the project ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_store_is_opened_at_the_first_call_and_may_come_later(tmp_path: Path) -> None:
     with started(tmp_path) as talk:
         talk.ask(1, "initialize")
@@ -212,6 +214,7 @@ def test_the_store_is_opened_at_the_first_call_and_may_come_later(tmp_path: Path
         ),
     ],
 )
+@pytest.mark.long
 def test_the_project_is_that_of_the_option_the_variable_the_client_or_the_folder(
     folder: Path, where: str, options: list[str], variables: dict[str, str], is_found: bool
 ) -> None:
@@ -274,6 +277,7 @@ def test_the_end_of_the_input_ends_the_process(folder: Path, lines: list[str]) -
         assert talk.end() == (0, "")
 
 
+@pytest.mark.long
 def test_the_end_of_the_input_ends_a_call_and_the_engine_under_it(folder: Path) -> None:
     with started(folder) as talk:
         talk.ask(1, "initialize")
@@ -357,6 +361,7 @@ def test_calls_at_once_are_all_answered_and_all_written(folder: Path) -> None:
         assert all(memory.get(ref).ref == ref for ref in made)
 
 
+@pytest.mark.long
 def test_a_client_that_reads_no_more_ends_the_process(folder: Path) -> None:
     with started(folder) as talk:
         talk.ask(1, "initialize")

@@ -60,6 +60,7 @@ def finds(text: str, line: str) -> bool:
 
 @settings(max_examples=500, deadline=None)
 @given(expression=st.builds(str.__add__, FLAGS, EITHER), line=LINES)
+@pytest.mark.long
 def test_a_line_is_found_where_the_engine_that_takes_the_expression_finds_it(expression: str, line: str) -> None:
     found = finds(expression, line)
     needed = Expression(expression).literals

@@ -99,6 +99,7 @@ def speaks(printed: str) -> bool:
     return re.search(r"[-=] graphmem [-=]", printed) is not None
 
 
+@pytest.mark.long
 def test_a_failure_has_its_known_fix_below_the_traceback_and_a_pass_says_that_it_helped(
     project: Path, run: Pytest
 ) -> None:
@@ -143,6 +144,7 @@ def test_workers_of_xdist_report_and_the_controller_asks(project: Path, run: Pyt
     assert len(reports(project)) == 1
 
 
+@pytest.mark.long
 def test_a_module_that_cannot_be_imported_is_a_failure_and_a_test_of_it_settles_it(project: Path, run: Pytest) -> None:
     with open_memory(project) as memory:
         memory.failures.add("ModuleNotFoundError: No module named 'shop'", name="no-shop", fix="mv store.py shop.py")
@@ -171,6 +173,7 @@ def test_a_pass_with_nothing_changed_is_flaky_and_an_unknown_error_is_offered(pr
     assert offer in run("test_flaky.py")[1]
 
 
+@pytest.mark.long
 def test_a_test_that_was_emptied_is_no_pass(project: Path, run: Pytest) -> None:
     run("test_shop.py::test_first")
     (project / "test_shop.py").write_text("def test_first():\n    pass\n")
@@ -197,6 +200,7 @@ def test_a_test_that_passes_and_fails_when_it_is_taken_down_is_no_pass(project: 
     assert f"{HELPED}failure/no-b\n" in run()[1]
 
 
+@pytest.mark.long
 def test_a_suite_below_the_project_has_its_path_in_the_names(project: Path, run: Pytest) -> None:
     for name in ("a", "b"):
         (project / name).mkdir()
@@ -212,6 +216,7 @@ def test_a_suite_below_the_project_has_its_path_in_the_names(project: Path, run:
 
 @pytest.mark.parametrize("status", [0, 1])
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_store_or_a_locked_or_damaged_one_is_a_line_and_never_the_status(
     status: int, project: Path, run: Pytest
 ) -> None:
@@ -255,6 +260,7 @@ def test_a_file_of_failures_that_is_not_ours_is_a_line(what: str, project: Path,
     assert (status, printed.count("the memory was not asked: ")) == (0, 1)
 
 
+@pytest.mark.long
 def test_warnings_as_errors_and_other_plugins_change_nothing(project: Path, run: Pytest) -> None:
     (project / "conftest.py").write_text(
         "def pytest_runtest_logreport(report):\n    report.sections.append(('mine', 'said by another'))\n"
@@ -273,6 +279,7 @@ def test_warnings_as_errors_and_other_plugins_change_nothing(project: Path, run:
     assert (status, f"{HELPED}failure/no-b\n" in printed) == (0, True)
 
 
+@pytest.mark.long
 def test_of_many_failures_those_with_other_messages_are_looked_up_up_to_a_number(project: Path, run: Pytest) -> None:
     with open_memory(project) as memory:
         memory.failures.add("boom", name="boom", match=r"boom \d+", fix="hold it")

@@ -2,6 +2,7 @@
 
 from math import dist
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ GRAPHS = st.integers(1, 60).flatmap(
 
 
 @given(GRAPHS)
+@pytest.mark.long
 def test_places_are_within_the_drawing_and_the_same_each_time(graph: tuple[int, list[tuple[int, int]]]) -> None:
     places = drawn(*graph)
     assert len(places) == graph[0]

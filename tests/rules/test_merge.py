@@ -245,6 +245,7 @@ def merge(base: State, ours: State, theirs: State) -> State:
     return {key: row for key, row in found.items() if row is not None}
 
 
+@pytest.mark.long
 def test_the_order_in_which_three_branches_are_merged_never_matters() -> None:
     for seed in range(4_000):
         rng = random.Random(seed)

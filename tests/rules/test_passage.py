@@ -255,6 +255,7 @@ def test_any_bytes_have_a_passage_or_none(content: bytes, suffix: str, symbol: s
         *(pytest.param(unit, marks=pytest.mark.long) for unit in ("f\n", "f(\n", '\\"f', "'f", "f = \\\n")),
     ],
 )  # fmt: skip
+@pytest.mark.long
 def test_a_file_that_was_made_to_be_slow_is_not(unit: str) -> None:
     content = (unit * 2**20)[: 2**20].encode()
     for suffix in ("py", "c"):

@@ -108,6 +108,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     stopped(made)
 
 
+@pytest.mark.long
 def test_an_agent_recalls_fixes_reports_and_records_without_being_asked(project: Project) -> None:
     """A known error first, then an unknown one, then a session that knows both."""
     fixed = "set port to 80 in settings.json"
@@ -197,6 +198,7 @@ def test_a_prompt_that_came_before_the_service_had_started_is_answered_with_the_
     assert agent.event("PostToolUse", tool_response={"stdout": "", "stderr": ""}, **command) == ""
 
 
+@pytest.mark.long
 def test_no_event_of_many_at_once_is_lost(project: Project) -> None:
     """Whoever is not answered in time is told with the next event of its session."""
     project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")

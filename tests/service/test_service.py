@@ -224,6 +224,7 @@ def is_running(pid: int) -> bool:
 # --- how it ends --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_service_is_started_shown_and_ended(project: Project) -> None:
     without = project.here("serve", "--status")
     assert (without.returncode, "no service runs" in without.stdout) == (1, True)
@@ -238,6 +239,7 @@ def test_a_service_is_started_shown_and_ended(project: Project) -> None:
     assert project.run("serve", "--stop").stdout == "no service ran\n"
 
 
+@pytest.mark.long
 def test_the_first_command_starts_a_service_where_the_settings_say_so(project: Project) -> None:
     asked = {"GRAPHMEM_SERVICE_AUTOSTART": "true"}
     project.run("list", environment={**asked, "GRAPHMEM_SERVICE": "off"})
@@ -436,6 +438,7 @@ def test_a_service_ends_when_nobody_asks(project: Project) -> None:
     assert child.wait(30 * patience()) == 0
 
 
+@pytest.mark.long
 def test_at_sigterm_a_service_ends_after_the_command_that_it_runs(served: Project) -> None:
     rows = "".join(f'{{"kind":"failure","name":"n{n}","trigger":"case {n} failed"}}\n' for n in range(1000))
     done: list[subprocess.CompletedProcess[str]] = []
@@ -557,6 +560,7 @@ def test_a_command_that_may_not_run_twice_is_not_repeated(project: Project) -> N
         thread.join()
 
 
+@pytest.mark.long
 def test_the_model_is_loaded_before_anybody_asks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-m", "graphmem", "serve"]
     environment = {name: value for name, value in project.environment.items() if name != "GRAPHMEM_EMBEDDING_MODEL"}

@@ -99,6 +99,7 @@ class Slow(Counting):
 
 
 @pytest.mark.usefixtures("in_a_hurry")
+@pytest.mark.long
 def test_the_first_query_of_a_large_clone_is_answered_by_words_and_embeds_what_they_find_first(tmp_path: Path) -> None:
     """Among 100,000 texts without a vector it took an hour."""
     said: list[str] = []

@@ -506,6 +506,7 @@ def _the_checkout_is_what_graphmem_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", f":{Path(graphmem.__file__).parents[1]}")  # an empty part is the folder itself
 
 
+@pytest.mark.long
 def test_one_command_sets_up_the_extractor_for_python_and_one_runs_it(memory: Memory) -> None:
     write(memory, SHOP)
     assert memory.extractors.add("python").types == ["module", "class", "function", "defines", "imports", "calls"]

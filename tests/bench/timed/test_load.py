@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from tests.test_processes import READS, opened, processes
+from tests.forked import processes
+from tests.test_processes import READS, opened
 
 pytestmark = pytest.mark.bench
 

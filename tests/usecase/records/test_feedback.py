@@ -54,6 +54,7 @@ def test_a_task_is_one_under_each_of_its_names(reported: Memory) -> None:
     assert counts(reported) == (1, 0)
 
 
+@pytest.mark.long
 def test_a_report_for_a_task_is_an_edge_that_explains_the_count(reported: Memory) -> None:
     used = "MATCH (t:Task)-[u:USED]->(m) RETURN t.name, u.helped, m.ref ORDER BY m.ref"
     reported.feedback("boom", helped=True, task="c/001-s")

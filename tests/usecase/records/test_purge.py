@@ -77,6 +77,7 @@ def store(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
         yield memory
 
 
+@pytest.mark.long
 def test_after_a_purge_its_bytes_are_in_no_file_of_the_store(store: Memory, tmp_path: Path) -> None:
     folder = tmp_path / ".graphmem"
     before = {found.partition(":")[0] for found in traces(folder)}
@@ -96,6 +97,7 @@ def test_after_a_purge_its_bytes_are_in_no_file_of_the_store(store: Memory, tmp_
     assert traces(folder) == []
 
 
+@pytest.mark.long
 def test_a_purge_that_arrives_clears_what_is_on_this_machine(store: Memory, tmp_path: Path) -> None:
     """In the worktree of somebody else who merges the purge, nothing of the text stays beside git's own history."""
     folder = tmp_path / ".graphmem"

@@ -99,6 +99,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 @pytest.mark.parametrize("runner", RUNNERS.values(), ids=RUNNERS.keys())
+@pytest.mark.long
 def test_every_trigger_is_found_in_a_log_that_holds_it(stored: Memory, runner: Runner) -> None:
     log, places = list[str](), dict[str, range]()
     for number, trigger in enumerate(TRIGGERS):

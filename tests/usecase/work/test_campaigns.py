@@ -194,6 +194,7 @@ def test_a_parent_that_was_completed_and_archived_stays_complete(campaign: Memor
     assert [found.ref for found in campaign.campaigns.ready("auth").ready] == ["task/auth/002-s2"]
 
 
+@pytest.mark.long
 def test_ready_are_the_pending_tasks_whose_parents_are_all_complete(campaign: Memory) -> None:
     campaign.campaigns.add_tasks("auth", [task(1), task(2), task(3, [1, 2]), task(4, 3)])
 

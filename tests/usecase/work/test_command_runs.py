@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from datetime import timedelta
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,12 @@ from graphmem import Memory, Unavailable
 from graphmem.constants import OFFERED_ERRORS, RUN_DAYS, RUNS_BYTES
 from graphmem.contract.command_runs import Ran
 from graphmem.system.lock import locked
+from tests.forked import processes
 from tests.sample import Clock, data, open_memory
 
 TESTS = ["make", "test"]
 PORT = "Error: EADDRINUSE 0.0.0.0:80"
 UNKNOWN = "ValueError: the price list is empty"
-
-processes = get_context("forkserver")
 
 
 def fails(memory: Memory, log: str = PORT, **options: Any) -> Ran:

@@ -319,6 +319,7 @@ def test_a_session_from_start_to_record_on_the_command_line(
     assert run(["explore", "report", session, "memory", "no-such-file"]) != 0
 
 
+@pytest.mark.long
 def test_a_wait_does_not_hold_the_service(tmp_path: Path) -> None:
     """It runs where it is typed, and the service answers others meanwhile."""
     (tmp_path / "project").mkdir()
