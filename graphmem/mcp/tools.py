@@ -22,6 +22,7 @@ from graphmem.contract.records import Changed, Got
 from graphmem.contract.relations import Connection, Edge, Related, Solutions
 from graphmem.contract.stats import Stats
 from graphmem.contract.tasks import TaskChanged
+from graphmem.contract.verdict import Verdict
 from graphmem.errors import BadInput, NotFound
 from graphmem.mcp.hints import in_tools
 from graphmem.mcp.parameters import MOST_HITS, Parameters, ToolOperation, View
@@ -121,7 +122,10 @@ def refuse_missing(root: Path, files: Iterable[str]) -> None:
 def found(answer: Found, view: View) -> Reply:
     """Return what a query found."""
     hits, more, notes = page(answer, [] if nothing_known(answer, view) else answer.results, view)
-    shown = [hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store) for one in hits]
+    shown = [
+        hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, **differing(one.verdict))
+        for one in hits
+    ]
     left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
     if answer.results and nothing_known(answer, view):
         left.append("nothing is known for this; detail: full shows the nearest")
@@ -144,13 +148,18 @@ def of_log(one: Matched, view: View) -> dict[str, Any]:
     """Return a failure that a log reports, with what solves it."""
     made = hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, by=Word(one.by), line=one.line)
     if one.verdict != "same":
-        made |= {"verdict": Word(one.verdict), "because": escaped(one.reasons)}
+        made |= {**differing(one.verdict), "because": escaped(one.reasons)}
     if one.solved_by:
         made["solved_by"] = {
             address(solution.ref, one.store): cut(getattr(solution.record, "insight", ""), ADVICE_WIDTH, view)
             for solution in one.solved_by
         }
     return made
+
+
+def differing(verdict: Verdict | None) -> dict[str, Word]:
+    """Return the verdict on a hit as its mark, where it is not simply the same."""
+    return {} if verdict in (None, "same") else {"verdict": Word(verdict)}
 
 
 def block(answer: ContextBlock, view: View) -> Reply:

@@ -162,6 +162,15 @@ def test_recall_finds_the_known_failures_in_a_log_and_names_the_unknown_errors(c
     assert result.structured_content["unknown_errors"] == ["ZeroDivisionError: division by zero"]
 
 
+def test_recall_names_a_verdict_that_is_not_the_same(call: Call) -> None:
+    (hit, *_) = call("recall", text="ModuleNotFoundError: No module named 'yaml'", detail="full").structured_content[
+        "results"
+    ]
+    assert (hit["ref"], hit["verdict"]) == ("failure/gone", "same_rule")
+    (hit, *_) = call("recall", text=ERROR).structured_content["results"]
+    assert "verdict" not in hit
+
+
 def test_recall_returns_what_holds_for_an_objective(call: Call) -> None:
     result = call("recall", intent="context", text="make the build find pkg_resources", tags=["build"])
     assert {"constraint/none", "decision/cookies", "failure/gone"} <= set(refs(result))
