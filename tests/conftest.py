@@ -44,8 +44,10 @@ OURS = (
     "GRAPHMEM_EMBEDDING_WAIT",
     "GRAPHMEM_USER_STORE",
 )  # set above, also for fixtures of a whole module
-settings.register_profile("usual", deadline=None)
-settings.register_profile("fast", deadline=None, max_examples=20)  # of a property test that asks for no number
+# The same tests of the same code end alike: only a run of everything looks for new examples.
+settings.register_profile("usual", deadline=None, derandomize=True)
+settings.register_profile("fast", deadline=None, derandomize=True, max_examples=20)  # where a test asks for no number
+settings.register_profile("everything", deadline=None)
 settings.load_profile("usual")
 
 
@@ -61,6 +63,8 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("fast")
     elif config.getoption("--all"):
         config.option.markexpr = "not (bench or npm)"
+        if not config.getoption("--cases"):
+            settings.load_profile("everything")
 
 
 # Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
