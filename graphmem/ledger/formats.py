@@ -38,10 +38,11 @@ def read_formats(layout: Layout) -> tuple[tuple[tuple[str, str], ...], list[Find
     return tuple(texts), findings + [finding(text) for text in wrong]
 
 
-def wrong_examples(layout: Layout) -> list[Finding]:
-    """Report which formats read their examples otherwise than these say."""
-    blocks = (one for one in of_project(read_formats(layout)[0]) if isinstance(one, Format))
-    return [finding(text) for block in blocks for text in misread(block)]
+def format_findings(layout: Layout) -> list[Finding]:
+    """Return what is wrong with the files of formats, also where one reads an example otherwise than it says."""
+    texts, findings = read_formats(layout)
+    blocks = (one for one in of_project(texts) if isinstance(one, Format))
+    return findings + [finding(text) for block in blocks for text in misread(block)]
 
 
 def finding(text: str) -> Finding:

@@ -18,7 +18,7 @@ from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES, REPAIR_COMMAND
 from graphmem.contract.findings import Checked, Code, Finding
 from graphmem.errors import BadInput, Locked, Unavailable
 from graphmem.ledger.extractors import read_extractors, undeclared_in
-from graphmem.ledger.formats import read_formats, wrong_examples
+from graphmem.ledger.formats import format_findings
 from graphmem.ledger.layout import holds, usual_file
 from graphmem.ledger.scopes import read_scopes
 from graphmem.ledger.types import read_bounded, type_files
@@ -96,8 +96,7 @@ def validate(client: Client) -> Checked:
             findings += (
                 exposing_types(snapshot)
                 + unusable_extractors(snapshot)
-                + read_formats(snapshot.layout)[1]
-                + wrong_examples(snapshot.layout)
+                + format_findings(snapshot.layout)
                 + client.ledger.findings()
                 + placed(snapshot, rows)
                 + read_scopes(snapshot.layout, snapshot.vocabulary.record_types)[1]
