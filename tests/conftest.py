@@ -118,6 +118,7 @@ def starts_a_process(*_: object, **__: object) -> NoReturn:
 def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("GRAPHMEM_") and not name.startswith(OURS)]:
         monkeypatch.delenv(name)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # processes die in tests, machines do not
     home = tmp_path_factory.getbasetemp()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config" / str(next(TESTS))))  # one that no other test wrote
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
