@@ -142,6 +142,19 @@ def test_sessions_in_other_worktrees_are_of_this_repository(tmp_path: Path, home
         assert memory.imports.sessions().waiting == 1
 
 
+def test_a_home_that_is_kept_in_git_does_not_give_a_folder_the_sessions_of_other_projects(
+    tmp_path: Path, home: Path
+) -> None:
+    Repository(home)
+    other = Repository(home / "src/other")
+    transcript(home, other.folder).fixed()
+    transcript(home, home / "scripts", "s2").fixed()
+    transcript(home, home / "src/unpacked/sub", "s3").fixed()
+    with open_memory(home / "src/unpacked") as memory:
+        answer = memory.imports.sessions()
+    assert (answer.read["sessions"], answer.unread) == (2, {"of another project": 1})
+
+
 def test_paths_clients_and_days_can_be_named(memory: Memory, tmp_path: Path, home: Path, project: Path) -> None:
     path = transcript(tmp_path / "kept", project).fixed().path
     with pytest.raises(Usage, match="client 'clippy' is not known"):
