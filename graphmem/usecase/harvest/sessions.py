@@ -19,6 +19,7 @@ from graphmem.rules.draft import drafted, flaky, left_open
 from graphmem.rules.fix_pairs import SessionReader
 from graphmem.rules.own_lines import own_text
 from graphmem.rules.secrets import redacted
+from graphmem.settings.folders import user_store
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder, variables
 from graphmem.usecase.harvest.haul import Haul
@@ -148,7 +149,9 @@ def resolved(folder: str) -> str:
 def without_user(event: TranscriptEvent) -> TranscriptEvent:
     """Return an event without what graphmem showed in it of the user's own store."""
     if isinstance(event, RanCommand):
-        return replace(event, output=own_text(event.output, event.command))
+        store = str(user_store() or "")
+        is_there = store and (store in event.command or is_below(resolved(event.folder), os.path.realpath(store)))
+        return replace(event, output="" if is_there else own_text(event.output, event.command))
     return replace(event, text=own_text(event.text)) if isinstance(event, Message) else event
 
 
