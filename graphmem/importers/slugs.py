@@ -55,10 +55,11 @@ def names_other(path: Path, root: str) -> bool:
 def below(place: str) -> list[str]:
     """Return the folders in a folder, and the links to folders; none where it cannot be listed."""
     try:
-        with os.scandir(place) as found:
-            return [entry.path for entry in found if entry.is_dir()]
+        found = safe_files.entries(place)
     except OSError:
         return []
+    paths = [os.path.join(place, entry.name) for entry in found if not entry.is_file(follow_symlinks=False)]
+    return [path for path in paths if os.path.isdir(path)]
 
 
 def folders(place: Path) -> list[Path]:

@@ -1,9 +1,11 @@
 """Notes for agents become candidates: once, updated with the file, and nothing that a hostile repository brings."""
 
+import errno
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,10 +174,17 @@ def test_another_project_may_be_behind_a_link(tmp_path: Path, home: Path, link: 
 def test_another_project_that_is_there_is_found_though_a_folder_above_lists_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Such as /home of a machine that many share; root may list any."""
     (tmp_path / "acme/billing").mkdir(parents=True)
     (tmp_path / "acme-billing").mkdir()
-    scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda place: scandir(place if str(place) != "/" else "/no-such-folder"))
+    opened = os.open
+
+    def refusing(path: str, *given: int, **more: Any) -> int:
+        if str(path) == str(tmp_path.parent):
+            raise PermissionError(errno.EACCES, "may not be listed", path)
+        return opened(path, *given, **more)
+
+    monkeypatch.setattr(os, "open", refusing)
     assert not is_only(str(tmp_path / "acme-billing"), as_cursor)
 
 
