@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,8 +122,12 @@ PYTHONS = {"python": "", "pytest": "-B -m pytest "}
 
 
 def github(forge: Forge) -> int:
-    """Run the steps of the workflow for GitHub, as its runner does; return the status of the job."""
-    (job,) = yaml.safe_load(FILES["github.yml"].text)["jobs"].values()
+    """Run the steps of the workflow for GitHub, as its runner does; return the worst status of a job."""
+    jobs: Any = yaml.safe_load(FILES["github.yml"].text)["jobs"]
+    return max(github_job(forge, job) for job in jobs.values())
+
+
+def github_job(forge: Forge, job: Mapping[str, Any]) -> int:
     status = 0
     for step in job["steps"]:
         if "run" in step and (not status or step.get("if") == "always()"):
@@ -159,6 +165,21 @@ def test_the_token_for_gitlab_is_in_no_job_that_runs_code_of_a_branch() -> None:
     assert not any(word in text["memory-comment"] for word in ("pytest", "pip install", "graphmem match"))
 
 
+def test_the_token_for_github_that_writes_is_in_no_job_that_runs_code_of_a_branch() -> None:
+    workflow: Any = yaml.safe_load(FILES["github.yml"].text)
+    memory, comment = workflow["jobs"]["memory"], workflow["jobs"]["comment"]
+    assert (workflow["permissions"], memory["permissions"]) == ({}, {"contents": "read"})
+    assert memory["steps"][0]["with"]["persist-credentials"] is False
+    assert "github.token" not in str(memory)
+    assert not any(word in str(comment) for word in ("pytest", "pip install", "checkout", "graphmem match"))
+
+
+@pytest.mark.parametrize("file", ["github.yml", "gitlab.yml"])
+def test_a_workflow_installs_this_version(file: str) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert re.findall(r"pip install graphmem(\S*)", FILES[file].text) == [f"=={version}"]
+
+
 WORKFLOWS = {"github": github, "gitlab": gitlab}
 
 
@@ -178,6 +199,15 @@ def test_a_red_job_posts_one_comment_that_the_next_run_replaces(name: str, forge
     assert {"PUT", "PATCH"} & {*forge.calls[-1]}
     assert any(word.endswith("/42") for word in forge.calls[-1])
     assert len(forge.calls) == 4
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_link_that_the_tests_of_a_branch_left_is_not_posted(name: str, forge: Forge) -> None:
+    (forge.clone / "test_shop.py").write_text(
+        "import os\n\ndef test_price():\n    os.symlink('/proc/self/environ', 'comment.md')\n"
+    )
+    assert WORKFLOWS[name](forge) != 0
+    assert not (forge.box / "comment").exists()
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)

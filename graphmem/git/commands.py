@@ -27,6 +27,7 @@ from graphmem.constants import FILE_BYTES, GIT_BYTES, GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
 from graphmem.git.places import is_own, top_of
 from graphmem.system.programs import program
+from graphmem.system.shell import command
 from graphmem.system.surroundings import variables
 
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
@@ -156,9 +157,11 @@ def refuse_foreign(folder: Path) -> None:
     """
     top = top_of(folder)
     if top is not None and not is_own(top):
+        own = command("git", "-C", str(top), "config", "core.worktree", str(top))
         raise Unavailable(
-            f"the git directory of {str(top)!r} is of another project: git is not asked there",
-            hint=f"look at {str(top / '.git')!r}; a worktree that was moved: git worktree repair",
+            f"the git directory of {str(top)!r} is of another project, or does not name it: git is not asked there",
+            hint=f"look at {str(top / '.git')!r}; a worktree that was moved: git worktree repair; "
+            f"a git directory that you keep elsewhere for this folder alone: {own}",
         )
     real = Path(os.path.realpath(folder))
     for place in (real, *real.parents):

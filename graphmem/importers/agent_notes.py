@@ -15,7 +15,7 @@ from graphmem.constants import IMPORT_NOTE_BYTES
 from graphmem.importers import okf
 from graphmem.importers.notes import parsed
 from graphmem.importers.reading import Source, one_line
-from graphmem.importers.slugs import as_claude, is_only
+from graphmem.importers.slugs import as_claude, is_only, names_other
 from graphmem.rules.note_items import REASON, TEXT, ItemKind, NoteItem, adr_of, items_of, memory_of
 from graphmem.system import foreign, safe_files
 
@@ -92,7 +92,9 @@ def usual(root: Path, home: Path, tracked: Sequence[str]) -> Iterator[NoteFile]:
     place = home / ".claude" / "projects" / as_claude(real)
     doubt = "" if is_only(real, as_claude) and is_named(place, real) else ALIKE
     for path in below(place / "memory"):
-        yield NoteFile(path, f"~/{path.relative_to(home).as_posix()}", "memory", doubt)
+        yield NoteFile(
+            path, f"~/{path.relative_to(home).as_posix()}", "memory", doubt or ALIKE * names_other(path, real)
+        )
 
 
 def is_named(place: Path, real: str) -> bool:

@@ -89,8 +89,8 @@ def refuse_no_folder(project: Path) -> None:
 def holder(project: Path) -> str:
     """Return the number of the process that is the service, as its lock file says."""
     try:
-        with open(str(path_of(str(project), "lock")), encoding="ascii") as file:
-            return file.read(20)
+        with open(str(path_of(str(project), "lock")), "rb") as file:
+            return file.readline().decode("ascii", "replace").strip()
     except OSError:
         return "?"
 

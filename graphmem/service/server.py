@@ -150,7 +150,7 @@ class Service:
             except BlockingIOError:
                 raise Unavailable("the service is running", hint="graphmem serve --status") from None
             os.ftruncate(handle, 0)
-            os.write(handle, str(os.getpid()).encode())  # for people, where the service does not answer
+            os.write(handle, b"%d\n%b" % (os.getpid(), os.fsencode(self.project)))  # for people, and who tidies up
             yield
         except BaseException:
             os.close(handle)
@@ -172,12 +172,16 @@ class Service:
 
     @contextlib.contextmanager
     def tidied(self) -> Iterator[None]:
-        """Remove what is kept for people, log and lock file, at the end of the block where the project is gone."""
+        """Remove what is kept for people, logs and lock files, of projects that are gone; of this one at the end."""
+        for lock in Path(self.path).parent.glob("*.lock"):
+            with contextlib.suppress(OSError), lock.open("rb") as file:
+                project = os.fsdecode(file.read().partition(b"\n")[2])
+                if project and not Path(project, FOLDER).is_dir():
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no service has it
+                    remove_files(lock)
         yield
         if not (self.project / FOLDER).is_dir():
-            for ending in ("log", "lock"):
-                with contextlib.suppress(OSError):
-                    os.unlink(f"{self.path.removesuffix('sock')}{ending}")
+            remove_files(Path(self.path))
 
     # --- watching -------------------------------------------------------------------------------------------------
 
@@ -372,3 +376,10 @@ def end_at_signals(service: Service) -> None:
     """Let SIGTERM, SIGINT and SIGHUP end a service after what it is doing."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, service.stop)
+
+
+def remove_files(path: Path) -> None:
+    """Remove the logs and the lock file of a service, by any of its files."""
+    for ending in (".log", ".log.1", ".lock"):
+        with contextlib.suppress(OSError):
+            path.with_suffix(ending).unlink(missing_ok=True)

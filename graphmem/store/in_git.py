@@ -15,7 +15,7 @@ from graphmem.constants import FILE_BYTES
 from graphmem.contract.findings import Code, Finding
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.git import commands
-from graphmem.git.places import top_of
+from graphmem.git.places import top_of, worktrees
 from graphmem.ledger.layout import FOLDER, Layout, holds
 from graphmem.ledger.parts import home_of
 from graphmem.ledger.types import group_of, has_file
@@ -36,7 +36,6 @@ RULE = re.compile(r"(?P<source>.*?):(?P<line>\d+):(?P<pattern>.*)")  # of an ign
 SHARED = ("data", "types", "extractors", "queries", "scopes")  # the folders in a store whose files are committed
 MOST_WORKTREES = 50  # that are looked at
 SKIPPED, UNMERGED = "S", "M"  # how git marks a file that a sparse checkout leaves out, and one of a merge under way
-LINK_BYTES = 4096  # of the file of a worktree that names its git directory
 
 
 def findings(layout: Layout) -> list[Finding]:
@@ -178,7 +177,9 @@ def uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
     top = top_of(layout.root)
     if folder is None or top is None:
         return
-    for worktree in other_worktrees(folder, top):
+    for worktree in worktrees(top)[1 : MOST_WORKTREES + 1]:
+        if is_of_another(os.lstat(worktree).st_uid):
+            continue
         other = Layout(worktree / layout.root.relative_to(top))
         with contextlib.suppress(GraphmemError, OSError):
             if number := uncommitted(other):
@@ -186,49 +187,6 @@ def uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
                 what = f"the worktree {place!r} has memory that is not committed: {files}"
                 fix = command("git", "-C", str(worktree), "add", "--", os.fspath(other.store.relative_to(worktree)))
                 yield Finding.of(FOLDER, Code.UNCOMMITTED, what, "committed memory", f"{fix}, then commit there")
-
-
-def other_worktrees(folder: Path, top: Path) -> Iterator[Path]:
-    """
-    Yield the other worktrees of a repository.
-
-    Only those whose ``.git`` leads back to this repository, and it to them: what is in a git directory may have come
-    out of an archive, and names any folder. No link is followed.
-
-    Args:
-        folder: the git directory of the worktree whose folder is ``top``.
-    """
-    common = common_of(folder)
-    if folder != common:
-        if not leads_to(folder, top):
-            return
-        if common.name == ".git" and not common.is_symlink():
-            yield common.parent
-    for known in safe_files.folders(common / "worktrees")[:MOST_WORKTREES]:
-        with contextlib.suppress(OSError, ValueError):
-            place = Path(safe_files.read(known / "gitdir", most=LINK_BYTES).decode().strip()).parent
-            is_other = place.is_absolute() and os.path.realpath(place) == str(place) and known.resolve() != folder
-            if is_other and leads_to(known, place) and not is_of_another(os.lstat(place).st_uid):
-                yield place
-
-
-def leads_to(known: Path, place: Path) -> bool:
-    """Return whether the git directory of a worktree names a folder, and the ``.git`` of that the git directory."""
-    try:
-        entry = safe_files.read(known / "gitdir", most=LINK_BYTES).decode().strip()
-        back = safe_files.read(place / ".git", most=LINK_BYTES).decode().strip()
-    except (OSError, ValueError):
-        return False
-    is_back = back.startswith("gitdir: ") and os.path.realpath(place / back[8:]) == os.path.realpath(known)
-    return is_back and os.path.realpath(known / entry) == os.path.realpath(place / ".git")
-
-
-def common_of(folder: Path) -> Path:
-    """Return the git directory that the worktrees of a repository share, by that of one of them."""
-    try:
-        return (folder / safe_files.read(folder / "commondir", most=LINK_BYTES).decode().strip()).resolve()
-    except (OSError, ValueError):
-        return folder.resolve()
 
 
 def uncommitted(layout: Layout) -> int:

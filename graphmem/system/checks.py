@@ -100,7 +100,7 @@ def start(
     kept = {name: value for name, value in environment.items() if not name.startswith(SECRETS)}
     marked = {**kept, MARK: os.urandom(8).hex()}
     child = subprocess.Popen(
-        [sys.executable, "-I", "-S", reaper.__file__, str(len(command)), *command, *marked],
+        [sys.executable, "-I", "-S", reaper.__file__, str(os.getpid()), str(len(command)), *command, *marked],
         cwd=folder,
         env=marked,
         stdin=subprocess.DEVNULL,
@@ -116,7 +116,8 @@ def end(child: "subprocess.Popen[bytes]") -> int:
     """
     Have the reaper end what is left, and return its status; one that the command stopped goes on for it.
 
-    Where the command killed its reaper, what is left is found by its session, or by a variable that it inherited.
+    Where the command killed both of its reapers at once, what is left is found by its session, or by a variable that it
+    inherited.
     """
     child.terminate()
     child.send_signal(signal.SIGCONT)

@@ -1,9 +1,10 @@
 """
-A program between graphmem and a command: at its end it ends all that the command started, however it was started.
+Two processes between graphmem and a command: at its end they end all that the command started, however it was started.
 
 On Linux every process below it becomes its child when its own parent ends (PR_SET_CHILD_SUBREAPER), also one in a
 session of its own, and it ends all when graphmem itself ends first, as at Ctrl-C (PR_SET_PDEATHSIG); elsewhere it
-reaches the process group of the command only. It imports nothing of graphmem.
+reaches the process group of the command only. A command may kill the process above it: the one above that ends what is
+left then. It imports nothing of graphmem.
 """
 
 import contextlib
@@ -20,11 +21,12 @@ DEFAULT = (signal.SIGPIPE, signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # exit statuses of a shell that could not run a command
 
 
-def main(words: str, *given: str) -> int:
+def main(parent: str, words: str, *given: str) -> int:
     """
     Run a command, end what it leaves behind, and return its status as a shell has it.
 
     Args:
+        parent: the process that started this one.
         words: how many words the command has: the absolute path of a program, then its arguments.
         given: these words, then the names of the variables that it gets; Python adds one of its own where the locale is
             C.
@@ -33,14 +35,30 @@ def main(words: str, *given: str) -> int:
     environment = {name: value for name, value in os.environ.items() if name in names}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what is to be ended
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    take_orphans(int(parent))
+    outer = os.getpid()
+    if inner := os.fork():
+        return ended(inner)
+    take_orphans(outer)
     try:
         child = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigmask=[], setsigdef=DEFAULT)
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+    return ended(child)
+
+
+def take_orphans(parent: int) -> None:
+    """Become the parent of every process below this one whose own parent ends; end when the parent does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if os.getppid() != parent:  # it ended before that
+        sys.exit()
+
+
+def ended(child: int) -> int:
+    """Wait for a child, end all others, and return its status as a shell has it."""
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
@@ -52,7 +70,7 @@ def main(words: str, *given: str) -> int:
 
 
 def end_all(leader: int) -> int:
-    """Kill the group of a command and every child, those that come to be children meanwhile too; return its status."""
+    """Kill the group of a child and every child, those that come to be children meanwhile too; return its status."""
     found = 0
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)  # it is not waited for yet: the number is still its own

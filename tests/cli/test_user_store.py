@@ -32,9 +32,12 @@ def test_init_makes_it_and_every_command_works_on_it(graphmem: Graphmem, own: Pa
     assert graphmem("list").out == ""
     assert Memory(own).get("pattern/a-push-is-refused").record.headline == "a push is refused"
     assert (own / ".graphmem").stat().st_mode & 0o777 == 0o700  # of all projects: a home may be for all to read
-    (own / ".graphmem").chmod(0o755)
-    graphmem("init", "--user")
-    assert (own / ".graphmem").stat().st_mode & 0o777 == 0o700
+    link = own.parent / "link"
+    link.symlink_to(own)
+    for words in (("--user",), ("--dir", str(own)), ("--dir", str(link))):
+        (own / ".graphmem").chmod(0o755)
+        assert graphmem("init", *words).status == 0
+        assert (own / ".graphmem").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_marked_reference_is_taken_wherever_a_record_is_named(graphmem: Graphmem, own: Path) -> None:  # noqa: F811

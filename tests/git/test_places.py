@@ -12,6 +12,8 @@ from graphmem.git.places import worktrees
 from tests.repository import Repository
 from tests.sample import open_memory
 
+BLANK = "\N{NO-BREAK SPACE}"
+
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Repository:
@@ -21,6 +23,8 @@ def secret(tmp_path: Path) -> Repository:
     repository.commit("fix the plan: TypeError: plan is not callable")
     repository("worktree", "add", "-q", str(tmp_path / "tree"))
     shutil.copytree(repository.folder / ".git", repository.folder / ".git/modules/part")
+    repository("clone", "-q", "--bare", ".", "../bare.git")
+    repository("init", "-q", "--separate-git-dir=../kept", "../apart")
     return repository
 
 
@@ -50,6 +54,59 @@ def file_behind_link(folder: Path) -> None:
     (folder / ".git").symlink_to("other")
 
 
+def heads(folder: Path) -> str:
+    return str(folder.parent / "secret/.git/refs/heads")
+
+
+def borrowed(folder: Path, name: str, target: str) -> None:
+    """Read the objects of the other project too, and link what names a commit of it."""
+    (folder / ".git/objects/info/alternates").write_text(f"{folder.parent}/secret/.git/objects\n")
+    link(folder, name, target)
+
+
+def named(folder: Path) -> None:
+    """Let a branch name any file in the git directory, which is a link."""
+    borrowed(folder, ".git/hooks/x", f"{heads(folder)}/main")
+    (folder / ".git/refs/heads/main").write_text("ref: hooks/x\n")
+
+
+def of_another(folder: Path) -> None:
+    """Name a git directory that names another folder in turn."""
+    Repository(folder)("--git-dir=../kept", "config", "core.worktree", "../apart")
+    file(folder, "../kept")
+
+
+def blank_first(folder: Path) -> None:
+    link(folder, " ", "../secret")
+    file(folder, " /.git")
+
+
+def blank_last(folder: Path) -> None:
+    """Name a link whose name ends with a blank, of which there is a like without."""
+    link(folder, f"x{BLANK}", "../secret/.git")
+    file(folder, f"x{BLANK}")
+
+
+def blank_common(folder: Path) -> None:
+    link(folder, f".git/x{BLANK}", "../../secret/.git")
+    link(folder, ".git/x", ".")
+    (folder / ".git/commondir").write_text(f"x{BLANK}\n")
+
+
+def linked_objects(folder: Path) -> None:
+    """Link the folders with the objects of the other project, and its branch, but not what holds them."""
+    secret = folder.parent / "secret/.git/objects"
+    shutil.rmtree(folder / ".git/objects")
+    (folder / ".git/objects").mkdir()
+    for place in secret.iterdir():
+        (folder / ".git/objects" / place.name).symlink_to(place)
+    link(folder, ".git/refs/heads/main", heads(folder) + "/main")
+
+
+def long(folder: Path) -> None:
+    (folder / ".git/commondir").write_text(f"{'./' * 3_000}../../secret/.git")
+
+
 ATTACKS: dict[str, Callable[[Path], object]] = {
     "file": lambda folder: file(folder, "../secret/.git"),
     "absolute file": lambda folder: file(folder, str(folder.parent / "secret/.git")),
@@ -61,6 +118,18 @@ ATTACKS: dict[str, Callable[[Path], object]] = {
     "common folder": lambda folder: (folder / ".git/commondir").write_text("../../secret/.git\n"),
     "linked objects": lambda folder: link(folder, ".git/objects", "../../secret/.git/objects"),
     "linked refs": lambda folder: link(folder, ".git/refs", "../../secret/.git/refs"),
+    "linked branches": lambda folder: borrowed(folder, ".git/refs/heads", heads(folder)),
+    "linked branch": lambda folder: borrowed(folder, ".git/refs/heads/main", f"{heads(folder)}/main"),
+    "branch that names a file": named,
+    "linked folder of objects": linked_objects,
+    "bare repository": lambda folder: file(folder, "../bare.git"),
+    "git directory that names no folder": lambda folder: file(folder, "../kept"),
+    "git directory that names another folder": of_another,
+    "name that begins with a blank": blank_first,
+    "name that ends with a blank": blank_last,
+    "name that a NUL ends": lambda folder: file(folder, "../secret/.git\0x"),
+    "common folder that ends with a blank": blank_common,
+    "long name of a common folder": long,
     "linked packs": lambda folder: link(folder, ".git/packed-refs", "../../secret/.git/packed-refs"),
 }  # fmt: skip
 
@@ -106,9 +175,22 @@ def test_the_layouts_of_git_are_its_own(tmp_path: Path, secret: Repository) -> N
     (main / "sub").mkdir()
     assert worktrees(main) == [*worktrees(tree)[1:], tree] == [main, tree]
     assert worktrees(main / "sub") == [main / "sub", main, tree]
-    secret("init", "-q", f"--separate-git-dir={tmp_path / 'kept'}", str(tmp_path / "apart"))
+    secret("-C", "../apart", "config", "core.worktree", str(tmp_path / "apart"))
+    secret("clone", "-q", "--reference=.", ".", "../borrowing")
+    kept_by_repo = tmp_path / ".repo/projects/main.git"
+    shutil.copytree(main / ".git", kept_by_repo)
+    shutil.move(kept_by_repo / "objects", tmp_path / ".repo/objects")
+    (kept_by_repo / "objects").symlink_to("../../objects")
+    (tmp_path / "of_repo").mkdir()
+    (tmp_path / "of_repo/.git").symlink_to("../.repo/projects/main.git")
     secret("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(main), "part2")
-    for folder in (main, tree, main / "sub", tmp_path / "apart", main / "part2"):
+    for folder in (
+        main,
+        tree,
+        main / "sub",
+        main / "part2",
+        *(tmp_path / one for one in ("apart", "borrowing", "of_repo")),
+    ):
         assert commands.git(folder, "rev-parse", "--git-dir")
     assert worktrees(tmp_path / "apart") == [tmp_path / "apart"]
     assert worktrees(main / "part2") == [main / "part2"]

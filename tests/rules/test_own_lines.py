@@ -1,5 +1,7 @@
 """An output without what graphmem showed in it of the user's own store."""
 
+import json
+
 import pytest
 
 from graphmem.rules.own_lines import OwnLines, own_text
@@ -20,6 +22,10 @@ SHOWN = {
     "an entry in an entry": ["    - user:pattern/quokka: insight", "      > quokka"],
     "a step of a job": ["2026-11-20T10:02:13Z user:failure/quokka  [near]", "2026-11-20T10:02:13Z     fix: quokka"],
     "JSON": ['{"results":[{"store":"user","ref":"failure/quokka"}]}', '{"store": "user", "fix": "quokka"}'],
+    "colours": ["\x1b[1m\x1b[36muser:failure/quokka\x1b[0m  [the same]", "\x1b[2m    fix: quokka\x1b[0m"],
+    "JSON in JSON": [r'{"text":"{\"results\": [{\"store\": \"user\", \"fix\": \"quokka\"}]}"}'],
+    "a value of Python": ["[{'ref': 'failure/quokka', 'store': 'user', 'fix': 'quokka'}]"],
+    "a quotation": ["> user:failure/quokka", ">     fix: quokka"],
     "a type of one's own": ["* \"user:room_2/quokka\"", "\tquokka"],
 }  # fmt: skip
 
@@ -40,9 +46,46 @@ def test_what_is_of_the_user_is_left_out_wherever_it_is(shown: list[str], place:
         assert found == kept
 
 
+def test_the_number_of_a_line_may_have_a_digit_more_than_the_one_before() -> None:
+    assert own_text("9:user:failure/quokka\n10-    fix: quokka\n11-boom\n") == "11-boom\n"
+
+
+ANSWER = {
+    "results": [
+        {"ref": "failure/quokka", "store": "user", "record": {"fix": "quokka\nquokka"}, "fixes": [{"text": "quokka"}]},
+        {"ref": "failure/boom", "store": "project", "record": {"fix": "boom"}},
+    ]
+}
+YAML = """\
+results:
+  - ref: failure/quokka
+    record:
+      fix: quokka
+    store: user
+  - ref: failure/boom
+"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        YAML,
+        *(json.dumps(ANSWER, indent=how, sort_keys=is_sorted) for how in (1, 4, "\t") for is_sorted in (True, False)),
+    ],
+)
+def test_an_answer_with_a_line_for_each_field_is_left_out_as_a_whole(text: str) -> None:
+    found = own_text(f"before\n{text}\nafter")
+    assert found.replace("ref: failure/quokka", "").count("quokka") == 0
+    assert found.startswith("before\n")
+    assert "failure/boom" in found
+    assert found.endswith("after")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "store: user",
+        "the store of a user",
         "postgres://user:pass@db/x",
         "chown: invalid user: root/x",
         "superuser:failure/x",
@@ -55,8 +98,26 @@ def test_any_other_text_is_kept(text: str) -> None:
     assert own_text(text) == text
 
 
+ASKING = (
+    "graphmem get 'user:failure/x'",
+    'graphmem get "user:failure/x"',
+    "graphmem get failure/y,user:failure/x",
+    "graphmem list '--user'",
+    "graphmem \\\n  --user list",
+    "flag=--user; graphmem list $flag",
+    "for one in user:failure/x; do graphmem get $one; done",
+    "cd ~/.local/share/graphmem && graphmem list",
+    "cat ~/.local/share/graphmem/.graphmem/data/failure.ndjson",
+)
+
+
 def test_nothing_is_kept_of_a_command_that_asks_the_store_of_the_user() -> None:
-    for command in ("graphmem --user list", "cd x && graphmem get user:failure/x; make", "graphmem query x --user"):
+    for command in (
+        "graphmem --user list",
+        "cd x && graphmem get user:failure/x; make",
+        "graphmem query x --user",
+        *ASKING,
+    ):
         assert own_text("boom", command) == ""
     for command in ("graphmem list", "make --user", "graphmem query 'the user'"):
         assert own_text("boom", command) == "boom"

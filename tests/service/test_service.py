@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import fcntl
 import json
 import os
 import signal
@@ -429,6 +430,23 @@ def test_a_service_ends_when_the_project_is_gone(served: Project) -> None:
     served.root.rename(served.root.with_name("elsewhere"))
     assert served.started[0].wait(20 * patience()) == 0
     assert not list((served.runtime / "graphmem").iterdir()), "its socket, lock and log are left"
+
+
+def test_what_services_of_projects_that_are_gone_left_goes_with_the_next_service(project: Project) -> None:
+    folder = project.runtime / "graphmem"
+    folder.mkdir(parents=True, mode=0o700)
+    kept, gone = project.root.with_name("kept"), project.root.with_name("gone")
+    (kept / ".graphmem").mkdir(parents=True)
+    for name, place in (("kept", kept), ("gone", gone), ("held", gone)):
+        (folder / f"{name}.lock").write_text(f"7\n{place}")
+        (folder / f"{name}.log").touch()
+        (folder / f"{name}.log.1").touch()
+    (folder / "older.lock").write_text("7")
+    with (folder / "held.lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        project.serve()
+    left = {file.name for file in folder.iterdir() if file.name.startswith(("kept", "gone", "held", "older"))}
+    assert left == {"older.lock", *(f"{name}.{end}" for name in ("kept", "held") for end in ("lock", "log", "log.1"))}
 
 
 def test_a_service_ends_when_nobody_asks(project: Project) -> None:

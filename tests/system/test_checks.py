@@ -68,15 +68,34 @@ def test_what_leaves_its_session_does_not_outlive_the_command(tmp_path: Path, le
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the environments of processes")
 @pytest.mark.parametrize(
-    "kills", ["kill -9 $PPID", "kill -9 $PPID & kill -9 $PPID", "(sleep 0.3; kill -9 $PPID) & true"]
+    "kills",
+    [
+        "kill -9 $PPID",
+        "kill -9 $PPID & kill -9 $PPID",
+        "(sleep 0.3; kill -9 $PPID) & true",
+        "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat)",
+    ],
 )
 @pytest.mark.parametrize(
-    "leaves", ["sh -c 'echo $$ > child; exec sleep 600'", "setsid sh -c 'echo $$ > child; sleep 600'"]
+    "leaves",
+    [
+        "sh -c 'echo $$ > child; exec sleep 600'",
+        "setsid sh -c 'echo $$ > child; sleep 600'",
+        "env -i setsid /bin/sh -c 'echo $$ > child; exec sleep 600'",
+        "(env -i setsid setsid /bin/sh -c '(echo $PPID >/dev/null; exec sleep 600) & echo $! > child' &)",
+    ],
 )
 def test_what_kills_its_reaper_does_not_outlive_it(tmp_path: Path, leaves: str, kills: str) -> None:
     line = f"{leaves} >/dev/null 2>&1 & while ! [ -s child ]; do sleep 0.1; done; {kills}; sleep 600"
     (done,) = ended(tmp_path, line, seconds=5)
     assert (done.status, done.is_timed_out) in ((137, False), (None, True))
+    assert is_gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the environments of processes")
+def test_what_kills_both_reapers_does_not_outlive_them_where_it_kept_a_variable(tmp_path: Path) -> None:
+    leaves = "setsid sh -c 'echo $$ > child; sleep 600' >/dev/null 2>&1 & while ! [ -s child ]; do sleep 0.1; done"
+    ended(tmp_path, f"{leaves}; kill -9 $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; sleep 600", seconds=5)
     assert is_gone(int((tmp_path / "child").read_text()))
 
 

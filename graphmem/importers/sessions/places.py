@@ -10,7 +10,7 @@ import orjson
 
 from graphmem.importers.sessions import claude_code, codex, gemini, opencode, other
 from graphmem.importers.sessions.session import ForeignSession, Skips, text_of, value_of
-from graphmem.importers.slugs import as_cursor, folders, is_only
+from graphmem.importers.slugs import as_cursor, folders, is_only, names_other
 from graphmem.system import safe_files
 
 Reader = Callable[[Path, Skips], Iterator[ForeignSession]]
@@ -140,7 +140,8 @@ def of_cursor(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
     known = {as_cursor(str(root)): str(root) if is_only(str(root), as_cursor) else "" for root in roots}
     for folder in folders(place):
         root = known.get(folder.name.strip("-"), str(folder))
-        yield from (TranscriptFile(path, "cursor", root) for path in below(folder / "agent-transcripts", ".jsonl"))
+        for path in below(folder / "agent-transcripts", ".jsonl"):
+            yield TranscriptFile(path, "cursor", "" if names_other(path, root) else root)
 
 
 def of_tasks(place: Path, reader: str) -> Iterator[TranscriptFile]:

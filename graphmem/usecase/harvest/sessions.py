@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphmem.contract.harvest import Harvested, ImportSessionsRequest
 from graphmem.errors import BadInput, GraphmemError, Usage
-from graphmem.git.places import worktrees
+from graphmem.git.places import top_of, worktrees
 from graphmem.importers.sessions.places import CLIENTS, READERS, TranscriptFile, given, usual
 from graphmem.importers.sessions.session import ForeignSession
 from graphmem.machine.candidates import SourceMark
@@ -19,6 +19,7 @@ from graphmem.rules.draft import drafted, flaky, left_open
 from graphmem.rules.fix_pairs import SessionReader
 from graphmem.rules.own_lines import own_text
 from graphmem.rules.secrets import redacted
+from graphmem.settings.folders import user_store
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder, variables
 from graphmem.usecase.harvest.haul import Haul
@@ -123,8 +124,21 @@ def left_out(haul: SessionHaul, folder: str) -> str | None:
     if not folder:
         return NOWHERE
     real = resolved(folder)
-    is_ours = any(real == root or real.startswith(f"{root}/") for root in haul.roots)
-    return None if is_ours else ELSEWHERE
+    return None if any(is_below(real, root) and is_part(haul, real, root) for root in haul.roots) else ELSEWHERE
+
+
+def is_below(real: str, root: str) -> bool:
+    """Return whether a folder is another one, or lies in it."""
+    return real == root or real.startswith(f"{root}/")
+
+
+def is_part(haul: SessionHaul, real: str, root: str) -> bool:
+    """
+    Return whether what lies in a folder of the repository is of this project.
+
+    Not so a repository of its own beside the project: a home that is kept in git has all of them.
+    """
+    return root == haul.roots[0] or is_below(real, haul.roots[0]) or top_of(Path(real)) == Path(root)
 
 
 def resolved(folder: str) -> str:
@@ -135,7 +149,9 @@ def resolved(folder: str) -> str:
 def without_user(event: TranscriptEvent) -> TranscriptEvent:
     """Return an event without what graphmem showed in it of the user's own store."""
     if isinstance(event, RanCommand):
-        return replace(event, output=own_text(event.output, event.command))
+        store = str(user_store() or "")
+        is_there = store and (store in event.command or is_below(resolved(event.folder), os.path.realpath(store)))
+        return replace(event, output="" if is_there else own_text(event.output, event.command))
     return replace(event, text=own_text(event.text)) if isinstance(event, Message) else event
 
 
@@ -143,7 +159,7 @@ def read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> Non
     """Read a session: its fix pairs, what it left open, and what the person corrected."""
     reader, source = SessionReader(), {"source": session.client, "session": redacted(session.session)[:MOST_ID]}
     real = resolved(folder)
-    root = next((root for root in haul.roots if real == root or real.startswith(f"{root}/")), folder)
+    root = next((root for root in haul.roots if is_below(real, root)), folder)
     acted = False
     for event in map(without_user, session.events):
         if haul.since and event.at and event.at < haul.since:

@@ -44,7 +44,8 @@ def init(request: InitRequest) -> Initialised:
     for path in folders(layout):
         with safe_files.folder(path, make=True):
             pass
-    if layout.root == user_store():  # of all projects, in a home that others may read
+    own = user_store()
+    if own and own.is_dir() and layout.root.samefile(own):  # of all projects, in a home that others may read
         layout.store.chmod(0o700)
     if not safe_files.is_file(layout.config):
         safe_files.write(layout.config, f"format = {FORMAT}\n".encode())

@@ -1,16 +1,18 @@
 """Notes for agents become candidates: once, updated with the file, and nothing that a hostile repository brings."""
 
+import errno
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphmem import Memory
 from graphmem.errors import BadInput
 from graphmem.importers.agent_notes import ALIKE
-from graphmem.importers.slugs import as_claude, as_cursor
+from graphmem.importers.slugs import as_claude, as_cursor, is_only
 from graphmem.machine.candidates import CandidateQueue
 from tests.repository import Repository
 from tests.sample import open_memory
@@ -153,6 +155,53 @@ def test_a_clone_that_is_called_like_another_project_gets_nothing_of_it(tmp_path
         (tmp_path / other).rmdir()
         assert memory.imports.notes().waiting == 1
         assert memory.imports.sessions(any_project=True).read["sessions"] == 1
+
+
+@pytest.mark.parametrize("link", ["acme", "acme.billing", "acme/billing"])
+def test_another_project_may_be_behind_a_link(tmp_path: Path, home: Path, link: str) -> None:
+    (tmp_path / "elsewhere/billing").mkdir(parents=True)
+    (tmp_path / link).parent.mkdir(exist_ok=True)
+    (tmp_path / link).symlink_to(tmp_path / "elsewhere")
+    place = home / ".claude/projects" / as_claude(str(tmp_path / "acme-billing"))
+    put(place / "memory/a.md", MEMORY)
+    with open_memory(tmp_path / "acme-billing") as memory:
+        assert list(memory.imports.notes().unread) == [ALIKE]
+        (tmp_path / link).unlink()
+        (tmp_path / "acme_billing").symlink_to(tmp_path / "acme-billing")  # the project itself
+        assert memory.imports.notes().waiting == 1
+
+
+def test_another_project_that_is_there_is_found_though_a_folder_above_lists_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as /home of a machine that many share; root may list any."""
+    (tmp_path / "acme/billing").mkdir(parents=True)
+    (tmp_path / "acme-billing").mkdir()
+    opened = os.open
+
+    def refusing(path: str, *given: int, **more: Any) -> int:
+        if str(path) == str(tmp_path.parent):
+            raise PermissionError(errno.EACCES, "may not be listed", path)
+        return opened(path, *given, **more)
+
+    monkeypatch.setattr(os, "open", refusing)
+    assert not is_only(str(tmp_path / "acme-billing"), as_cursor)
+
+
+def test_what_names_another_project_that_is_gone_is_not_read(tmp_path: Path, home: Path) -> None:
+    root = tmp_path / "acme-billing"
+    slug = as_claude(str(root))
+    put(home / ".claude/projects" / slug / "memory/a.md", f"{MEMORY}See {tmp_path}/acme/billing/deploy.sh.\n")
+    said = {"role": "user", "message": {"content": [{"type": "text", "text": f"in {tmp_path}/acme/billing/a.go"}]}}
+    put(home / f".cursor/projects/{as_cursor(slug)}/agent-transcripts/a.jsonl", json.dumps(said))
+    with open_memory(root) as other:
+        assert list(other.imports.notes().unread) == [ALIKE]
+        assert other.imports.sessions().unread == {"does not say where it worked; --any-project reads it": 1}
+        for path in (home / ".claude").rglob("a.md"), (home / ".cursor").rglob("a.jsonl"):
+            (file,) = path
+            file.write_text(file.read_text().replace("acme/billing", "acme-billing"))
+        assert other.imports.notes().waiting == 1
+        assert other.imports.sessions().read["sessions"] == 1
 
 
 def test_memories_beside_transcripts_of_another_folder_are_not_read(memory: Memory, project: Path, home: Path) -> None:

@@ -142,6 +142,19 @@ def test_sessions_in_other_worktrees_are_of_this_repository(tmp_path: Path, home
         assert memory.imports.sessions().waiting == 1
 
 
+def test_a_home_that_is_kept_in_git_does_not_give_a_folder_the_sessions_of_other_projects(
+    tmp_path: Path, home: Path
+) -> None:
+    Repository(home)
+    other = Repository(home / "src/other")
+    transcript(home, other.folder).fixed()
+    transcript(home, home / "scripts", "s2").fixed()
+    transcript(home, home / "src/unpacked/sub", "s3").fixed()
+    with open_memory(home / "src/unpacked") as memory:
+        answer = memory.imports.sessions()
+    assert (answer.read["sessions"], answer.unread) == (2, {"of another project": 1})
+
+
 def test_paths_clients_and_days_can_be_named(memory: Memory, tmp_path: Path, home: Path, project: Path) -> None:
     path = transcript(tmp_path / "kept", project).fixed().path
     with pytest.raises(Usage, match="client 'clippy' is not known"):
@@ -258,3 +271,18 @@ def test_a_link_or_a_pipe_that_is_named_is_counted_and_not_read(memory: Memory, 
     answer = memory.imports.sessions(paths=[tmp_path / "pipe.jsonl", tmp_path / "link.jsonl"])
     assert answer.unread == {"is a link, or cannot be read": 2}
     assert [source.status for source in answer.sources] == ["skipped", "skipped"]
+
+
+@pytest.mark.parametrize("command", ["make lint", "cat {}/.graphmem/data/failure.ndjson; make lint"])
+def test_nothing_is_kept_of_a_command_in_the_folder_of_the_users_own_store(
+    memory: Memory, home: Path, project: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    store = home / "mine"
+    store.mkdir(parents=True)
+    monkeypatch.setenv("GRAPHMEM_USER_STORE", str(store))
+    line, file = command.format(store), f"{project}/src/a.go"
+    session = transcript(home, project if "{" in command else store)
+    session.ran(line, LINT.replace("external", "quokka"), status=2).edited(file, "a", "b").ran(line, "0 issues.")
+    memory.imports.sessions(any_project=True)
+    queue = project / ".graphmem/state/candidates.json"
+    assert not queue.exists() or "quokka" not in queue.read_text()
