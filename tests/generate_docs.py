@@ -636,6 +636,7 @@ SETTINGS = {
     "cypher.limit": "Rows that a user's query returns at most.",
     "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`;"
     " `credit`: a pass reports nothing.",
+    "harvest.hand_out": "Whether agents get the texts of candidates that nobody has reviewed.",
     "service.autostart": "Whether the first command starts the service that answers the next ones.",
 }
 

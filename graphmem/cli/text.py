@@ -120,7 +120,9 @@ def variant_lines(found: VariantFix | None, store: Store = "project") -> list[st
 
 
 def seen(found: SeenCandidate) -> str:
-    """Return a candidate that was seen and not reviewed yet."""
+    """Return a candidate that was seen and not reviewed yet; where its text is not for the reader, how to see it."""
+    if not found.text:
+        return f"candidate {found.id}  [{MARK}]: {shell.command('graphmem', 'review', 'show', found.id)}"
     lines = [f"candidate {found.id}  [{MARK}]", f"> {one_line(found.text)}"]
     lines += [f"fix: {one_line(found.insight, ADVICE)}"] if found.insight else []
     return ASIDE.join([*lines, visible(found.seen)])

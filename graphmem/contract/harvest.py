@@ -122,7 +122,8 @@ class SeenCandidate(Part):
     """
     A candidate that an answer shows where no record answers: it was seen, and not reviewed yet.
 
-    ``insight`` is what was changed before it passed, ``seen`` where and when, in a clause.
+    ``insight`` is what was changed before it passed, ``seen`` where and when, in a clause. In an answer to an agent the
+    three are empty, unless this clone has proved it or the setting ``harvest.hand_out`` says otherwise.
     """
 
     id: str

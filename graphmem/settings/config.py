@@ -127,6 +127,12 @@ class Hooks(SettingsSection):
         return "credit" in self.off.replace(",", " ").split()
 
 
+class Harvest(SettingsSection):
+    """What becomes of candidates."""
+
+    hand_out: bool = False
+
+
 class ServiceSettings(SettingsSection):
     """The service that answers commands faster."""
 
@@ -143,6 +149,7 @@ class Settings(SettingsSection):
     cypher: Cypher = Field(default_factory=Cypher)
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)
+    harvest: Harvest = Field(default_factory=Harvest)
     user_store: bool = True  # whether the user's own store is asked beside the project's
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
 
@@ -307,14 +314,8 @@ def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
 
 def sections() -> dict[str, type[SettingsSection]]:
     """Return the model of each section of the settings."""
-    return {
-        "embedding": Embedding,
-        "retrieval": Retrieval,
-        "store": StoreSettings,
-        "cypher": Cypher,
-        "service": ServiceSettings,
-        "hooks": Hooks,
-    }
+    fields = {name: field.annotation for name, field in Settings.model_fields.items()}
+    return {name: of for name, of in fields.items() if isinstance(of, type) and issubclass(of, SettingsSection)}
 
 
 def unknown(name: str, known: list[str], where: str) -> BadInput:

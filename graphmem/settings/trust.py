@@ -16,8 +16,8 @@ from graphmem.settings.folders import user_config
 Asked = str | bool | int | float  # a value that a project asks for
 Sort = Literal["commands", "extractors", "proofs"]  # of what a project may run: none vouches for one of another sort
 DIGEST_CHARS = 32
-# Settings that load weights, send texts away, let secrets in or start a process, with the values that a project may ask
-# for untrusted.
+# Settings that load weights, send texts away, let secrets in, start a process or show agents what nobody has read, with
+# the values that a project may ask for untrusted.
 NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "embedding.model": ("none", constants.DEFAULT_MODEL),
     "embedding.endpoint": ("",),
@@ -26,6 +26,7 @@ NEEDS_TRUST: dict[str, tuple[Asked, ...]] = {
     "retrieval.reranker": ("",),
     "store.secrets": ("refuse", "redact"),
     "service.autostart": (False,),
+    "harvest.hand_out": (False,),
 }
 
 

@@ -610,7 +610,8 @@ def test_the_shim_of_opencode_gets_the_bare_text(known: Memory) -> None:
     assert answer.output == {"context": answer.text}
 
 
-def test_a_candidate_is_shown_as_seen_and_not_reviewed_where_no_record_answers(memory: Memory) -> None:
+def with_candidates(memory: Memory, **fields: Any) -> str:
+    """Let two candidates wait, and return the line of a linter that the first is about."""
     trigger = "error returned from external package is unwrapped (wrapcheck)"
     keys = keys_of(problem_in(trigger))
     seen = Occasion(source="codex", session="s1", command="make lint", passed="x")
@@ -621,10 +622,49 @@ def test_a_candidate_is_shown_as_seen_and_not_reviewed_where_no_record_answers(m
             queue.add(
                 Candidate(
                     id=name, keys=found, base=0.7, failure={"trigger": pattern["trigger"]}, pattern={**pattern},
-                    evidence=(seen,), sessions=("s",),
+                    evidence=(seen,), sessions=("s",), **fields,
                 )
             )  # fmt: skip
-    line = "src/b.go:9:1: error returned from external package is unwrapped (wrapcheck)"
+    return "src/b.go:9:1: error returned from external package is unwrapped (wrapcheck)"
+
+
+def test_of_a_candidate_that_nobody_reviewed_an_agent_gets_the_name_and_not_the_text(memory: Memory) -> None:
+    line = with_candidates(memory)
+    answer = bash(memory, "make lint", fails=f"Exit code 1\n{line}")
+    assert "`c1` (seen, not reviewed: graphmem review show c1)" in answer.text
+    ran = memory.ran(["make", "lint"], status=1, log=[line.encode()]).log
+    assert ran is not None
+    assert [(one.id, one.text, one.insight, one.seen) for one in ran.candidates] == [("c1", "", "", "")]
+    called = bash(memory, "gh pr diff 9 --stat", fails="Exit code 1\nunknown flag: --stat").text
+    for text in (answer.text, memory.prime().text, called):
+        assert "c1" in text or "c2" in text
+        assert "wrap it" not in text and "unwrapped" not in text and "call it so" not in text
+    assert "wrap it" in memory.match(line.encode()).candidates[0].insight  # a person asks
+
+
+def test_a_candidate_that_this_clone_proved_goes_to_agents_whole(memory: Memory) -> None:
+    line = with_candidates(memory, proof={"command": "make lint"})
+    assert "  > changed: wrap it" in bash(memory, "make lint", fails=f"Exit code 1\n{line}").text
+
+
+def test_the_same_rule_elsewhere_comes_before_a_candidate(memory: Memory) -> None:
+    line = with_candidates(memory)
+    memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="yaml", fix="pip install pyyaml")
+    log = f"Exit code 1\n{line}\nModuleNotFoundError: No module named 'toml'"
+    answer = bash(memory, "make lint", fails=log)
+    assert "the same rule for other names" in answer.text and "c1" not in answer.text
+
+
+def test_a_candidate_is_shown_as_seen_and_not_reviewed_where_the_user_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHMEM_HARVEST_HAND_OUT", "true")
+    with open_memory(tmp_path) as memory:
+        shown_whole(memory)
+
+
+def shown_whole(memory: Memory) -> None:
+    line = with_candidates(memory)
     answer = bash(memory, "make lint 2>&1 | tail -3", fails=f"Exit code 1\n{line}")
     assert "c1 (seen, not reviewed: `make lint`, passed, codex session s1)" in answer.text.replace("`c1`", "c1")
     assert "  > changed: wrap it" in answer.text

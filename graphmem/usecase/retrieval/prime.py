@@ -23,7 +23,8 @@ from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.retrieval.campaign_plan import plan_of
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries, with_contradictions
 from graphmem.usecase.retrieval.two_stores import own_store
-from graphmem.usecase.writing.candidates import waiting
+from graphmem.usecase.writing.candidates import seen, waiting
+from graphmem.usecase.writing.seen import for_agent
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
 OPENING = """# What this project remembers
@@ -58,12 +59,13 @@ def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
 
 
 def waiting_text(snapshot: Snapshot) -> str:
-    """Return what waits to be reviewed, the most worth by name: the agent that reads it has the words for it."""
+    """Return what waits to be reviewed, the most worth by name: an agent that means to review shows and words it."""
     found = waiting(snapshot.client).waiting()
     if not found:
         return ""
-    lines = [f"- {quoted_name(one.id)}\n{quoted('seen', one.headline)}" for one in found[:BRIEFED_CANDIDATES]]
-    head = f"{counted(len(found), 'candidate')} {'wait' if len(found) > 1 else 'waits'}: graphmem review"
+    shown = for_agent(snapshot.client, [seen(one) for one in found[:BRIEFED_CANDIDATES]])
+    lines = [f"- {quoted_name(one.id)}" + (f"\n{quoted('seen', one.text)}" if one.text else "") for one in shown]
+    head = f"{counted(len(found), 'candidate')} {'wait' if len(found) > 1 else 'waits'}: graphmem review show ID"
     return "\n\n".join(["", "## To review", "\n".join([head, *lines])])
 
 

@@ -40,6 +40,7 @@ from graphmem.usecase.work.causes import changed_files, is_changed, tree_of
 from graphmem.usecase.writing.candidates import keep as keep_candidates
 from graphmem.usecase.writing.candidates import queue_of
 from graphmem.usecase.writing.screening import unexposed
+from graphmem.usecase.writing.seen import for_agent
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     tally = Tally()
     if status != 0:
         matched = match(client, tally.through(log), MatchRequest())
+        matched = matched.model_copy(update={"candidates": for_agent(client, matched.candidates)})
         return failed(client, key, now, status, matched, tested(client, tally, folder))
     if not is_waiting(client, key):
         return Ran(status=status)
