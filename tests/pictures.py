@@ -12,7 +12,8 @@ from typing import Any
 from graphmem import Memory
 from graphmem.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
 from graphmem.page.render import page_of
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in
 from graphmem.usecase.store.demo import PLANNED, plant, prepare
 from graphmem.usecase.writing.candidates import queue_of
 from tests.npm import in_chromium

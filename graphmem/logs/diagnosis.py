@@ -16,7 +16,7 @@ import re2
 from graphmem.logs.check import CheckCommand, checks
 from graphmem.logs.formats import Format, Table, of_project, packaged, require_room
 from graphmem.logs.formats import digest as formats_digest
-from graphmem.logs.general import HINTS, RAISED, general, of_class
+from graphmem.logs.general import HINTS, RAISED, code_last, general, of_class
 from graphmem.logs.in_use import OF_PROJECT, Texts
 from graphmem.logs.line import messages
 from graphmem.logs.prefixes import forms, without_escapes
@@ -150,7 +150,7 @@ RULE_LAST = re.compile(
 def of_line(number: int, line: str) -> LogProblem:
     """Return a line of a record that nothing reads as a problem, as one."""
     found = RULE_LAST.fullmatch(line)
-    message, code = (found["message"], found["code"]) if found else (line, "")
+    message, code = (found["message"], found["code"]) if found else code_last(line)
     return LogProblem(number, line, message, code, is_read=False)
 
 
@@ -170,12 +170,13 @@ class Reader:
         self.seen: dict[tuple[str, str, str, str], LogProblem] = {}  # problems by what makes two lines tell one
         self.outer: list[LogProblem] = []
         self.before: list[
-            tuple[str, bool]
-        ] = []  # frames that came before their error, and whether each is the project's own
+            tuple[str, bool, str]
+        ] = []  # frames before their error: whether each is the project's, its file
         self.open: LogProblem | None = None  # the last problem, as long as more of it may follow
         self.depth = 0  # of the last one of them: blanks before it
         self.call = ""
         self.test = self.title = ""  # of the test that failed, whose lines these are
+        self.is_logged = False  # the next lines are what a test logged
         self.begun = 0  # how many problems there were when a test began
         self.tests: list[LogProblem] = []  # tests that failed, each as a problem
         self.file = self.code = ""  # that the next lines are about
@@ -224,7 +225,8 @@ class Reader:
             return  # the code of a frame
         raised = RAISED.match(text) if self.before else None
         found = of_class(number, text, raised) if raised else general(number, text, is_statement=self.is_statement)
-        if found is not None:
+        is_message = self.open is not None and self.open.number == number - 1 and not self.open.message
+        if found is not None and not (is_message and not found.code):
             self.add(found)
         else:
             self.passed_by(text)
@@ -235,6 +237,7 @@ class Reader:
             self.why(text)
         if self.open is not None and self.open.is_class and not self.open.message:
             self.open.message = text.strip()
+            self.open.text = f"{self.open.text} {self.open.message}"
         if not text[:1].isspace() and not self.is_statement:
             self.before, self.open = [], None
 
@@ -273,14 +276,17 @@ class Reader:
                 self.ended(number, form)
                 if form.startswith("Traceback "):  # another one follows
                     self.open = None
+            case "log":
+                self.is_logged = True
             case "begin":
                 self.test, self.title, self.begun = said.get("test", ""), form.strip(), len(self.found)
+                self.is_logged = False
             case _:
                 self.take_more(one, said, form)
 
     def take_outer(self, one: Format, number: int, line: str) -> None:
         """Take a line that only says that something failed."""
-        self.failed_at = number
+        self.failed_at, self.is_logged = number, False
         if len(self.outer) < TRIGGER_LINES or self.is_statement:
             self.outer.append(LogProblem(number, line, line, tool=one.tool, family=one.family, is_outer=True))
         self.open, self.before = None, []
@@ -331,7 +337,7 @@ class Reader:
         is_own = not LIBRARY.search(file) and not LIBRARY.search(function)
         name = function.rpartition("/")[2] or file.replace("\\", "/").rpartition("/")[2]
         if one.before and not (self.is_statement and self.open is not None):
-            self.before.append((name, is_own))
+            self.before.append((name, is_own, file))
             self.depth = depth
         elif (
             self.open is not None
@@ -339,6 +345,7 @@ class Reader:
             and (not self.open.frame or (is_own and not self.open.is_own))
         ):
             self.open.frame, self.open.is_own = name, is_own
+            self.open.file = self.open.file or (file if is_own else "")
 
     def passed(self, number: int) -> None:
         """Forget what a test has printed that passed."""
@@ -353,7 +360,7 @@ class Reader:
     def failed_test(self, one: Format, said: dict[str, str], number: int, form: str) -> None:
         """Take the title of a test that failed."""
         test, message = said.get("test", ""), said.get("message", "")
-        self.failed_at = number
+        self.failed_at, self.is_logged = number, False
         if self.test and self.test == test:  # it told before, what follows is its end
             for problem in self.found[self.begun :]:
                 problem.test, problem.title = problem.test or test, problem.title or form.strip()
@@ -379,6 +386,7 @@ class Reader:
                 self.add(told)
         elif message and not known.message:
             known.message = message
+        known.is_strong = known.is_strong or one.is_strong
 
     # --- problems ---
 
@@ -386,11 +394,12 @@ class Reader:
         """Keep a problem, once."""
         if self.before:
             own = [frame for frame in self.before if frame[1]]
-            problem.frame, problem.is_own = (own or self.before)[-1]
+            problem.frame, problem.is_own, file = (own or self.before)[-1]
+            problem.file = problem.file or (file if own else "")
         self.before = []
         if self.test and not problem.test:
             problem.test, problem.title = self.test, self.title
-        problem.file = problem.file or self.file
+        problem.file, problem.is_logged = problem.file or self.file, self.is_logged
         problem.code, self.code = problem.code or self.code, ""
         problem.numbers.append(problem.number)
         self.last_problem = problem.number
@@ -407,8 +416,10 @@ class Reader:
             test, title = (self.tests[0].test, self.tests[0].title) if self.tests else (self.test, self.title)
             for problem in self.found:
                 problem.test, problem.title = problem.test or test, problem.title or title
-        told = {problem.test for problem in self.found if problem.test}
-        found = [*self.found, *(test for test in self.tests if test.test not in told)]
+        told = [problem.test for problem in (*self.found, *self.tests) if problem.test]
+        parents = {test.rpartition("/")[0] for test in told}  # of Go, which fail with what is in them
+        told_of = parents.union(problem.test for problem in self.found)
+        found = [*self.found, *(test for test in self.tests if test.test not in told_of)]
         found.sort(key=lambda problem: problem.number)
         strong = [problem for problem in found if problem.is_strong]
         last = max((max([problem.number, *problem.numbers]) for problem in strong), default=0)

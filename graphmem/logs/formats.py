@@ -21,7 +21,7 @@ import re2
 from graphmem.model.failure import Identity
 from graphmem.system import foreign
 
-Kind = Literal["problem", "test", "begin", "pass", "frame", "call", "outer", "more", "file", "place", "skip"]
+Kind = Literal["problem", "test", "begin", "pass", "frame", "call", "outer", "more", "file", "place", "log", "skip"]
 FAMILIES = "general compilers linters tests packages builds runtime databases infrastructure vcs network".split()
 # Short forms in patterns. A place is a file with a line; each part of it is optional where a tool leaves it out.
 MACROS = {
@@ -43,8 +43,8 @@ class Format(NamedTuple):
         tool: whose; family: see ``FAMILIES``.
         kind: what the line is: a problem; the title of a test that failed, begins or passed; a frame of a trace, or of
             Go the call whose place is in the next line; an outer line, which only says that something failed; more of
-            the message before it; the file that the next lines are about; the place of the problem before it; nothing
-            to read.
+            the message before it; the file that the next lines are about; the place of the problem before it; that
+            what follows is what a test had logged; nothing to read.
         text: of the pattern, which a line has from its beginning to its end.
         identity: what makes two of these the same problem; None where the message decides.
         before: of a frame: it comes before its error, innermost last.

@@ -64,7 +64,9 @@ LED = re.compile(  # by a program: "git: fatal: …", "docker: Error response fr
     r"|unable)\b|(?:[A-Z]\w*)?Error\b).*)$",
     re.IGNORECASE,
 )
-MIDDLE = re.compile(r"^\S.{0,120}?: (?:fatal error|error|fatal|panic|ERROR|FATAL|Error): (?P<rest>\S.*)$")
+MIDDLE = re.compile(
+    r"^\S.{0,120}?: (?:[A-Z]{2,8} )?(?:fatal error|error|fatal|panic|ERROR|FATAL|Error): (?P<rest>\S.*)$"
+)
 CODE_FIRST = re.compile(
     r"^(?:\[)?(?P<code>[A-Z]{1,8}-?\d{2,6}[A-Z]?|[A-Z]\d{1,2}[A-Z]\d{2})(?::[\w-]+)?\]?(?::?\s+\[\*\]\s|(?::"
     r"|\s-|)\s+|:[\w-]+\]?\s+)(?P<rest>\S.*)$"
@@ -103,6 +105,9 @@ SHELL = re.compile(
 )
 PROGRAM = re.compile(r"^(?:\S*/)?[\w.+-]{1,30}: (?P<rest>\S.*)$")
 ECHOED = re.compile(r"^\s*(?:\$|>|\+{1,3}|\[command\]|##\[(?:group|command|section|debug|endgroup)\]|Run|❯|%)\s")
+HANDLED = re.compile(
+    r"(?:[a-z]+ )*(?:retr(?:y|ied|ying)|recovered|ignor(?:ed|ing)|caught|handled|skipp(?:ed|ing))\b[^:]*: $"
+)
 # What a line needs to have for the general rules.
 HINTS = (
     r"(?i)error|exception|panic|fatal|fail|fault|traceback|denied|not found|undefined|no such|refused|in use"
@@ -229,7 +234,7 @@ def placed(number: int, place: re.Match[str]) -> LogProblem | None:
     is_marked = (
         SEVERITY.match(rest) or CODE_FIRST.match(rest) or CLASS.match(rest) or found.code
     ) is not None and bool(SEVERITY.match(rest) or found.code)
-    if re.match(r"(?:in |at |from |info|note|INFO|DEBUG|required from|here\b)", rest):
+    if re.match(r"(?:in |at |from |inlined from |info|note|INFO|DEBUG|required from|here\b)", rest):
         return None
     found.file, found.line, found.column = place["file"], int(line or 0), int(column) if column else None
     found.is_strong = found.is_strong and (is_marked or column is not None or PLAIN.search(rest) is not None)
@@ -286,7 +291,8 @@ def of_class(number: int, form: str, found: re.Match[str]) -> LogProblem:
         return made
     if place := PLACE.match(message):
         message = place["rest"]
-    return LogProblem(number, text, message, code, is_strong=not name.endswith("Warning"))
+    is_strong = not (name.endswith("Warning") or HANDLED.match(form[: found.start()]))
+    return LogProblem(number, text, message, code, is_strong=is_strong)
 
 
 def inner(number: int, rest: str, text: str) -> LogProblem:

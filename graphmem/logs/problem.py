@@ -54,6 +54,7 @@ class LogProblem:
     more: list[str] = field(default_factory=list)
     is_strong: bool = True
     is_outer: bool = False
+    is_logged: bool = False  # a test that failed had logged it
     is_read: bool = True  # a rule or a format read it; else it is a line of a record as it is
     is_likely: bool = False  # it says so where nothing says that the run passed
     severity: str = "error"
@@ -67,7 +68,7 @@ class LogProblem:
         if self.fixed is None:
             return found
         if self.identity == "names" and self.message and not any(piece.is_name for piece in found.pieces):
-            found = found._replace(pieces=(MessagePart(self.message, "name"),))  # a name may be any word
+            found = found._replace(pieces=(MessagePart(self.message, "name"),), words=1)  # a name may be any word
         return found._replace(template=self.fixed)
 
     @property
@@ -122,7 +123,8 @@ class LogProblem:
     def trigger(self) -> str:
         """The lines that find it again, as the trigger of a failure."""
         where = [self.title] if self.test and self.by == "frame" and self.title and self.test not in self.text else []
-        lines = [*where, self.text, *self.more]
+        said = [self.message] if self.text == self.title and self.message not in self.text else []
+        lines = [*where, self.text, *said, *self.more]
         return "\n".join(line.strip()[:TRIGGER] for line in lines[:TRIGGER_LINES])
 
 

@@ -7,17 +7,16 @@ in between; where one commit alone can have done it, that commit says how.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import dropwhile
 from typing import Literal, NamedTuple
 
+from graphmem.logs.diagnosis import diagnose
 from graphmem.logs.line import ESCAPES
 from graphmem.model.candidate import IN_CI, Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.model.commit import CommitMessage
 from graphmem.rules.draft import FLAKY_WORTH, MOST_FILES, excerpt, failure_fields, flaky_id, is_below, keys_of, within
-from graphmem.rules.failed_test import AGAIN, FailedTest, completed, is_code
 from graphmem.rules.history import fixed
 from graphmem.rules.own_lines import own_text
-from graphmem.rules.problem import RunProblem, problem_of_test
+from graphmem.rules.problem import RunProblem, of_log
 from graphmem.rules.worth import of_settings
 
 CheckOutcome = Literal["passed", "failed", "flaky", "skipped"]
@@ -93,25 +92,23 @@ def problem_in_test(holder: str, title: str, message: str, text: str, file: str 
         holder: what the test is in: a class with its module, a suite; empty for nothing.
         message: what went wrong, in short; ``text`` with where. One of them may be empty.
     """
-    said = text if text.strip() else message
-    lines = [SAID.sub("E   ", line) for line in said.splitlines()]
-    lines = lines[max((place for place, line in enumerate(lines, 1) if AGAIN.match(line)), default=0) :]
-    runner = "unittest" if "Traceback (most recent call last):" in said else "junit"
-    runner = "pytest" if any(map(SAID.match, lines)) else runner
-    lines = [line for line in lines if not is_code(runner, line)]
-    one = completed(FailedTest(runner, printed_name(runner, holder, title), lines=lines))
-    one.why = one.why or next(iter(message.splitlines()), "").strip()
-    found = problem_of_test(one)
-    return found._replace(file=found.file or file) if found is not None else None
-
-
-def printed_name(runner: str, holder: str, title: str) -> str:
-    """Return the name of a test as its runner prints it."""
-    if runner == "unittest":
-        return title
-    parts = holder.split(".") if runner == "pytest" else [holder]
-    classes = dropwhile(lambda part: not part[:1].isupper(), parts) if runner == "pytest" else parts
-    return ".".join([*filter(None, classes), title])
+    lines = [SAID.sub("E   ", line) for line in (text if text.strip() else message).splitlines()]
+    if not lines:
+        return None
+    *_, in_class = holder.split(".")
+    if any(map(SAID.match, lines)):
+        head = f"____ {f'{in_class}.' if in_class[:1].isupper() else ''}{title} ____"  # as pytest prints it
+    elif "Traceback (most recent call last):" in lines:
+        head = f"FAIL: {title} ({holder or title})"
+    else:
+        head = f"{holder or 'test'} > {title} FAILED"
+    found = diagnose("\n".join([head, *lines])).problems
+    one = found[0 if head.endswith(" FAILED") else -1]  # of Python the last one is what ended it
+    one.test, one.title = one.test or title, one.title or head
+    if one.text == one.title:  # nothing in the text says why
+        one.message = next(iter(message.splitlines()), "").strip() or one.message
+    made = of_log(one)
+    return made._replace(file=made.file or file)
 
 
 def failed_check(result: CheckResult, problem: RunProblem) -> Candidate:

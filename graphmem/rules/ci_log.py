@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from graphmem.logs.diagnosis import diagnose
 from graphmem.logs.line import ESCAPES
-from graphmem.rules.diagnostic import diagnostic_of
-from graphmem.rules.failed_test import AGAIN
 from graphmem.rules.own_lines import OwnLines
-from graphmem.rules.problem import TRIGGER, RunProblem, ends_run, problems
+from graphmem.rules.problem import TRIGGER, RunProblem, problems
 
 JOB_CHARS = 200_000  # of a job's log that are looked at: its beginning and its end
 MOST_REASONS = 3  # of one job
@@ -38,7 +37,6 @@ NO_ANSWER = re.compile(  # what runners say of any failure
 NOISE = re.compile(r"^(?:##\[(?:warning|notice|debug|group|endgroup|command)\]|\[command\]|[IWEF]\d{4} \d\d:\d\d|\+ )")
 INFORMS = re.compile(r"^\W{0,3}(?:INFO|DEBUG|NOTICE)\b")  # a line of a program's own log
 WARNING = re.compile(r"\bwarning\b|\w+Warning:", re.IGNORECASE)
-SUMMARY = re.compile(r"^FAILED (?:\[[\d.]+s\] )?(?P<said>\S+::.*)$")
 STEP = re.compile(r"^\s*FAILED: (?=\S)")  # of Ninja, Bazel and others
 RUNS = re.compile(  # of a script, about the program that it ran
     r"^(?:RuntimeError|Error|CalledProcessError|[\w.]*Error): (?:.{0,80}\b(?:returned non-zero|failed with exit)"
@@ -53,15 +51,7 @@ COMMIT = re.compile(
     rf"^HEAD is now at (?:{HASH} Merge (?P<merged>[0-9a-f]{{40}}) into [0-9a-f]{{40}}$|(?P<head>{HASH})\b)"
     rf"|^Checking out (?P<gitlab>{HASH}) as\b|^'?(?P<log>[0-9a-f]{{40}})'?$"
 )
-SAYS_FAILURE = re.compile(
-    r"(?m)^(?:\s*--- FAIL:|FAIL\b|panic: |fatal: |(?:\[[\w:.-]{1,40}\] )ERROR task failed|Traceback \(most"
-    r" recent call last\):"
-    r"|exit status [1-9]|make(?:\[\d+\])?: \*\*\* |npm (?:ERR!|error) |error(?:\[E\d+\])?: |[1-9]\d* issues?:$"
-    r"|error TS\d+|BUILD FAILED|FAILED \(|test result: FAILED)"
-)
-FAILED = re.compile(
-    r"(?im)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^\s*(?:FAILED|FAIL|ERROR)\b|\btest result: FAILED\b"
-)
+AGAIN = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 JobOutcome = Literal["failed", "passed", "unknown"]
 
 
@@ -144,7 +134,7 @@ def reasons(job: LoggedJob) -> list[RunProblem]:
 
     Where the runner does not say how it ended, as in a part of a log, its output decides, by the rule of any command.
     """
-    if job.outcome == "passed" or (job.outcome == "unknown" and not says_failure(job.output)):
+    if job.outcome == "passed" or (job.outcome == "unknown" and diagnose(job.output).outcome != "failed"):
         return []
     lines = [line for line in without_causes(job.lines) if not NOISE.match(line)]
     printed = [line for line in lines if not ANNOTATION.match(line)]
@@ -172,7 +162,7 @@ def without_causes(lines: list[str]) -> list[str]:
 
 def rank(one: RunProblem) -> int:
     """Return how little the form of an error says: one without a class less than others."""
-    return int(one.sort == "error" and one.key.startswith(":"))
+    return int(one.sort == "error" and not one.rule)
 
 
 def is_answer(said: str) -> bool:
@@ -201,9 +191,7 @@ def annotations(lines: list[str]) -> Iterator[RunProblem]:
 def steps(lines: list[str]) -> Iterator[RunProblem]:
     """Yield the tests and build steps that a tool names as failed."""
     for line in lines:
-        if found := SUMMARY.match(line):
-            yield as_problem(found["said"])
-        elif STEP.match(line):
+        if STEP.match(line):
             yield as_problem(line)
 
 
@@ -214,7 +202,7 @@ def said_last(lines: list[str]) -> Iterator[RunProblem]:
     for line in reversed(lines[max(0, place - LAST_LINES) : place]):
         if (not line.strip() and paragraph) or INFORMS.match(line):
             break
-        if is_answer(line) and not ends_run(line):
+        if is_answer(line) and not diagnose(line).outer:
             paragraph.append(line)
     if paragraph and not NO_SENTENCE.search(paragraph[-1]) and len(WORDS.findall(paragraph[-1])) >= 3:
         yield as_problem(paragraph[-1])
@@ -223,11 +211,5 @@ def said_last(lines: list[str]) -> Iterator[RunProblem]:
 def as_problem(line: str) -> RunProblem:
     """Return a line as a problem: by the error in it, if it is one."""
     text = " ".join(line.split())[:TRIGGER]
-    return next(iter(problems(text)), None) or RunProblem("error", f"line: {text}".casefold(), text)
-
-
-def says_failure(output: str) -> bool:
-    """Return whether the output of a command says that it failed."""
-    if SAYS_FAILURE.search(output) or FAILED.search(output):
-        return True
-    return any(found is not None and found.file for found in map(diagnostic_of, output.splitlines()))
+    key = f"line: {text}".casefold()
+    return next(iter(problems(text)), None) or RunProblem("error", key, key, text)

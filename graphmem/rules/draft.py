@@ -16,10 +16,8 @@ from graphmem.model.candidate import (
     digest,
 )
 from graphmem.model.transcript import FileEdit, RanCommand
-from graphmem.rules.diagnostic import rule_in
-from graphmem.rules.failed_test import FailedTest
 from graphmem.rules.fix_pairs import FixPair, OpenProblem
-from graphmem.rules.problem import RunProblem, of_diagnostic, of_test, problems
+from graphmem.rules.problem import RunProblem, problem_in
 from graphmem.rules.worth import OF_SORT, worth_of
 
 SENTENCE = 300  # characters of the sentence of an agent that becomes an insight
@@ -48,7 +46,6 @@ SAYS_WHY = re.compile(
     r"|the (?:issue|problem|cause|error|bug|fix|linter|test|reason)|can't|cannot|not|never|only|already)\b",
     re.IGNORECASE,
 )
-OF_TEST = re.compile(r"(?P<name>[^\s:/]+): (?P<why>(?:AssertionError: |assert )\S.*)")  # how a failed test is said
 IMPORT = re.compile(r"^\s*(?:import|from|use|using|#include|require|package|\"[\w./-]+\"|[)(}{]|//)")
 MOST_FILES = 8  # that a failure names
 OPEN_IN = 3  # sessions that left a problem without a pass, from which it is a candidate without a fix
@@ -171,38 +168,14 @@ def seen_in_run(
     )
 
 
-def problem_in(trigger: str) -> RunProblem:
-    """Return the problem that the trigger of a failure reports."""
-    if rule := rule_in(trigger):
-        return of_diagnostic(rule)
-    if test := OF_TEST.match(trigger):
-        return of_test(FailedTest("", test["name"], test["why"]))
-    found = problems(trigger)
-    return found[0] if found else RunProblem("error", trigger.casefold(), trigger)
-
-
 def failure_fields(problem: RunProblem, origin: str, files: Sequence[str]) -> Fields:
     """Return the fields of the failure that a problem is."""
     return {"trigger": problem.text, "sources": [origin], "files": list(dict.fromkeys(files))[:MOST_FILES] or None}
 
 
 def keys_of(problem: RunProblem) -> tuple[str, ...]:
-    """
-    Return what finds a problem again, as digests: its own key, and of a linter's rule the rule.
-
-    What a compiler says is found with the very names in it: with others, the same words ask for another change. A
-    digest, for an error may hold a credential.
-    """
-    if problem.sort == "rule":
-        found = [problem.key, f"rule {problem.tool} {problem.rule}".casefold()]
-    else:
-        found = [problem.text.casefold() if problem.sort == "compiler" else problem.key]
-    return tuple(map(digest, found))
-
-
-def asked_keys(problem: RunProblem) -> tuple[str, ...]:
-    """Return what finds the candidates of a problem that an output reports: also those that know no frame of it."""
-    return (*keys_of(problem), *map(digest, filter(None, [problem.bare])))
+    """Return what finds a problem again; as a digest, for an error may hold a credential."""
+    return (digest(problem.found_by),)
 
 
 def excerpt(output: str, problem: RunProblem) -> str:

@@ -4,6 +4,7 @@ Fix pairs: what failed in a session, and what was changed before the same check 
 A pass that needed nothing is no fix: what failed before it may come and go by itself.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from graphmem.rules.problem import RunProblem, problems, usage_error
 
 MOST_OPEN = 60  # problems of a session that wait for a pass
 SOON = 6  # commands after a wrong call among which the right one is looked for
+HOLDER, PARAMETERS = re.compile(r"::| > |\."), re.compile(r"[\[(/]")  # around the name of a test in its title
 MOST_ACTS = 400  # edits and commands that are kept between a failure and its pass
 
 
@@ -157,7 +159,8 @@ class SessionReader:
         """Take a check that passed."""
         ended = [one for one in self.open if is_same_run(one.checks, found, one.failed.output)]
         self.open = [one for one in self.open if one not in ended]
-        for one in ended:
+        acts = [act for act in self.acts if isinstance(act, FileEdit)]
+        for one in (one for one in ended if not is_taken_out(one, acts)):
             yield self.pair(one, event, sum(other.failed.number == one.failed.number for other in ended))
 
     def pair(self, one: OpenProblem, event: RanCommand, together: int) -> FixPair:
@@ -185,6 +188,14 @@ class SessionReader:
             together,
             one.commit,
         )
+
+
+def is_taken_out(one: OpenProblem, edits: Sequence[FileEdit]) -> bool:
+    """Return whether the test that failed was deleted since: then its pass says nothing."""
+    name = PARAMETERS.split(HOLDER.split(one.problem.test)[-1])[0].strip()
+    return bool(name) and any(
+        name in edit.removed and name not in edit.added for edit in edits if edit.number > one.failed.number
+    )
 
 
 def called(command: str) -> str:

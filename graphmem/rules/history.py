@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from graphmem.model.candidate import Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.model.commit import CommitMessage
-from graphmem.rules.diagnostic import diagnostic_of
 from graphmem.rules.draft import MOST_FILES, edit_text, keys_of, within, words_of
-from graphmem.rules.problem import RunProblem, problems
+from graphmem.rules.problem import RunProblem, is_of_code, quoted_problems
 from graphmem.rules.worth import of_settings
 
 MESSAGE = 20_000  # characters of a message that are read
@@ -145,8 +144,7 @@ def quoted_problem(commit: CommitMessage) -> RunProblem | None:
     if not (FIXING.search(said) or FIXES.search(said)):
         return None
     for lines in (list(shown_lines(body)), list(inline(said))):
-        found = [one for one in problems("\n".join(lines)) if one.sort != "usage" and not one.key.startswith("hint:")]
-        if found:
+        if found := quoted_problems("\n".join(lines)):
             return found[0]
     return None
 
@@ -190,7 +188,7 @@ def printed(body: str) -> Iterator[str]:
 
 def is_error(line: str) -> bool:
     """Return whether a line has the form of an error, wherever it is."""
-    return BARE.match(line.strip()) is not None or diagnostic_of(line.strip()) is not None
+    return BARE.match(line.strip()) is not None or is_of_code(line.strip())
 
 
 def inline(said: str) -> Iterator[str]:

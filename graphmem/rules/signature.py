@@ -8,16 +8,14 @@ Node, Java, Go, Rust, C compilers and shells; docs/concepts/retrieval.md, "Error
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
 
+from graphmem.logs.general import general
 from graphmem.logs.volatile import stable
-from graphmem.rules.diagnostic import SYMBOL, WITHOUT_SYMBOL, Diagnostic, diagnostic_of, nameless, rule_in
 
 LINE = 1_000  # characters of a line that are read: an error is reported in fewer
 TRIGGER_LINES = 1_000  # of a trigger that are read
-KEPT = 8  # errors of one trigger that it is found by
 
 # Without one of these a line reports no error, and needs no search.
 ERROR_WORDS = (
@@ -127,7 +125,6 @@ class Error:
         line: where it is reported, from 1. text: that line.
         name: the class, or the word that marks it; empty where a line only says what went wrong.
         message: what follows it. frame: the telling frame, empty where none is known.
-        said: of the rule of a linter, the line without its place.
     """
 
     line: int
@@ -136,7 +133,6 @@ class Error:
     message: str
     frame: str = ""
     is_own: bool = field(default=False, repr=False)  # the frame is of the project
-    said: str = field(default="", repr=False)
 
     @property
     def strict(self) -> str:
@@ -152,34 +148,8 @@ class Error:
         """
         return NUMBER.sub(any_number, self.strict) if self.frame else self.strict
 
-    @property
-    def is_telling(self) -> bool:
-        """Return whether there is more to the error than that something went wrong."""
-        words = re.findall(r"[^\W\d_]{2,}", self.strict.partition(": ")[2])
-        return len(words) >= (2 if self.name.casefold() in GENERIC or not self.name else 1) or bool(
-            self.frame and self.name.casefold() not in GENERIC
-        )
 
-    @property
-    def written_keys(self) -> tuple[str, ...]:
-        """What a record with this error is found by."""
-        return (f"{self.exact}\n{self.frame}", f"{self.strict}\n*") if self.is_telling else ()
-
-    @property
-    def exact_keys(self) -> tuple[str, ...]:
-        """What finds the same error: with the same frame, or with none on either side."""
-        if not self.is_telling:
-            return ()
-        return (f"{self.exact}\n{self.frame}", f"{self.strict}\n") if self.frame else (f"{self.strict}\n*",)
-
-    @property
-    def trigger(self) -> str | None:
-        """A short text that finds the error again as the trigger of a failure; None where only its traceback does."""
-        texts = (*filter(None, [self.said]), LEAD.sub("", self.text).strip(), f"{self.name}: {self.message}")
-        return next((text for text in texts if not error_keys(text).isdisjoint(self.exact_keys)), None)
-
-
-@lru_cache(KEPT)  # each key of an error asks for it
+@lru_cache(8)  # each key of an error asks for it
 def generalised(message: str) -> str:
     """
     Return a message as it would be in another run on another machine, in one sort of quotes.
@@ -208,27 +178,6 @@ def errors(lines: Iterable[str]) -> Iterator[Error]:
     yield from reader.end()
 
 
-def error_keys(trigger: str) -> set[str]:
-    """Return what a failure is found by: the keys of the errors that its trigger reports."""
-    lines = trigger.splitlines()[:TRIGGER_LINES]
-    rules = (rule_error(number, line) for number, line in enumerate(lines[:KEPT], 1) if line.strip())
-    found = (*islice(errors(lines), KEPT), *filter(None, rules))
-    return {key for error in found for key in error.written_keys}
-
-
-def rule_error(number: int, line: str) -> Error | None:
-    """Return the rule of a linter that a line of a trigger names, with or without a place."""
-    found = rule_in(line)
-    return None if found is None else of_rule(number, found)
-
-
-def of_rule(number: int, found: Diagnostic) -> Error:
-    """Return a rule of a linter as an error: the same one wherever it is broken, whatever the names in the code are."""
-    return Error(
-        number, found.text, f"{found.tool} {found.rule}".strip(), nameless(found.message) or found.rule, said=found.text
-    )
-
-
 class ErrorReader:
     """Reads a log line by line."""
 
@@ -249,11 +198,6 @@ class ErrorReader:
             path, function = found[1] or found[3], found[2] or found[4] or ""
             self.before.append((f"{tail(path)}:{function}", not LIBRARY.search(path)))
             return
-        if self.error is not None and self.error.message.endswith(WITHOUT_SYMBOL) and (found := SYMBOL.match(line)):
-            self.error.message, self.error.text = (
-                f"{said}: {found[1]}" for said in (self.error.message, self.error.text)
-            )
-            return
         if self.error is not None and (found := AFTER.match(line)):
             self.take_frame(*after_frame(found, self.call))
             return
@@ -272,8 +216,9 @@ class ErrorReader:
 
     def error_on(self, number: int, line: str) -> Error | None:
         """Return the error that a line reports."""
-        if (rule := diagnostic_of(line)) is not None and rule.is_rule:
-            return replace(of_rule(number, rule), text=line.strip())
+        rule = general(number, line, is_statement=True)
+        if rule is not None and rule.line and rule.code:  # the same one wherever it is broken
+            return Error(number, line.strip(), rule.code, rule.said.template)
         if OF_RUNNER.match(line):
             return None
         lowered = line.lower()

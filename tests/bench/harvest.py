@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.importers.sessions.places import READERS
+from graphmem.logs.diagnosis import diagnose
 from graphmem.logs.outcome import outcome_of
 from graphmem.machine.candidates import Queue
 from graphmem.model.candidate import Candidate
@@ -29,7 +30,7 @@ from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptE
 from graphmem.rules import worth
 from graphmem.rules.draft import drafted, flaky, keys_of, left_open
 from graphmem.rules.fix_pairs import FixPair, SessionReader, called
-from graphmem.rules.problem import ends_run, problems, usage_error
+from graphmem.rules.problem import problems, usage_error
 
 Row = Mapping[str, Any]
 BEST = 50
@@ -239,7 +240,8 @@ class FullText:
 
     def words(self, event: RanCommand) -> Counter[str]:
         """Return the words of what a run printed, without how the runner ends."""
-        lines = [line for line in event.output.splitlines() if not ends_run(line)]
+        outer = {one.number for one in diagnose(event.output).outer}
+        lines = [line for number, line in enumerate(event.output.split("\n"), 1) if number not in outer]
         return Counter(WORD.findall("\n".join(lines).lower()))
 
     def answers(self, event: RanCommand) -> bool:

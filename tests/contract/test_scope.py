@@ -14,7 +14,8 @@ from graphmem.contract.records import GetRequest
 from graphmem.dispatch import OWNER, Caller
 from graphmem.embed.model import Embedder
 from graphmem.model.candidate import Candidate, candidate_id
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in
 from graphmem.store.runtime import Rights
 from graphmem.usecase.writing.candidates import queue_of
 from tests.repository import Repository

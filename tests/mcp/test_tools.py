@@ -19,7 +19,8 @@ from graphmem.mcp.parameters import MOST_HITS
 from graphmem.mcp.server import INSTRUCTIONS, make_server
 from graphmem.mcp.tools import TOOLS
 from graphmem.model.candidate import Candidate
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in
 from graphmem.usecase.writing.candidates import queue_of
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"

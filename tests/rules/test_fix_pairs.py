@@ -35,7 +35,7 @@ def files(pair: FixPair) -> list[str]:
 
 def test_a_failure_an_edit_and_a_pass_of_the_same_check_are_a_pair() -> None:
     (pair,), reader = read(ran("make lint", 1, LINT), edit("/p/a.go"), said("It was nil."), ran("make lint | tail", 0))
-    assert (pair.problem.tool, [one.file for one in pair.edits], pair.said, pair.is_cause) == (
+    assert (pair.problem.rule, [one.file for one in pair.edits], pair.said, pair.is_cause) == (
         "nilerr", ["/p/a.go"], ("It was nil.",), True,
     )  # fmt: skip
     assert (reader.commands, reader.failed, reader.edits, reader.open, reader.has_acted) == (2, 1, 1, [], True)
@@ -67,9 +67,9 @@ def test_a_command_that_changes_something_is_a_cause() -> None:
 
 def test_each_problem_gets_the_edits_of_its_file() -> None:
     pairs, _ = read(ran("make lint", 1, f"{LINT}\n{OTHER}"), edit("/p/a.go"), edit("/p/b.go"), ran("make lint", 0))
-    assert [(pair.problem.tool, [one.file for one in pair.edits]) for pair in pairs] == [
+    assert [(pair.problem.rule, [one.file for one in pair.edits]) for pair in pairs] == [
         ("nilerr", ["/p/a.go"]),
-        ("gosec", ["/p/b.go"]),
+        ("G104", ["/p/b.go"]),
     ]
     assert [pair.together for pair in pairs] == [2, 2]
 
@@ -78,9 +78,9 @@ def test_a_problem_that_was_gone_before_the_pass_is_told_by_the_edits_before_tha
     same = "c.go:3:1: error is not nil (line 2) but it returns nil (nilerr)"
     one, two = edit("/p/x.go"), edit("/p/y.go")
     pairs, _ = read(ran("make lint", 1, f"{same}\n{OTHER}"), one, ran("make lint", 1, OTHER), two, ran("make lint", 0))
-    assert [(pair.problem.tool, files(pair), pair.runs) for pair in pairs] == [
+    assert [(pair.problem.rule, files(pair), pair.runs) for pair in pairs] == [
         ("nilerr", ["/p/x.go"], 1),
-        ("gosec", ["/p/y.go"], 2),
+        ("G104", ["/p/y.go"], 2),
     ]
 
 
@@ -93,7 +93,7 @@ def test_where_a_problem_came_back_all_edits_count() -> None:
 def test_a_failure_without_a_pass_stays_open() -> None:
     pairs, reader = read(ran("make lint", 1, LINT), edit("/p/a.go"), ran("make test", 0), said("done", "person"))
     assert pairs == []
-    assert [one.problem.tool for one in reader.open] == ["nilerr"]
+    assert [one.problem.rule for one in reader.open] == ["nilerr"]
     assert reader.asked == "done"
 
 
@@ -133,3 +133,17 @@ def test_failures_of_other_checks_are_left_as_they_are() -> None:
     assert [(one.problem.rule, one.absent) for one in reader.open] == [
         ("nilerr", 2), ("G104", None), ("G104", 3), ("G201", None),
     ]  # fmt: skip
+
+
+GO_TEST = "--- FAIL: TestOpens (0.1s)\n    a_test.go:3: it is closed, want it open\nFAIL"
+
+
+@pytest.mark.parametrize(
+    ("removed", "added", "pairs"),
+    [("func TestOpens(t *T) { open() }", "", 0), ("func TestOpens(t *T) { open() }", "func TestOpens(t *T) {}", 1)],
+)
+def test_a_test_that_was_taken_out_is_not_fixed(removed: str, added: str, pairs: int) -> None:
+    events = ran("go test", 1, GO_TEST), edit("/p/a_test.go", removed, added), ran("go test", 0)
+    assert len(read(*events)[0]) == pairs
+    before = edit("/p/a_test.go", removed, added), ran("go test", 1, GO_TEST), edit("/p/a.go"), ran("go test", 0)
+    assert len(read(*before)[0]) == 1

@@ -29,13 +29,13 @@ def finding(given: CommitMessage) -> tuple[str, str]:
     return "symptom", symptom_of(given)
 
 
-def test_the_commits_of_public_projects_are_read_and_96_of_100_are_right() -> None:
+def test_the_commits_of_public_projects_are_read_and_95_of_98_are_right() -> None:
     counts = Counter[bool]()
     for line in SAMPLE.read_text("utf-8").splitlines():
         row = json.loads(line)
         assert finding(commit(row["message"], row["parents"])) == (row["finds"], row["text"])
         counts[row["right"]] += 1
-    assert counts == {True: 96, False: 4}
+    assert counts == {True: 95, False: 3}
 
 
 REVERTED = 'Revert "Cache the files"\n\nThis reverts commit 0123456789abc.\n\n'

@@ -3,7 +3,6 @@
 import pytest
 
 from graphmem.rules.problem import MOST_OUTPUT, MOST_PROBLEMS, problems
-from graphmem.rules.signature import error_keys, errors
 
 GO = """=== RUN   TestParse
 === RUN   TestParse/short
@@ -26,18 +25,20 @@ def test_each_rule_of_a_linter_is_a_problem_of_its_own() -> None:
         "b.go:9:2: error is not nil (line 8) but it returns nil (nilerr)\nb.go:9:2: undefined: x (typecheck)\n"
         "b.go:7:1: G104: Errors unhandled (gosec)\n3 issues:\n[lint] ERROR task failed"
     )
-    assert [(one.sort, one.tool, one.file) for one in found] == [("rule", "nilerr", "a.go"), ("rule", "gosec", "b.go")]
+    assert [(one.sort, one.rule, one.file) for one in found] == [
+        ("rule", "nilerr", "a.go"), ("rule", "G104", "b.go"),
+    ]  # fmt: skip
 
 
 def test_a_test_that_failed_is_told_by_what_it_logged() -> None:
     (found,) = problems(GO)
     assert (found.sort, found.text, found.file) == (
         "test",
-        "TestParse/long: found = true, want false",
+        "=== RUN   TestParse/long\nfound = true, want false",
         "parse_test.go",
     )
     (found,) = problems("--- FAIL: TestX (0.1s)\n    x_test.go:3: boom happened here\nFAIL")
-    assert found.text == "TestX: boom happened here"
+    assert found.text == "--- FAIL: TestX (0.1s)\nboom happened here"
     assert problems("    x_test.go:3: all is well\n--- PASS: TestX (0.1s)\nPASS") == []
 
 
@@ -48,7 +49,7 @@ def test_an_error_without_a_tool_has_its_signature() -> None:
 
 def test_what_a_program_hints_at_is_told_by_what_is_before_the_hint() -> None:
     (found,) = problems("The following paths are ignored by one of your .gitignore files:\n.out\nhint: Use -f\n")
-    assert found.text == "The following paths are ignored by one of your .gitignore files: .out"
+    assert found.text == "The following paths are ignored by one of your .gitignore files:"
 
 
 JAVAC = (
@@ -59,11 +60,8 @@ JAVAC = (
 
 def test_two_names_that_javac_cannot_find_are_two_problems() -> None:
     (one,), (other,) = (problems(JAVAC.format(name=name)) for name in ("Bar", "Baz"))
-    assert one.text == "error: cannot find symbol: class Bar"
-    assert one.key != other.key
-    found = next(errors(JAVAC.format(name="Bar").splitlines()))
-    assert not error_keys(one.text).isdisjoint(found.exact_keys)
-    assert error_keys(other.text).isdisjoint(found.exact_keys)
+    assert one.text == "symbol:   class Bar"
+    assert one.found_by != other.found_by
 
 
 GRADLE = (
@@ -79,14 +77,13 @@ DOCKER = (
 @pytest.mark.parametrize(
     ("output", "text"),
     [
-        (GRADLE, "Could not resolve it. Could not find x:y:1."),
-        (DOCKER, "The `npm ci` command needs a package-lock.json"),
+        (GRADLE, "> Could not find x:y:1."),
+        (DOCKER, "npm ERR! The `npm ci` command needs a package-lock.json"),
         ("#9 2.1 ModuleNotFoundError: No module named 'yaml'\n", "ModuleNotFoundError: No module named 'yaml'"),
         ('npm ERR! Missing script: "lint"\nnpm ERR! \nnpm ERR!   npm run\n', 'npm ERR! Missing script: "lint"'),
-        ("npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree\n",
-         "npm error ERESOLVE unable to resolve dependency tree"),
-        ("│ Error: Reference to undeclared resource\n│ \n│   on main.tf line 12\n",
-         "Error: Reference to undeclared resource"),
+        ("│ Error: Reference to undeclared resource\n│ \n│   on main.tf line 12\n│ \n"
+         '│ A managed resource "aws_vpc" "main" has not been declared in the root module.\n',
+         '│ A managed resource "aws_vpc" "main" has not been declared in the root module.'),
         ("docker: Error response from daemon: Bind for 0.0.0.0:80 failed: port is already allocated.\n",
          "docker: Error response from daemon: Bind for 0.0.0.0:80 failed: port is already allocated."),
         ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n",
@@ -106,4 +103,18 @@ def test_a_long_output_is_read_at_both_ends() -> None:
     assert len(problems(lines)) == MOST_PROBLEMS
     middle = "x" * 100 + "\n"
     long = f"b.go:1:2: first of all (errcheck)\n{middle * (MOST_OUTPUT // 50)}c.go:1:2: last of all (nilerr)"
-    assert [one.tool for one in problems(long)] == ["errcheck", "nilerr"]
+    assert [one.rule for one in problems(long)] == ["errcheck", "nilerr"]
+
+
+def test_a_rule_is_one_problem_whatever_its_message_names() -> None:
+    (one,) = problems("a.go:1:2: func `old` is unused (unused)\nb.go:4:2: const `limit` is unused (unused)")
+    assert (one.key, one.file) == ("rule unused", "a.go")
+
+
+def test_a_test_that_logs_several_lines_is_one_problem_and_one_without_a_reason_is_none() -> None:
+    output = "--- FAIL: TestX (0.1s)\n    x_test.go:3: got 3, want 4\n    x_test.go:9: it never opened\nFAIL"
+    (one,) = problems(output)
+    assert (one.key, one.text) == ("test testx", "--- FAIL: TestX (0.1s)\ngot 3, want 4")
+    assert problems("--- FAIL: TestX (0.1s)\nFAIL") == []
+    (other,) = problems(output.replace("got 3, want 4", "it was closed"))
+    assert (other.key == one.key, other.found_by == one.found_by) == (True, False)

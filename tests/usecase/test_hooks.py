@@ -13,7 +13,8 @@ from graphmem.constants import RUN_DAYS
 from graphmem.contract.hooks import ClientName, HookAnswer
 from graphmem.model.candidate import Candidate, Occasion, digest
 from graphmem.rules.context import tokens
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in
 from graphmem.store.runtime import Client
 from graphmem.system.lock import locked
 from graphmem.usecase import hooks

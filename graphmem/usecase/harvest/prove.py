@@ -29,8 +29,8 @@ from graphmem.model import Record
 from graphmem.model.candidate import IN_CI, Candidate, Occasion
 from graphmem.model.proof import MOST_FILES, Proof, is_plain, text_to_trust, valid_proof
 from graphmem.model.record import Triggered
-from graphmem.rules.draft import asked_keys, keys_of, problem_in
-from graphmem.rules.problem import problems
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in, problems
 from graphmem.settings.trust import DIGEST_CHARS, are_trusted, note_proof, trust_lock
 from graphmem.store.runtime import Client
 from graphmem.system.checks import CheckEnd, run
@@ -211,7 +211,7 @@ def no_failure(root: Path, plan: ProofPlan, wanted: Collection[str], without: Se
         return f"{where} the command {reason}"
     if outcome_of(plan.command, end.status, end.tail) != "failed":
         return f"{where} the command passes"
-    keys = {key for problem in problems(end.tail) for key in asked_keys(problem)}
+    keys = {key for problem in problems(end.tail) for key in keys_of(problem)}
     if wanted and keys.isdisjoint(wanted):
         return f"{where} the command fails with another error"
     return None

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from graphmem.contract.harvest import SeenCandidate
-from graphmem.rules.draft import asked_keys, keys_of
+from graphmem.rules.draft import keys_of
 from graphmem.rules.fix_pairs import called
 from graphmem.rules.problem import problems, usage_error
 from graphmem.store.runtime import Client
@@ -21,7 +21,7 @@ def in_log(client: Client, text: str, answered: Collection[str]) -> list[SeenCan
     if not any(one.state == "waiting" for one in queue.candidates.values()):
         return []
     known = "\n".join(answered)
-    keys = [key for problem in problems(text) if problem.text not in known for key in asked_keys(problem)]
+    keys = [key for problem in problems(text) if problem.text not in known for key in keys_of(problem)]
     return [seen(one) for one in queue.of_keys(keys)[:MOST_SEEN]]
 
 

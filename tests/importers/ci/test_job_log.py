@@ -59,7 +59,7 @@ def test_jobs_of_gitlab(tmp_path: Path) -> None:
     report = written(tmp_path / "3_build.log", GITLAB.format("ERROR: Job failed: exit code 2"))
     [one] = report.results.values()
     assert (one.name, one.outcome, one.run.commit, one.run.at) == ("build", "failed", "1a2b3c4d", WRITTEN)
-    assert texts(report) == ["error: no rule to make target 'cart.o'"]
+    assert texts(report) == ["no rule to make target 'cart.o'"]
     passed = written(tmp_path / "build.log", GITLAB.format("\x1b[32;1mJob succeeded\x1b[0;m"))
     assert outcomes(passed) == {"build": "passed"}
 

@@ -9,7 +9,8 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import BadInput, Refused
 from graphmem.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in
 from graphmem.usecase.writing.candidates import queue_of
 from tests.repository import Repository
 from tests.sample import open_memory

@@ -10,7 +10,8 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import BadInput, NotFound, Refused, Usage
 from graphmem.model.candidate import Candidate, Occasion, candidate_id
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in
 from graphmem.usecase.records import undo
 from graphmem.usecase.writing.candidates import queue_of
 from tests.sample import open_memory

@@ -7,7 +7,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.model.candidate import Candidate, candidate_id
-from graphmem.rules.draft import keys_of, problem_in
+from graphmem.rules.draft import keys_of
+from graphmem.rules.problem import problem_in
 from graphmem.usecase.writing.candidates import queue_of
 from tests.sample import data, failure, open_memory, pattern, write
 
