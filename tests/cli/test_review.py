@@ -15,7 +15,7 @@ from tests.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the
 from tests.usecase.harvest.test_sessions import LINT, Transcript
 
 REF = "error-returned-from-external-package-is-unwrapped-wrapcheck"
-ID = "cbc8d77c6"
+ID = "c473fe01a"
 QUESTION = b"q quit: "
 MOST_S = 60.0  # that a session on the terminal takes
 READY_S = 1.0  # after a question, until a key that is typed is read: what was typed before is thrown away
