@@ -142,6 +142,12 @@ def statement_by(text: str, formats: Table) -> list[LogProblem]:
     return [of_line(number, line[:LINE]) for number, line in kept[:TRIGGER_LINES]]
 
 
+def frame_in(line: str) -> Format | None:
+    """Return the format by which a line is a frame of a trace; None for any other line."""
+    found = [one for one in table().of(line) or () if one.kind in ("frame", "call")]
+    return next((one for one in found if any(one.pattern.match(form) for form in forms(line))), None)
+
+
 RULE_LAST = re.compile(
     r"(?P<message>\S+ \S+ .*\S) \((?P<code>[a-z][a-z\d]{3,30})\)"
 )  # as golangci-lint names its linters

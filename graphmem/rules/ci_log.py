@@ -140,7 +140,7 @@ def reasons(job: LoggedJob) -> list[RunProblem]:
     printed = [line for line in lines if not ANNOTATION.match(line)]
     found: dict[str, RunProblem] = {}
     reported = [one for one in problems("\n".join(printed)) if is_answer(one.text) and not is_warning(one)]
-    for one in (*sorted(reported, key=rank), *annotations(lines), *steps(lines)):
+    for one in (*reported, *annotations(lines), *steps(lines)):
         found.setdefault(one.key, one)
     if not found and job.outcome == "failed":
         found.update((one.key, one) for one in said_last(lines))
@@ -158,11 +158,6 @@ def without_causes(lines: list[str]) -> list[str]:
             continue
         kept.append(line)
     return kept
-
-
-def rank(one: RunProblem) -> int:
-    """Return how little the form of an error says: one without a class less than others."""
-    return int(one.sort == "error" and not one.rule)
 
 
 def is_answer(said: str) -> bool:

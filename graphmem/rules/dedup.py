@@ -16,7 +16,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 from graphmem.rules.report import is_repeat, report_of
-from graphmem.rules.signature import QUOTED
 
 WORD = re.compile(r"[^\W_]+(?:[._/:\\@+'’-]+[^\W_]+|_)*", re.UNICODE)
 PIECE = re.compile(  # a word with a sign, a path's beginning or a ++ that is of it; or a mark
@@ -92,6 +91,7 @@ HEADS = {
     for word in group.split()
 } | dict.fromkeys("and but or as so".split(), "")  # these only begin one
 # Words that turn a phrase into its opposite. "It fails" and "it does not work" both have one.
+QUOTED = re.compile(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
 TURNING = frozenset("not no never none neither nor impossible".split())
 FAILING = frozenset(
     "fail fails failed failing failure break breaks broke broken breaking crash crashes crashed".split()

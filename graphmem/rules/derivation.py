@@ -1,25 +1,28 @@
 """
 A match expression from the report of an error: what changes from run to run is generalised, all else stays.
 
-What changes is what the signature of an error leaves out (docs/concepts/retrieval.md, "Error signatures"). Names and
+What changes are times, ids, numbers and the folders of paths. Names and
 other quoted values stay: an expression that hits other values answers other errors (decision 28).
 """
 
 import re
 
 from graphmem.logs.diagnosis import statement
+from graphmem.logs.general import PLAIN
 from graphmem.model.field import MATCH_CHARACTERS
-from graphmem.rules.signature import NUMBER, PLAIN
 
 LINE_CHARACTERS = 300  # of the line that an expression is made from
 TELLING_WORDS = 2  # words that an expression has to hold as they are
+NUMBER = (  # with the word before it by which it is a status
+    r"(\b(?:errno|status|code|http|signal|exited with|error)[ :=#]{1,3})?(?<![\w.])\d+(?:([.,])\d+)*(?![\w.])"
+)
 VOLATILE = re.compile(
     r"(?P<time>\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b)"
     r"|(?P<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)"
     r"|(?P<hex>\b0x[0-9a-fA-F]+\b|\b(?=[0-9a-fA-F]*\d)(?=[0-9a-fA-F]*[a-fA-F])[0-9a-fA-F]{8,}\b)"
     r"|(?P<path>(?<![\w.])(?:~|[A-Za-z]:(?=\\))?(?:[/\\][\w.+@~$-]+)*[/\\](?=[\w.+@~$-]))"
-    rf"|(?P<number>{NUMBER.pattern})",
+    rf"|(?P<number>{NUMBER})",
     re.IGNORECASE,
 )
 GENERAL = {

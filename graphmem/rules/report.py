@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from graphmem.logs.diagnosis import LINE, frame_in, statement
+from graphmem.logs.general import general
 from graphmem.logs.line import ESCAPES, bare, forms, messages, plain
 from graphmem.logs.volatile import stable
-from graphmem.rules.signature import AFTER, BEFORE, GO_CALL, LINE, TRIGGER_LINES, ErrorReader, errors
 
 # What says that a line reports an error although it has no class and no mark, and the words of a person in a sentence.
 REPORTS = re.compile(
@@ -37,6 +38,7 @@ FRAME = re.compile(
 )
 CAUSE = re.compile(r"(?:caused by|cause|reason|because|details?|due to|inner exception)\b[ :]", re.IGNORECASE)
 NAME = re.compile(r"'([^']+)'|\b\w*[\d_./]\w+\b")
+MOST_LINES = 1_000  # of a text that are read
 TELLING = 4  # words of an error that other lines may be around
 SIGN = re.compile(r"(?<![\w'\"`])['\"`]([^\w\s])['\"`](?![\w'\"`])")  # a mark in quotes is a name
 SOFT = re.compile(r"['.,;:!]+(?=\s|$)|(?<!\w)'|'(?!\w)")  # quotes, and what ends a line or a word
@@ -89,7 +91,7 @@ class FailureReport(NamedTuple):
 @lru_cache(8_192)  # one text is compared with many
 def report_of(text: str) -> FailureReport:
     """Return a text as a report."""
-    rows = [SIGN.sub(spelt_out, row) for row in ESCAPES.sub("", text).splitlines()[:TRIGGER_LINES] if row.strip()]
+    rows = [SIGN.sub(spelt_out, row) for row in ESCAPES.sub("", text).splitlines()[:MOST_LINES] if row.strip()]
     reporting = list(map(reports_error, rows))
     is_report = any(reporting)
     lines, said, is_source = [], [], False
@@ -98,14 +100,16 @@ def report_of(text: str) -> FailureReport:
         lines.append(line)
         if not (is_frame(row) or (is_source and row[0].isspace())):
             said.append(line)
-        is_source = BEFORE.match(row) is not None  # the code of a frame is in the line after it
+        frame = frame_in(row)
+        is_source = frame is not None and frame.before  # the code of a frame is in the line after it
     return FailureReport(tuple(lines), tuple(said), tuple(rows))
 
 
 @lru_cache(8_192)
 def frames_of(rows: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return the errors of a report, each with its frame."""
-    return tuple((error.exact, error.frame) for error in errors(rows))
+    found = [one for one in statement("\n".join(rows)) if one.is_read]
+    return tuple((f"{one.code} {one.said.template} {' '.join(one.said.names)}".casefold(), one.frame) for one in found)
 
 
 @lru_cache(8_192)
@@ -134,15 +138,15 @@ def reports_error(row: str) -> bool:
     if len(row) > LINE:
         return False
     text = bare(row)
-    error = ErrorReader().error_on(1, text) or ErrorReader().error_on(1, plain(row))
-    if error is not None and error.name:
+    error = general(1, text, is_statement=True) or general(1, plain(row), is_statement=True)
+    if error is not None and error.is_strong:
         return True
     return (error is not None or text != plain(row) or REPORTS.search(text) is not None) and not SENTENCE.search(text)
 
 
 def is_frame(row: str) -> bool:
     """Return whether a line of a traceback says where, not what."""
-    return len(row) <= LINE and any(pattern.match(row) for pattern in (FRAME, BEFORE, AFTER, GO_CALL))
+    return len(row) <= LINE and (FRAME.match(row) is not None or frame_in(row) is not None)
 
 
 def key(text: str) -> str:

@@ -25,9 +25,10 @@ import networkx as nx
 
 from graphmem import Memory
 from graphmem.errors import Refused
+from graphmem.logs.diagnosis import statement
 from graphmem.logs.volatile import stable
+from graphmem.rules.dedup import QUOTED
 from graphmem.rules.derivation import expression_of
-from graphmem.rules.signature import QUOTED, errors
 from tests.public_sets import read
 from tests.sample import trust_all
 from tests.usecase.work.replay import LARGEST, Snapshot, Tally, replay, snapshots, store
@@ -301,7 +302,7 @@ def quoted_too(expression: str) -> str:
 
 def line_of(text: str) -> str:
     """Return the line of a report that says what went wrong, as far as it is the same from run to run."""
-    found = next(iter(errors(text.splitlines())), None)
+    found = next((one for one in statement(text) if one.is_read), None)
     return stable(found.text if found else next((one.strip() for one in text.splitlines() if one.strip()), ""))
 
 

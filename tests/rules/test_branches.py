@@ -7,13 +7,13 @@ import pytest
 
 from graphmem.contract.campaigns import PlannedTask
 from graphmem.errors import BadInput
+from graphmem.logs.diagnosis import diagnose
 from graphmem.model import Campaign, Failure
 from graphmem.rules.extraction import findings_of
 from graphmem.rules.fixes import credited
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.paths import Backwards, Edge, Search, Step, Walk
 from graphmem.rules.plan import make_task
-from graphmem.rules.signature import errors
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -102,4 +102,5 @@ def test_a_text_without_a_word_is_refused_with_the_way_out() -> None:
 
 def test_an_error_of_python_without_the_word_error_is_found_behind_its_frames() -> None:
     log = ['  File "src/shop.py", line 3, in sell', "    raise SoldOut(name)", "SoldOut: apples"]
-    assert [(found.name, found.message) for found in errors(log)] == [("SoldOut", "apples")]
+    found = diagnose("\n".join(log)).problems
+    assert [(one.code, one.message, one.frame) for one in found] == [("SoldOut", "apples", "sell")]
