@@ -26,7 +26,6 @@ from graphmem.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.model.blackboard import Blackboard, CurrentTask
 from graphmem.names import mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
-from graphmem.rules.opposed import opposed
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.records import change
 from graphmem.usecase.records.credits import hook_sessions, write_waiting
@@ -49,19 +48,28 @@ def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
     return session_board.read(session_board.path_of(snapshot.layout.state, session), snapshot.notify_once)
 
 
+def contradictions(said: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return which of some texts say the opposite of which others, by their names."""
+    if len(said) < 2:
+        return {}
+    from graphmem.rules.opposed import opposed  # noqa: PLC0415 - 100 ms that few briefings need
+
+    against = {ref: [other for other in said if opposed(said[ref], said[other])] for ref in said}
+    return {ref: others for ref, others in against.items() if others}
+
+
 def context_of(snapshot: Snapshot, session: str | None, board: Blackboard) -> SessionContext:
     """Return a blackboard with the decisions and constraints that it goes with."""
     used = set(board.session.used)
     current = current_of(snapshot, board)
     decided, held = decisions(snapshot, session, used), constraints(snapshot, session, used)
     said = {one.ref: one.decision for one in decided} | {one.ref: one.constraint for one in held}
-    against = {ref: [other for other in said if opposed(said[ref], said[other])] for ref in said}
     return SessionContext(
         current_task=current,
         last_task=board.task if current is None else None,
         recent_decisions=[Listed(ref=one.ref, record=one) for one in decided],
         active_constraints=[Listed(ref=one.ref, record=one) for one in held],
-        contradictions={ref: others for ref, others in against.items() if others},
+        contradictions=contradictions(said),
         user_preferences=board.preferences,
         session=board.session,
     )

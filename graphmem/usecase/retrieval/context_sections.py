@@ -22,11 +22,10 @@ from graphmem.model.experience import ExperienceType
 from graphmem.rules.context import entry_text, quoted, track_record
 from graphmem.rules.experience import by_worth
 from graphmem.rules.notes import notes_of
-from graphmem.rules.opposed import opposed
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.learning.experiences import recall
 from graphmem.usecase.learning.lessons import inject
-from graphmem.usecase.learning.sessions import board_of, constraints, decisions
+from graphmem.usecase.learning.sessions import board_of, constraints, contradictions, decisions
 
 SESSION, LESSONS, INSIGHTS = "Constraints and decisions", "Lessons", "Insights"
 EXPLORATIONS, EXPERIENCES = "Explorations", "Experiences"
@@ -126,8 +125,9 @@ def experience_marks(record: Experience) -> list[str]:
 def with_contradictions(entries: Sequence[ContextEntry]) -> Iterator[ContextEntry]:
     """Yield entries, each with the names of those constraints, decisions and patterns that say its opposite."""
     said = {entry.ref: text for entry in entries if (text := position(entry.record))}
+    opposites = contradictions(said)
     for entry in entries:
-        against = [ref for ref, text in said.items() if entry.ref in said and opposed(text, said[entry.ref])]
+        against = opposites.get(entry.ref, [])
         head, *rest = entry.text.split("\n", 1)
         notes = [quoted("doubt", f"contradicts {', '.join(against)}")] if against else []
         yield entry.model_copy(update={"contradicts": against, "text": "\n".join([head, *notes, *rest])})

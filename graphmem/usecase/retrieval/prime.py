@@ -23,8 +23,7 @@ from graphmem.usecase.learning.sessions import board_of, current_of
 from graphmem.usecase.retrieval.campaign_plan import plan_of
 from graphmem.usecase.retrieval.context_sections import SESSION, entry_of, session_entries, with_contradictions
 from graphmem.usecase.retrieval.two_stores import own_store
-from graphmem.usecase.writing.candidates import seen, waiting
-from graphmem.usecase.writing.seen import for_agent
+from graphmem.usecase.writing.candidates import for_agent, seen, waiting
 
 RECENT, CAMPAIGNS = "Last worked on", "Campaigns"
 OPENING = """# What this project remembers

@@ -37,10 +37,9 @@ from graphmem.usecase.retrieval.query import same_problems
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.retrieval.two_stores import match
 from graphmem.usecase.work.causes import changed_files, is_changed, tree_of
+from graphmem.usecase.writing.candidates import for_agent, queue_of
 from graphmem.usecase.writing.candidates import keep as keep_candidates
-from graphmem.usecase.writing.candidates import queue_of
 from graphmem.usecase.writing.screening import unexposed
-from graphmem.usecase.writing.seen import for_agent
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The queue of candidates of a store: what is put in has no credentials in it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphmem.contract.harvest import SeenCandidate
@@ -31,6 +31,15 @@ def seen(one: Candidate) -> SeenCandidate:
     """Return a candidate as an answer shows it."""
     clause = occasion(one.evidence[0]) if one.evidence else ""
     return SeenCandidate(id=one.id, text=one.headline, insight=insight(one), seen=clause, worth=one.worth)
+
+
+def for_agent(client: Client, found: Sequence[SeenCandidate]) -> list[SeenCandidate]:
+    """Return candidates as an agent gets them: a text that was not reviewed only where it was proved or is wanted."""
+    if client.settings.harvest.hand_out or not found:
+        return list(found)
+    proved = {one.id for one in waiting(client).waiting() if one.proof}
+    blank = {"text": "", "insight": "", "seen": ""}
+    return [one if one.id in proved else one.model_copy(update=blank) for one in found]
 
 
 def queue_of(client: Client) -> CandidateQueue:

@@ -1,6 +1,6 @@
 """Candidates that a log or a run is about: shown where no record answers."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.rules.draft import keys_of
@@ -23,15 +23,6 @@ def in_log(client: Client, text: str, answered: Collection[str]) -> list[SeenCan
     known = "\n".join(answered)
     keys = [key for problem in problems(text) if problem.text not in known for key in keys_of(problem)]
     return [seen(one) for one in queue.of_keys(keys)[:MOST_SEEN]]
-
-
-def for_agent(client: Client, found: Sequence[SeenCandidate]) -> list[SeenCandidate]:
-    """Return candidates as an agent gets them: a text that was not reviewed only where it was proved or is wanted."""
-    if client.settings.harvest.hand_out or not found:
-        return list(found)
-    proved = {one.id for one in waiting(client).waiting() if one.proof}
-    blank = {"text": "", "insight": "", "seen": ""}
-    return [one if one.id in proved else one.model_copy(update=blank) for one in found]
 
 
 def in_run(client: Client, command: str, text: str) -> list[SeenCandidate]:
