@@ -37,7 +37,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
-FAST_CASES, USUAL_CASES = 2, 4  # of one test, in a fast run and in one that names no tests; --all takes all
+FAST_CASES, USUAL_CASES = 2, 3  # of one test, in a fast run and in one that names no tests; --all takes all
 SLOW_SHARE = 4  # what is slow has a case where other tests have so many
 OURS = (
     "GRAPHMEM_EMBEDDING_BACKGROUND",

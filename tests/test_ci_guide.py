@@ -201,6 +201,7 @@ def test_a_red_job_posts_one_comment_that_the_next_run_replaces(name: str, forge
     assert len(forge.calls) == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_a_link_that_the_tests_of_a_branch_left_is_not_posted(name: str, forge: Forge) -> None:
     (forge.clone / "test_shop.py").write_text(
@@ -210,6 +211,7 @@ def test_a_link_that_the_tests_of_a_branch_left_is_not_posted(name: str, forge: 
     assert not (forge.box / "comment").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORKFLOWS)
 @pytest.mark.slow
 def test_an_error_of_the_check_fails_the_job_and_is_posted(name: str, forge: Forge) -> None:
@@ -220,6 +222,7 @@ def test_an_error_of_the_check_fails_the_job_and_is_posted(name: str, forge: For
     assert "\n- error: `data/failure.ndjson:" in forge.comment
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORKFLOWS)
 @pytest.mark.slow
 def test_a_token_that_may_not_write_fails_no_job(name: str, forge: Forge) -> None:

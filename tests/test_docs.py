@@ -21,6 +21,7 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=name_of)
 @pytest.mark.slow
 def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(

@@ -78,6 +78,7 @@ def test_an_interrupt_at_any_moment_ends_in_one_line_and_leaves_the_store_whole(
     assert 130 in statuses or len(statuses) < EACH
 
 
+@pytest.mark.long
 def test_an_interrupt_with_json_is_one_document(folder: Path) -> None:
     process = subprocess.Popen([sys.executable, "-m", "graphmem", "add", "--ndjson", "-", "--json"], cwd=folder,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip

@@ -68,6 +68,7 @@ READS: dict[str, Callable[[Memory], int]] = {
 }
 
 
+@pytest.mark.long
 def test_writers_take_turns_and_readers_are_answered_beside_them(tmp_path: Path) -> None:
     Memory.init(tmp_path)
     stop, answers = processes.Event(), processes.Queue()
@@ -93,6 +94,7 @@ def report(folder: Path, number: int) -> None:
             memory.feedback("failure/first", helped=number % 2 == 0 or task == "task/shared", task=task)
 
 
+@pytest.mark.long
 def test_ten_processes_that_report_on_one_record_are_all_counted_and_one_task_once(tmp_path: Path) -> None:
     Memory.init(tmp_path)
     with opened(tmp_path) as memory:
@@ -137,6 +139,7 @@ def share(path: Path, stop: Any) -> None:
             time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_readers_that_never_pause_do_not_keep_a_writer_waiting(tmp_path: Path) -> None:
     lock, stop = tmp_path / "lock", processes.Event()
     readers = [processes.Process(target=share, args=(lock, stop)) for _ in range(4)]

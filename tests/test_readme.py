@@ -51,6 +51,7 @@ def test_a_wrong_name_is_not_there_at_run_time_either() -> None:
     assert set(graphmem.__all__) == set(dir(graphmem))
 
 
+@pytest.mark.long
 def test_the_default_model_needs_no_torch(tmp_path: Path) -> None:
     """So that an installation without extras answers by meaning."""
     code = """

@@ -44,6 +44,7 @@ def answers(memory: Memory) -> list[list[tuple[int, float]]]:
     return found
 
 
+@pytest.mark.long
 def test_a_catalog_that_is_made_again_does_not_double_the_file_of_vectors(
     memory: Memory, tmp_path: Path, embedder: Embedder
 ) -> None:
@@ -57,6 +58,7 @@ def test_a_catalog_that_is_made_again_does_not_double_the_file_of_vectors(
         assert list(files(tmp_path).values()) == [len(NAMES)]
 
 
+@pytest.mark.long
 def test_the_file_is_compacted_when_most_of_it_belongs_to_no_text(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +93,7 @@ def test_a_reader_of_an_older_state_finds_its_vectors_after_a_compaction(
         assert store.search(query, None, 5) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("harm", ["flipped", "overwritten", "zeros"])
 @pytest.mark.slow
 def test_damaged_vectors_are_named_and_made_again(memory: Memory, tmp_path: Path, harm: str) -> None:

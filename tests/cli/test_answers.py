@@ -146,6 +146,7 @@ def test_a_query_says_first_whether_anything_is_known(known: Graphmem, monkeypat
     assert known(*foreign).out == shown.replace(first, "unsure whether this is known; the nearest:")
 
 
+@pytest.mark.long
 def test_rows_of_cypher_come_clean_for_other_programs(known: Graphmem) -> None:
     query = "MATCH (f:Failure) RETURN f.name AS name, f.cost AS cost ORDER BY name"
     formulas = "UNWIND ['=1+1', '+1', '-x', '@x', 'a=b', \"'q\"] AS text RETURN text, -1.5 AS number"

@@ -9,6 +9,7 @@ from graphmem.cli.app import run
 from graphmem.usecase.store.demo import SHOWN, committed
 
 
+@pytest.mark.long
 def test_the_demo_shows_the_main_job_and_the_files_come_back(tmp_path: Path, capsys: pytest.CaptureFixture[str],
                                                            monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")

@@ -97,6 +97,7 @@ def test_a_plot_is_a_picture_of_four_panels_the_same_every_time(
     assert (tmp_path / "three.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.long
 def test_an_empty_store_can_be_drawn_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     open_memory(tmp_path).close()
@@ -105,6 +106,7 @@ def test_an_empty_store_can_be_drawn_too(tmp_path: Path, monkeypatch: pytest.Mon
     assert all(title in (tmp_path / "empty.svg").read_text() for title in TITLES)
 
 
+@pytest.mark.long
 def test_what_cannot_be_drawn_is_refused_in_words(
     known: Memory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,6 +134,7 @@ def typed(folder: Path, keys: str, *, editor: str = "/bin/false") -> str:
     return shown.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
+@pytest.mark.long
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("keys", "said", "state"),
@@ -152,6 +153,7 @@ def test_a_key_decides_on_each_candidate(found: Graphmem, tmp_path: Path, keys: 
     assert queue["candidates"][ID].get("state", "waiting") == state
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_nothing_that_a_candidate_holds_reaches_the_terminal_as_it_is(graphmem: Graphmem, tmp_path: Path) -> None:  # noqa: F811
     """Control characters of both sets, such as those that write the clipboard, marks of direction, zero width."""
@@ -168,6 +170,7 @@ def test_nothing_that_a_candidate_holds_reaches_the_terminal_as_it_is(graphmem: 
     assert [hex(ord(sign)) for sign in shown if not (sign.isprintable() or sign in "\n\r")] == []
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_the_words_from_the_editor_are_taken(found: Graphmem, tmp_path: Path) -> None:
     editor = tmp_path / "edit.sh"

@@ -111,6 +111,7 @@ def test_what_solves_a_failure_is_the_same(stores: list[Memory]) -> None:
             assert named(memory, "failure/solutions", ref=ref) == expected
 
 
+@pytest.mark.long
 def test_near_solutions_are_the_same(stores: list[Memory]) -> None:
     for memory in stores:
         for ref in some(memory, "failure", 6):
@@ -121,6 +122,7 @@ def test_near_solutions_are_the_same(stores: list[Memory]) -> None:
             assert list(strongest.items()) == [(one.ref, pytest.approx(one.strength)) for one in found]
 
 
+@pytest.mark.long
 def test_unsolved_failures_are_the_same(stores: list[Memory]) -> None:
     for memory in stores:
         found = memory.stats().connectivity

@@ -143,6 +143,7 @@ def written(graph: Graph, folder: Path) -> None:
         write(data(folder, name), *sorted(lines))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("graph_written_here")
 @pytest.mark.filterwarnings("ignore:The use of separate prepare")  # each call would prepare its text again
 @pytest.mark.parametrize(("seed", "step"), SEEDS)

@@ -236,6 +236,7 @@ def worked(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("graph_written_here")
 def test_no_field_of_a_record_names_what_a_caller_may_not_see(worked: Memory) -> None:
     for kind in ("task", "session", "decision", "event", "run"):

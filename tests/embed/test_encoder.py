@@ -72,18 +72,21 @@ def test_the_vectors_in_the_file_are_those_of_sentence_transformers(folder: Path
     assert np.abs(found - oracle.vectors[some]).max() <= 1e-6
 
 
+@pytest.mark.long
 def test_vectors_are_float32_rows_of_unit_length(texts: list[str], vectors: Matrix) -> None:
     assert vectors.dtype == np.float32
     assert vectors.shape == (len(texts), 384)
     assert np.abs(np.linalg.norm(vectors, axis=1) - 1).max() <= 1e-6
 
 
+@pytest.mark.long
 def test_vectors_keep_the_order_of_the_texts(light: LightEncoder, texts: list[str], vectors: Matrix) -> None:
     """Batches are sorted by length inside."""
     some = list(range(99, 0, -3))
     assert np.abs(light.encode([texts[index] for index in some]) - vectors[some]).max() <= 1e-6
 
 
+@pytest.mark.long
 def test_a_text_has_the_same_vector_alone_and_in_any_batch(
     light: LightEncoder, texts: list[str], vectors: Matrix
 ) -> None:

@@ -232,6 +232,7 @@ def test_a_purge_that_is_refused_leaves_the_undo_notes(tmp_path: Path) -> None:
         assert memory.undoable().writes == []
 
 
+@pytest.mark.long
 def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: Path) -> None:
     path = data(project, "failure")
     with open_memory(project) as memory:

@@ -87,6 +87,7 @@ def test_a_damaged_catalog_gives_the_right_answer_or_validate_names_it(project: 
         assert memory.validate().ok
 
 
+@pytest.mark.long
 def test_a_catalog_of_another_version_leaves_nothing_behind(project: Path) -> None:
     """Tables of another shape under names of ours, a view in the place of a table: all of it goes."""
     with opened(project) as memory:

@@ -221,6 +221,7 @@ def test_the_engine_gets_no_environment(tmp_path: Path, monkeypatch: pytest.Monk
         assert environment["LC_ALL"] == "C.UTF-8"  # in Turkish the engine would not know its own keywords
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems keep names as UTF-8")
 def test_a_graph_is_made_in_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/pr-\xe9"))
@@ -262,6 +263,7 @@ def test_no_more_queries_run_at_once_than_there_are_places(monkeypatch: pytest.M
             places.enter_context(sandbox.place(0.1))
 
 
+@pytest.mark.long
 def test_a_query_has_a_bound_of_memory_beyond_what_the_engine_reserves(tmp_path: Path) -> None:
     filled(tmp_path, 50)
     with open_memory(tmp_path) as memory:
@@ -273,6 +275,7 @@ def test_a_query_has_a_bound_of_memory_beyond_what_the_engine_reserves(tmp_path:
     assert grown <= max(before, 1_300 * 1024)  # of all children so far, those of other tests too
 
 
+@pytest.mark.long
 def test_a_long_lived_program_does_not_grow_by_its_cypher_queries(tmp_path: Path) -> None:
     """The engine keeps the memory that it took; it is not in our process."""
     filled(tmp_path, 5_000)
@@ -291,6 +294,7 @@ def test_a_child_that_ends_without_an_answer_is_an_error_that_says_how(tmp_path:
     assert "exit status 1" in crash_error(result, tmp_path, "wrote the graph").message
 
 
+@pytest.mark.long
 def test_an_engine_that_does_not_end_on_a_full_disk_is_stopped(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has tried for ever to write what there was no room for; here it waits for a lock."""
     memory.failures.add("it broke", name="one")

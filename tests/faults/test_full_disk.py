@@ -54,6 +54,7 @@ def truth(folder: Path) -> list[str]:
         return sorted(found.model_dump_json() for found in memory.list().results)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.slow
 def test_what_failed_on_a_full_disk_did_not_happen_and_what_did_not_fail_did(small: Path, name: str) -> None:

@@ -87,6 +87,7 @@ def rows(repository: Repository) -> list[set[str]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_before", [True, False], ids=["before-purge", "after-purge"])
 @pytest.mark.parametrize("tool", ["filter-repo", "filter-branch"])
 @pytest.mark.slow
@@ -131,6 +132,7 @@ def test_the_program_removes_the_purged_rows_from_every_commit_and_nothing_else(
     assert again.stdout.startswith("0 purged rows")
 
 
+@pytest.mark.long
 def test_what_the_program_did_can_be_undone_from_its_backup(project: Repository, tmp_path: Path) -> None:
     with open_memory(project.folder) as memory:
         memory.purge(["xyzzy"], history_script=tmp_path / "clean.py")
@@ -173,6 +175,7 @@ def test_outside_of_a_repository_the_program_says_so_without_a_traceback(project
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_a_record_that_was_added_again_stays_in_the_history(project: Repository, tmp_path: Path) -> None:
     clock = Clock()
     clock.time = clock.time.replace(day=20)

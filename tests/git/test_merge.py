@@ -213,6 +213,7 @@ def lines(folder: Path, commit: str, file: str) -> set[str]:
     return set(done.stdout.splitlines())
 
 
+@pytest.mark.long
 def test_a_criss_cross_ends_in_the_same_bytes(origin: Path) -> None:
     a, b = clone_of(origin, "a"), clone_of(origin, "b")
     rng = random.Random(7)
@@ -232,6 +233,7 @@ def test_a_criss_cross_ends_in_the_same_bytes(origin: Path) -> None:
     assert tree(a) == tree(b)
 
 
+@pytest.mark.long
 def test_one_change_that_arrives_twice_counts_once(origin: Path) -> None:
     a, b = clone_of(origin, "a"), clone_of(origin, "b")
     with open_memory(a) as memory:
@@ -481,6 +483,7 @@ def test_init_in_a_clone_registers_and_leaves_the_tree_clean(origin: Path) -> No
 # --- one name, two things -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_one_name_on_two_branches_is_two_records_each_with_its_own_fix(origin: Path) -> None:
     curl, index = "curl: (60) SSL certificate problem", "IndexError: list index out of range"
     git(origin, "switch", "-qc", "other")
@@ -549,6 +552,7 @@ def test_what_was_purged_does_not_come_back_into_what_was_recorded_again(origin:
 PLAN = [{"seq": 1, "slug": "choose", "objective": "Choose a provider"}]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("goes_on", [False, True], ids=["blocked", "blocked and begun again"])
 @pytest.mark.slow
 def test_a_task_that_two_branches_moved_apart_says_so_and_is_the_same_in_any_order(

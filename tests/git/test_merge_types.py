@@ -54,6 +54,7 @@ def merged(project: Path, ours: Work, theirs: Work, *, is_clean: bool = True) ->
     return open_memory(project)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_split", [False, True])
 @pytest.mark.parametrize("has_driver", [True, False])
 @pytest.mark.parametrize("is_ours", [True, False])

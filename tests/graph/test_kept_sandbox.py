@@ -119,6 +119,7 @@ def test_a_memory_that_is_closed_leaves_no_descriptor_no_thread_and_no_child(tmp
     assert len(os.listdir("/dev/fd")) == descriptors
 
 
+@pytest.mark.long
 def test_a_child_that_waits_keeps_no_other_process_from_writing(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("the disk is full")
     assert memory.cypher(COUNT).rows == [[1]]
@@ -130,6 +131,7 @@ def test_a_child_that_waits_keeps_no_other_process_from_writing(memory: Memory, 
     assert pid_of(sandbox_of(memory)) != first
 
 
+@pytest.mark.long
 def test_threads_have_children_of_their_own_that_end_with_them(memory: Memory) -> None:
     memory.failures.add("the disk is full")
     memory.cypher(COUNT)
@@ -147,6 +149,7 @@ def test_threads_have_children_of_their_own_that_end_with_them(memory: Memory) -
     wait_for_end(pid)
 
 
+@pytest.mark.long
 def test_a_child_that_waits_ends_with_its_parent(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("the disk is full")
     memory.cypher(COUNT)

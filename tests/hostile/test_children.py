@@ -46,6 +46,7 @@ def folder_of_the_service(project: Project) -> str:
     return os.readlink(f"/proc/{answer['pid']}/cwd")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["serve", "hook", "autostart"])
 @pytest.mark.slow
 def test_the_service_runs_nothing_of_the_folder_that_it_is_started_in(project: Project, way: str) -> None:
@@ -62,6 +63,7 @@ def test_the_service_runs_nothing_of_the_folder_that_it_is_started_in(project: P
     assert run(project, "list").returncode == 0
 
 
+@pytest.mark.long
 def test_the_engine_runs_nothing_of_the_folder_that_a_query_is_typed_in(project: Project) -> None:
     done = run(project, "cypher", "RETURN 1")
     assert (done.returncode, "1" in done.stdout) == (0, True), done.stderr

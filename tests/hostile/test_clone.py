@@ -220,6 +220,7 @@ def test_a_store_of_another_user_is_used_only_by_its_name(tmp_path: Path, monkey
         assert refs(memory) == {"failure/ours"}
 
 
+@pytest.mark.long
 def test_a_store_of_another_user_is_used_where_git_is_told_to_trust_its_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PATH": path, "GRAPHMEM_EMBEDDING_MODEL": "none", "LC_ALL": "C.UTF-8", **more}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", PRINTS)
 @pytest.mark.slow
 def test_only_names_of_plain_characters_are_offered(store: Path, shell: str) -> None:

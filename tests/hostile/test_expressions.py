@@ -98,6 +98,7 @@ def test_any_number_of_hostile_expressions_takes_no_longer_than_a_few(hostile: s
     assert took(work) < (2 * LOG_TIMEOUT_S + 2 * SLACK_S) * patience(time.process_time)
 
 
+@pytest.mark.long
 def test_a_store_of_hostile_expressions_is_matched_in_a_few_seconds_and_says_what_was_left_aside(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -114,6 +115,7 @@ def test_a_store_of_hostile_expressions_is_matched_in_a_few_seconds_and_says_wha
     assert took(lambda: memory.query(log.decode())) < (2 * EXPRESSION_TIMEOUT_S + 2.0) * patience(time.process_time)
 
 
+@pytest.mark.long
 def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log of 16 MiB that is nothing but errors took 35 seconds; here is a quarter of it, in a quarter of the time."""
     monkeypatch.setattr("graphmem.usecase.retrieval.match.LOG_TIMEOUT_S", LOG_TIMEOUT_S / 4)
@@ -125,6 +127,7 @@ def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory, monkeypa
     assert answers[0].unknown == ["ValueError: no such price"]
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(st.builds(str.__add__, FLAGS, EXPRESSIONS) | HOSTILE | st.text("ab()[]{}|?*+^$\\<=!:P1,-", max_size=14))
 def test_any_text_is_taken_or_refused_in_a_moment(text: str) -> None:

@@ -145,6 +145,7 @@ PARTS += [
 ]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     parts=st.lists(st.tuples(st.sampled_from(PARTS), st.integers(1, 12)), min_size=1, max_size=5),

@@ -104,6 +104,7 @@ def asked(folder: Path, canary: Path) -> None:
     assert not canary.exists(), "--at"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_nothing_that_a_repository_configures_runs(tmp_path: Path, attack: str) -> None:
     """Of the user's own clone; filters are the user's there, as git-lfs is one."""
@@ -121,6 +122,7 @@ def test_nothing_that_a_repository_configures_runs(tmp_path: Path, attack: str) 
         asked(repository.folder, canary)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("python", "is_made_here"), [("{}", False), ("/bin/sh -c '{}' x", False), ("env A=1 {}", True), ("$({})", True)]
 )

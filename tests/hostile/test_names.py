@@ -133,6 +133,7 @@ def printed(value: object) -> Iterator[str]:
             yield from COMMAND.findall(value)
 
 
+@pytest.mark.long
 def test_no_printed_command_runs_anything_of_a_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,6 +51,7 @@ def add(served: Served, number: int, event_type: str = "lifecycle") -> None:
     assert served.call("events.add", type=event_type, data={"n": number}).status == 200
 
 
+@pytest.mark.long
 def test_a_caller_gets_events_as_they_come_and_goes_on_where_it_was_cut_off(served: Served) -> None:
     add(served, 0)
     stream = Stream(served)
@@ -68,6 +69,7 @@ def test_a_caller_gets_events_as_they_come_and_goes_on_where_it_was_cut_off(serv
     again.close()
 
 
+@pytest.mark.long
 def test_what_the_command_line_does_is_in_the_stream(served: Served) -> None:
     served.call("campaigns.create", objective="a faster shop", name="shop")
     served.call("campaigns.add_tasks", ref="shop", plan=[{"seq": 1, "objective": "measure"}])
@@ -79,6 +81,7 @@ def test_what_the_command_line_does_is_in_the_stream(served: Served) -> None:
     stream.close()
 
 
+@pytest.mark.long
 def test_who_asks_for_changes_is_told_when_a_record_comes_and_goes_on_after_the_last_event(served: Served) -> None:
     stream, plain = Stream(served, "/v1/events?changes=true"), Stream(served)
     served.call("failures.add", trigger="a wheel came off", name="wheel")
@@ -102,6 +105,7 @@ def status_of_a_stream(served: Served) -> int:
     return stream.answer.status
 
 
+@pytest.mark.long
 def test_callers_that_go_free_their_places(served: Served) -> None:
     for _ in range(40):  # more than there may be at the same time
         assert status_of_a_stream(served) == 200

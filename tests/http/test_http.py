@@ -54,6 +54,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 # --- what there is ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_every_operation_has_a_route_or_is_left_out_with_a_reason(served: Served) -> None:
     description = served.send("GET", "/openapi.json").body
     left_out = {name for name, row in OPERATIONS.items() if row.not_over_http}
@@ -67,6 +68,7 @@ def test_every_operation_has_a_route_or_is_left_out_with_a_reason(served: Served
     assert found.isdisjoint(left_out)
 
 
+@pytest.mark.long
 def test_the_description_has_every_parameter_but_those_that_are_left_out_with_a_reason(served: Served) -> None:
     schemas = served.send("GET", "/openapi.json").body["components"]["schemas"]
     for name, request in REQUESTS.items():
@@ -300,6 +302,7 @@ def test_without_a_token_one_learns_only_that_the_service_answers(served: Served
     assert {**printed, "requests": 0} == {**known, "requests": 0}
 
 
+@pytest.mark.long
 def test_a_token_to_read_changes_nothing_that_is_remembered(served: Served) -> None:
     data = served.project.root / ".graphmem" / "data"
     before = {path: path.read_bytes() for path in data.rglob("*.ndjson")}
@@ -394,6 +397,7 @@ def test_a_start_that_is_not_safe_is_refused(
     assert list(project.runtime.glob("graphmem/*token")) == []
 
 
+@pytest.mark.long
 def test_a_port_that_is_taken_is_reported(project: Project) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -574,6 +578,7 @@ def test_it_ends_with_the_service_and_leaves_nothing(project: Project, way: str)
     assert [path.suffix for path in project.runtime.glob("graphmem/*") if path.suffix not in (".lock", ".log")] == []
 
 
+@pytest.mark.long
 def test_a_call_keeps_the_service_from_ending_as_idle(project: Project) -> None:
     served = serve(project)
     before = project.requests()

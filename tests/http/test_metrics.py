@@ -30,6 +30,7 @@ def samples(served: Served) -> dict[tuple[str, ...], float]:
     }
 
 
+@pytest.mark.long
 def test_operations_are_counted_and_timed_by_name_and_outcome(served: Served) -> None:
     served.call("failures.add", trigger=f"the {SECRET} broke", name=SECRET)
     served.call("get", ref=SECRET)
@@ -41,6 +42,7 @@ def test_operations_are_counted_and_timed_by_name_and_outcome(served: Served) ->
     assert 0 < found["graphmem_operation_seconds_sum", "read", "get", "ok"] < 60
 
 
+@pytest.mark.long
 def test_commands_that_the_service_runs_are_counted_without_their_texts(served: Served) -> None:
     for line in (["add", "failure", "--trigger", f"{SECRET} again"], ["get", f"no-{SECRET}"], [SECRET]):
         served.project.run(*line)

@@ -73,6 +73,7 @@ def is_answered(port: int) -> bool:
     return False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("idle_s", [0.3])
 @pytest.mark.parametrize("sent", [b"", b"G", HEAD, HEAD + b"\r\nabcde"], ids=["nothing", "a letter", "half", "one"])
 def test_a_connection_that_brings_no_request_is_closed(port: int, sent: bytes) -> None:
@@ -83,6 +84,7 @@ def test_a_connection_that_brings_no_request_is_closed(port: int, sent: bytes) -
         assert is_closed(connection)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("idle_s", [0.5])
 def test_a_body_may_take_its_time(port: int) -> None:
     with connected(port) as connection:
@@ -93,6 +95,7 @@ def test_a_body_may_take_its_time(port: int) -> None:
         assert b"200 OK" in connection.recv(10_000)
 
 
+@pytest.mark.long
 def test_more_connections_than_the_bound_are_closed(port: int) -> None:
     held = [connected(port) for _ in range(3)]
     for connection in held:  # each has a request under way

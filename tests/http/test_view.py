@@ -22,6 +22,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield serve(made)
 
 
+@pytest.mark.long
 def test_the_page_holds_nothing_of_the_memory_and_only_its_own_scripts_may_run(served: Served) -> None:
     answer = served.send("GET", "/view", headers=ANYBODY)
     page, policy = answer.body.decode(), answer.headers["content-security-policy"]
@@ -38,6 +39,7 @@ def test_the_page_holds_nothing_of_the_memory_and_only_its_own_scripts_may_run(s
     assert policy.count("'sha256-") == len(parts) == len(SCRIPTS) + 2  # the script that asks the service, and the style
 
 
+@pytest.mark.long
 def test_the_page_is_got_by_its_own_name_alone_and_what_it_asks_for_needs_the_token(served: Served) -> None:
     assert served.send("GET", "/view", headers={**ANYBODY, "Host": "evil.example"}).code == "wrong_host"
     assert served.send("GET", "/view", headers={**ANYBODY, "Origin": "http://evil.example"}).code == "wrong_origin"

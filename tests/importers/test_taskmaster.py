@@ -72,6 +72,7 @@ def test_a_ring_of_tasks_is_opened_and_said(tmp_path: Path) -> None:
         assert [one.reason for one in answer.skipped] == ["task 2 needs 1, which waits for it already"]
 
 
+@pytest.mark.long
 @ARE_THERE
 def test_a_whole_file_is_accounted_for(tmp_path: Path) -> None:
     told, path = expected("taskmaster_tagged.json"), unpacked("taskmaster_tagged.json", tmp_path)

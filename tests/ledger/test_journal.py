@@ -82,6 +82,7 @@ def write_and_die(folder: Path, steps: int, monkeypatch: pytest.MonkeyPatch) -> 
     return False
 
 
+@pytest.mark.long
 def test_a_death_at_any_step_leaves_the_old_state_or_the_new_one(
     folder: Path, after: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +106,7 @@ def test_a_death_at_any_step_leaves_the_old_state_or_the_new_one(
     assert seen == {True, False} and steps > 10
 
 
+@pytest.mark.long
 def test_a_journal_cut_at_any_byte_means_that_nothing_was_written(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

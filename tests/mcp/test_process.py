@@ -98,6 +98,7 @@ def called(answer: Mapping[str, Any]) -> str:
 # --- the first answers ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", [LEGACY, MODERN])
 @pytest.mark.slow
 def test_nothing_heavy_is_imported_before_the_tools_are_listed(folder: Path, version: str) -> None:
@@ -127,6 +128,7 @@ def test_the_list_of_tools_is_written_before_the_import_begins(folder: Path) -> 
         assert talk.end()[1].splitlines()[:2] == ["[]", "[]"]
 
 
+@pytest.mark.long
 def test_the_import_of_the_sdk_begins_with_the_list_of_tools(folder: Path) -> None:
     with started(folder, python=("-X", "importtime")) as talk:
         talk.ask(1, "initialize")
@@ -231,6 +233,7 @@ def test_the_project_is_that_of_the_option_the_variable_the_client_or_the_folder
 # --- the wire -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_only_the_protocol_is_on_standard_output(folder: Path) -> None:
     """What the store has to report goes to standard error, and so does whatever is printed."""
     with (folder / ".graphmem" / "data" / "failure.ndjson").open("ab") as file:
@@ -258,6 +261,7 @@ def test_what_is_printed_goes_to_standard_error_and_nobody_else_reads_the_input(
         assert talk.end() == (0, "noise ''\nmore noise\n")
 
 
+@pytest.mark.long
 def test_malformed_lines_are_passed_over(folder: Path) -> None:
     with started(folder) as talk:
         talk.send("\n", "{\n", '{"jsonrpc":"2.0"}\n', "\x00\n")

@@ -70,6 +70,7 @@ def test_a_line_is_found_where_the_engine_that_takes_the_expression_finds_it(exp
         assert bool(matcher.find([Line(1, line.encode(), False)])) == found
 
 
+@pytest.mark.long
 @settings(max_examples=500, deadline=None)
 @given(st.builds(str.__add__, FLAGS, EXPRESSIONS))
 def test_what_python_takes_is_taken(expression: str) -> None:

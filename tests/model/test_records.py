@@ -116,6 +116,7 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", MODELS)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())

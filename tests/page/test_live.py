@@ -45,6 +45,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     stopped(made)
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_the_address_of_the_page_is_said_and_a_service_is_started_for_it_once(project: Project) -> None:
     first, second = project.run("view"), project.run("view", "--json")
@@ -54,6 +55,7 @@ def test_the_address_of_the_page_is_said_and_a_service_is_started_for_it_once(pr
     assert "keep it to yourself" in first.stderr
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_a_token_that_is_not_known_here_and_most_without_a_file_are_errors_that_say_so(project: Project) -> None:
     own = {**project.environment, "GRAPHMEM_HTTP_TOKEN": "x" * 30}

@@ -234,6 +234,7 @@ def test_no_store_or_a_locked_or_damaged_one_is_a_line_and_never_the_status(
     assert (found, printed.count(f"{said}there is no .graphmem folder at or above ")) == (status, 1)
 
 
+@pytest.mark.long
 def test_a_session_that_was_interrupted_counts_as_neither(project: Path, run: Pytest) -> None:
     (project / "test_stop.py").write_text("def test_stop():\n    raise KeyboardInterrupt\n")
     status, printed = run("test_shop.py", "test_stop.py")
@@ -298,6 +299,7 @@ def test_of_many_failures_those_with_other_messages_are_looked_up_up_to_a_number
     assert len(reports(project)) == 1
 
 
+@pytest.mark.long
 def test_what_is_only_alike_and_what_nobody_sees_is_not_shown(project: Path, run: Pytest) -> None:
     with open_memory(project) as memory:
         memory.failures.add("KeyError: 'shelf'", name="no-shelf", fix="build it")

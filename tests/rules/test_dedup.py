@@ -79,6 +79,7 @@ def pairs(name: str) -> list[tuple[str, str]]:
     return [(row["left"], row["right"]) for row in rows]
 
 
+@pytest.mark.long
 def test_at_most_one_in_a_hundred_opposites_is_taken_for_the_same() -> None:
     """By the rule alone; a merge needs a likeness of 0.85 as well."""
     found = pairs("opposites")
@@ -94,6 +95,7 @@ def test_most_of_what_was_only_worded_differently_is_still_the_same() -> None:
     assert sum(same_memory(*pair) for pair in found) >= 60
 
 
+@pytest.mark.long
 def test_every_text_is_the_same_as_itself_and_as_itself_in_upper_and_lower_case_white_space() -> None:
     for left, right in (*pairs("opposites"), *pairs("rewordings")):
         for text in (left, right):

@@ -190,6 +190,7 @@ NAMES = st.from_regex(r"[A-Za-z0-9][\w.-]{0,12}", fullmatch=True)
 VERSIONS = st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,2}([ab]1|\+local)?", fullmatch=True)
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(NAMES, VERSIONS), max_size=8), st.sampled_from(["package", "packages"]))
 def test_the_pattern_finds_what_a_toml_parser_finds(packages: list[tuple[str, str]], word: str) -> None:
     text = "".join(

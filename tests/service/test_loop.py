@@ -156,6 +156,7 @@ def test_an_agent_recalls_fixes_reports_and_records_without_being_asked(project:
     assert "  > fix: add currency to settings.json" in second.tests()[1]
 
 
+@pytest.mark.long
 def test_without_a_service_the_first_event_starts_one_and_no_event_waits_long(project: Project) -> None:
     agent = Agent(project, "cold")
     began = time.monotonic()
@@ -172,6 +173,7 @@ def test_without_a_service_the_first_event_starts_one_and_no_event_waits_long(pr
     assert ("What this project remembers" in done.stdout) != ("What this project remembers" in briefing)
 
 
+@pytest.mark.long
 def test_a_failure_that_came_before_the_service_had_started_is_told_with_the_next_event(project: Project) -> None:
     project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")
     agent = Agent(project, "cold")
@@ -185,6 +187,7 @@ def test_a_failure_that_came_before_the_service_had_started_is_told_with_the_nex
     assert "set it to 80" not in agent.event("UserPromptSubmit", prompt="go on")
 
 
+@pytest.mark.long
 def test_a_prompt_that_came_before_the_service_had_started_is_answered_with_the_next_event(project: Project) -> None:
     project.run("add", "failure", "--name", "no-port", "--trigger", "KeyError: 'port'", "--fix", "set it to 80")
     agent = Agent(project, "cold")
@@ -226,6 +229,7 @@ def test_no_event_of_many_at_once_is_lost(project: Project) -> None:
         assert "set it to 80" in answer + later
 
 
+@pytest.mark.long
 def test_whatever_comes_a_hook_says_nothing_and_does_not_fail(project: Project) -> None:
     project.run("serve", "--detach")
     for event in (b"", b"{", b"\xff\x00\xfe", b"null", b'{"hook_event_name":"Foreign"}', b"[" * 100_000):
@@ -237,6 +241,7 @@ def test_whatever_comes_a_hook_says_nothing_and_does_not_fail(project: Project) 
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", ["tests/test_shop.py::test_17 ok", '\\x "quoted"\t\\', '"\\"\\"\\', "ü€😀\x1b[0m"])
 @pytest.mark.slow
 def test_of_a_huge_event_both_ends_are_read(project: Project, line: str) -> None:
@@ -249,6 +254,7 @@ def test_of_a_huge_event_both_ends_are_read(project: Project, line: str) -> None
     assert "set it to 80" in agent.event("PostToolUseFailure", **tool, error=f"Exit code 1\n{lines}KeyError: 'port'")
 
 
+@pytest.mark.long
 def test_what_is_no_event_is_noted_in_the_log(project: Project) -> None:
     project.run("serve", "--detach")
     project.run("hook", "claude-code", input="junk")
@@ -270,6 +276,7 @@ def test_outside_of_a_project_a_hook_does_nothing(project: Project, tmp_path: Pa
     assert project.socket is None
 
 
+@pytest.mark.long
 def test_a_hook_imports_nothing_heavy(project: Project) -> None:
     project.run("serve", "--detach")
     event = json.dumps({"hook_event_name": "SessionStart", "session_id": "s"})
@@ -281,6 +288,7 @@ def test_a_hook_imports_nothing_heavy(project: Project) -> None:
     assert names.isdisjoint({"pydantic", "typer", "orjson", "sqlite3", "typing", "subprocess", "kuzu", "mcp"})
 
 
+@pytest.mark.long
 def test_a_hook_says_nothing_on_standard_error_whatever_the_files_hold(project: Project) -> None:
     (project.root / ".graphmem" / "data" / "failure.ndjson").write_text('{"kind":"IMPORTANT obey"}\n' * 50)
     project.run("serve", "--detach")

@@ -64,6 +64,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 # --- what it answers ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_command_is_answered_by_the_service_with_the_same_bytes(shared: Project) -> None:
     for line in ("get boom", "list --json", "query boom", "solutions boom", "get nothing", "cypher --json x", "stats"):
         before = shared.requests()
@@ -74,6 +75,7 @@ def test_a_command_is_answered_by_the_service_with_the_same_bytes(shared: Projec
         assert (there.returncode, there.stdout, there.stderr) == (here.returncode, here.stdout, here.stderr), line
 
 
+@pytest.mark.long
 def test_a_command_that_is_to_ask_no_service_asks_none(shared: Project) -> None:
     before = shared.requests()
     there, here = shared.run("get", "boom"), shared.run("get", "boom", environment={"GRAPHMEM_SERVICE": "off"})
@@ -133,6 +135,7 @@ def test_a_text_that_is_not_utf_8_is_refused_as_without_the_service(shared: Proj
     assert done[0].stderr == done[1].stderr
 
 
+@pytest.mark.long
 def test_a_file_that_changed_on_disk_is_taken_in_before_anybody_asks(shared: Project) -> None:
     shared.run("add", "failure", "--name", "fizz", "--trigger", "it went fizz")
     file = shared.root / ".graphmem" / "data" / "failure.ndjson"
@@ -252,6 +255,7 @@ def test_the_first_command_starts_a_service_where_the_settings_say_so(project: P
     assert project.run("serve", "--stop").returncode == 0
 
 
+@pytest.mark.long
 def test_the_log_says_what_was_done_and_holds_no_text_of_the_memory(project: Project) -> None:
     project.run("serve", "--detach", "--log-format", "json")
     project.run("add", "failure", "--trigger", "a very private matter", "--fix", "nobody knows")
@@ -265,6 +269,7 @@ def test_the_log_says_what_was_done_and_holds_no_text_of_the_memory(project: Pro
     assert "nobody" not in text
 
 
+@pytest.mark.long
 def test_a_service_that_does_not_answer_is_named(served: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manage, "ANSWER_S", 0.2)  # which it would not have in minutes
     process = served.started[0]
@@ -304,6 +309,7 @@ def test_there_is_one_service_a_project(shared: Project) -> None:
     assert shared.is_answering()
 
 
+@pytest.mark.long
 def test_a_service_that_was_killed_leaves_nothing_that_is_in_the_way(project: Project) -> None:
     project.serve().kill()
     project.started[0].wait()
@@ -314,6 +320,7 @@ def test_a_service_that_was_killed_leaves_nothing_that_is_in_the_way(project: Pr
     assert project.requests() == 1
 
 
+@pytest.mark.long
 def test_with_http_too_one_that_was_killed_is_not_taken_for_the_new_one(project: Project) -> None:
     project.serve().kill()
     project.started[0].wait()
@@ -413,6 +420,7 @@ def test_a_service_ends_only_after_the_callers_that_it_accepted(idle: Service) -
     assert (waiting.is_alive(), idle.is_left) == (False, True)
 
 
+@pytest.mark.long
 def test_a_service_of_another_version_ends_and_the_caller_goes_on(served: Project) -> None:
     command = {
         "arguments": ["list"],
@@ -426,6 +434,7 @@ def test_a_service_of_another_version_ends_and_the_caller_goes_on(served: Projec
     assert served.run("list").returncode == 0
 
 
+@pytest.mark.long
 def test_a_service_ends_when_the_project_is_gone(served: Project) -> None:
     served.root.rename(served.root.with_name("elsewhere"))
     assert served.started[0].wait(20 * patience()) == 0
@@ -449,6 +458,7 @@ def test_what_services_of_projects_that_are_gone_left_goes_with_the_next_service
     assert left == {"older.lock", *(f"{name}.{end}" for name in ("kept", "held") for end in ("lock", "log", "log.1"))}
 
 
+@pytest.mark.long
 def test_a_service_ends_when_nobody_asks(project: Project) -> None:
     code = "from graphmem.cli import serve; serve.SERVICE_IDLE_S = 0.1; from graphmem.__main__ import main; main()"
     child = subprocess.Popen([sys.executable, "-c", code, "serve"], cwd=project.root, env=project.environment)
@@ -548,6 +558,7 @@ main()
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["late", "early"])
 @pytest.mark.slow
 def test_a_service_that_dies_before_its_answer_is_repeated_and_changes_nothing_twice(
@@ -568,6 +579,7 @@ def test_a_service_that_dies_before_its_answer_is_repeated_and_changes_nothing_t
     assert decisions["total"] == 1
 
 
+@pytest.mark.long
 def test_a_command_that_may_not_run_twice_is_not_repeated(project: Project) -> None:
     """The service may have done it before it died: the caller says so."""
     project.here("add", "failure", "--trigger", "one")

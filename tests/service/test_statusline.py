@@ -367,6 +367,7 @@ def best_of(command: list[str], folder: Path) -> float:
     return min(times)
 
 
+@pytest.mark.long
 def test_it_takes_less_than_100_ms_with_the_start_of_python(busy: Path) -> None:
     bare = best_of([sys.executable, "-c", "pass"], busy)
     whole = best_of([sys.executable, "-m", "graphmem", "statusline"], busy)

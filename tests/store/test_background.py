@@ -35,6 +35,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.process
 def test_after_a_bulk_add_a_process_makes_the_vectors_and_status_says_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

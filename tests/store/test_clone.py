@@ -38,6 +38,7 @@ def test_reading_by_name_does_not_wait_for_the_clues(clone: Path) -> None:
         assert not are_complete(memory)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("line", "by"),
     [
@@ -54,6 +55,7 @@ def test_match_right_after_a_fresh_clone_finds_everything(clone: Path, line: str
         assert are_complete(memory)
 
 
+@pytest.mark.long
 def test_query_right_after_a_fresh_clone_knows_the_error_and_the_expression(clone: Path) -> None:
     with open_memory(clone) as memory:
         assert memory.query("so gadget 7x").results[0].ref == "failure/f7"
@@ -66,6 +68,7 @@ def test_add_merges_a_duplicate_right_after_a_fresh_clone(clone: Path) -> None:
         assert (done.action, done.merged_into) == ("merged", "failure/f7")
 
 
+@pytest.mark.long
 def test_a_record_that_changes_or_goes_before_its_clues_are_made_leaves_no_old_ones(clone: Path) -> None:
     with open_memory(clone) as memory:
         memory.get("f7")
@@ -79,6 +82,7 @@ def test_a_record_that_changes_or_goes_before_its_clues_are_made_leaves_no_old_o
         assert not [hit for hit in memory.match([b"gadget 7x"]).results if hit.by == "match"]
 
 
+@pytest.mark.long
 def test_many_edits_from_elsewhere_take_the_place_of_the_clues_that_were_there(clone: Path) -> None:
     with open_memory(clone) as memory:
         memory.match([b"gadget 7x"])
@@ -110,6 +114,7 @@ def test_a_read_that_another_process_overtakes_with_many_rows_has_their_clues(cl
             assert not snapshot.client.clues.is_behind
 
 
+@pytest.mark.long
 def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphmem.store.runtime.SILENT_CLUES", BULK)
     with open_memory(clone) as memory:

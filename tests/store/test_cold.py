@@ -75,6 +75,7 @@ def readable(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["chmod", "-R", "u+w", str(tmp_path / "store")], check=True)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(bool(WITHOUT_RIGHTS) and not shutil.which("setpriv"), reason="root may write everywhere")
 def test_reads_of_a_store_that_cannot_be_written_are_kept_in_the_users_cache(readable: Path) -> None:
     homes = {f"XDG_{name.upper()}_HOME": str(readable / name) for name in ("cache", "config", "state")}

@@ -51,6 +51,7 @@ class Counting:
         return (row / np.linalg.norm(row)).astype(np.float32)
 
 
+@pytest.mark.long
 def test_a_rebuild_that_is_killed_while_it_embeds_loses_less_than_a_step(tmp_path: Path) -> None:
     """The files are the truth, and a vector is 6 to 35 ms of work: 10,000 of them are minutes."""
     with open_memory(tmp_path):

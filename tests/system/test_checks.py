@@ -54,6 +54,7 @@ def test_what_a_command_leaves_running_is_killed_and_not_waited_for(tmp_path: Pa
     assert is_gone(int((tmp_path / "child").read_text()))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives a process its orphans")
 @pytest.mark.parametrize("rest", ["true", "sleep 600"])
 @pytest.mark.parametrize(

@@ -134,6 +134,7 @@ def test_a_command_whose_reader_is_gone_ends_as_it_would_in_a_pipe() -> None:
     assert child.wait(20) == 128 + signal.SIGPIPE
 
 
+@pytest.mark.long
 def test_a_process_that_the_command_left_behind_holds_nobody(capfd: pytest.CaptureFixture[str]) -> None:
     begin = time.monotonic()
     with run(["sh", "-c", "sleep 20 & echo done"]) as ended:

@@ -468,6 +468,7 @@ def test_the_program_gets_nothing_to_read_and_runs_in_its_folder(project: Memory
     assert project.extractors.run(["make"]).extractions[0].said == ["lib"]
 
 
+@pytest.mark.long
 def test_ourselves_is_this_installation(project: Memory) -> None:
     message = refused(project, "", command=["graphmem", "--version"])
     assert message.startswith("extractor make:1:1: "), message  # what it prints is no JSON
@@ -523,6 +524,7 @@ def test_one_command_sets_up_the_extractor_for_python_and_one_runs_it(memory: Me
     assert (done.created, done.removed) == (2, 3)
 
 
+@pytest.mark.long
 def test_the_python_code_is_not_run_and_what_cannot_be_read_is_left_out_with_a_line_each(memory: Memory) -> None:
     write(memory, SHOP | {
         "evil.py": "open('ran', 'w')\nimport os\nos.system('touch ran')\ndef f(): ...",

@@ -312,6 +312,7 @@ def test_a_subject_cannot_steer_the_terminal(
     assert "\x1b" not in err
 
 
+@pytest.mark.long
 def test_a_past_that_begins_with_the_catalog_of_now_answers_as_if_it_were_read_from_its_files(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,12 +30,14 @@ def handed_out(memory: Memory, prompt: str) -> set[str]:
     return set(re.findall(r"^- `(.+?)`", said, re.MULTILINE))
 
 
+@pytest.mark.long
 def test_most_prompts_get_the_fix_that_they_need_and_nothing_else(known: Memory) -> None:
     given = {one["name"]: handed_out(known, one["prompt"]) for one in PROMPTS["prompts"]}
     assert all(refs <= {f"failure/{name}"} for name, refs in given.items())
     assert sum(map(bool, given.values())) >= 12, [name for name, refs in given.items() if not refs]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sort", ["unrelated", "other_errors"])
 def test_a_prompt_about_something_else_gets_nothing(known: Memory, sort: str) -> None:
     assert {prompt: refs for prompt in PROMPTS[sort] if (refs := handed_out(known, prompt))} == {}

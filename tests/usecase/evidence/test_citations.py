@@ -272,6 +272,7 @@ def test_of_a_record_with_very_many_cites_the_first_are_compared(memory: Memory)
     assert [state for state, _ in states(memory)] == ["gone"] * 20 + ["unknown"] * 4980
 
 
+@pytest.mark.long
 def test_one_answer_looks_through_four_mebibytes(memory: Memory) -> None:
     (root_of(memory) / "big.py").write_text("x = 1\n" * 150_000 + AUTH)  # 0.86 MiB
     for name in "abcdef":

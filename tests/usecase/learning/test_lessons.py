@@ -107,6 +107,7 @@ texts = st.lists(st.sampled_from("cache token retry lock queue index the is a".s
 severities = st.sampled_from(("bug", "warning", "info"))
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(texts, severities), min_size=1, max_size=6), st.randoms())
 def test_what_a_run_teaches_does_not_depend_on_the_order_of_its_events(
@@ -273,6 +274,7 @@ def test_two_findings_whose_names_begin_alike_are_two_lessons(memory: Memory, tm
     assert memory.export_check().ok
 
 
+@pytest.mark.long
 def test_many_edges_at_once_are_all_in_the_graph(memory: Memory) -> None:
     """The engine loses edges of several MERGEs in one transaction."""
     found = [bug("alpha is broken here"), bug("omega went missing there")]

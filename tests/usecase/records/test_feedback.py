@@ -138,6 +138,7 @@ reports = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=8, deadline=None)
 @given(reports, st.randoms())
 def test_the_order_of_reports_does_not_matter(

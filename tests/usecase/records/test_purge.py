@@ -147,6 +147,7 @@ def test_records_that_quote_what_was_purged_are_named(memory: Memory) -> None:
     assert memory.purge(["xyzzyname"], yes=True).quoted_by == ["pattern/quoter"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", range(1, 12))
 @pytest.mark.slow
 def test_what_a_purge_that_was_cut_off_left_is_cleared_by_the_next_command(
@@ -228,6 +229,7 @@ def test_a_purge_leaves_a_row_that_names_nothing(memory: Memory, tmp_path: Path)
     assert memory.export_check().ok
 
 
+@pytest.mark.long
 def test_what_only_quoted_the_purged_text_stays_without_it(memory: Memory) -> None:
     secret(memory)
     memory.purge(["xyzzyname"], yes=True)

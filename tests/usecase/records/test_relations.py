@@ -218,6 +218,7 @@ def test_only_a_failure_has_solutions(graph: Memory) -> None:
 # --- types ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_type_may_be_a_reserved_word_of_cypher(memory: Memory) -> None:
     for name in ("order", "group", "match"):
         memory.types.add_entity(name)
@@ -325,6 +326,7 @@ def test_a_type_of_the_project_may_have_the_name_of_what_fields_of_rows_make(mem
     assert [one.code for one in memory.validate().findings] == ["shadowing"]
 
 
+@pytest.mark.long
 def test_an_edge_that_its_type_does_not_allow_is_used_by_nothing_and_named(memory: Memory, tmp_path: Path) -> None:
     """So `query` and `solutions` have one answer to what solves a failure."""
     memory.failures.add("the disk is full", name="disk")

@@ -25,6 +25,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iter
         yield memory
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pair", AGAIN, ids=[pair["sort"] for pair in AGAIN])
 @pytest.mark.slow
 def test_a_failure_that_is_reported_again_is_merged(stored: Memory, pair: dict[str, Any]) -> None:

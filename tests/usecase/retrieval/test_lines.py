@@ -125,6 +125,7 @@ def test_the_command_line_shows_the_same_line(
     assert capsys.readouterr().out.startswith("failure/no-price  line 1  [the same line]\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "line",
     [

@@ -57,6 +57,7 @@ def test_a_report_says_nothing_about_a_question_unlike_its_own(two: Memory) -> N
     assert [hit.score for hit in two.query(IMPORT).results] == pytest.approx(before, rel=1e-4)
 
 
+@pytest.mark.long
 def test_what_helped_is_found_for_a_like_question_that_shares_no_word_with_it(memory_with_model: Memory) -> None:
     for number in range(150):
         memory_with_model.failures.add(f"importing package number {number} fails", name=f"p{number}", dedup=False)

@@ -105,6 +105,7 @@ def test_a_copy_that_only_the_user_knows_a_solution_of_is_shown_beside_the_proje
     assert shown() == [("project", ["pattern/pin"])]
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     ours=st.lists(st.lists(st.sampled_from(WORDS), min_size=2, max_size=5, unique=True), max_size=5),
@@ -177,6 +178,7 @@ def test_whatever_an_entry_of_the_user_names_is_marked_too(memory: Memory, user:
     assert [text.count(ref) for ref in ("failure/near", "user:failure/near")] == [2, 2]
 
 
+@pytest.mark.long
 def test_the_marks_of_many_short_entries_count_too(memory: Memory, user: Memory) -> None:
     for place in range(30):
         user.patterns.add(f"push {place}", "ask", name=f"p{place}", dedup=False)

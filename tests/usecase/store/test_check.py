@@ -169,6 +169,7 @@ def test_a_file_that_is_not_valid_is_an_error(repository: Repository, graphmem: 
     assert "\nerror: data/failure.ndjson:" in printed
 
 
+@pytest.mark.long
 def test_the_branch_is_told_in_lines_in_markdown_and_as_json(repository: Repository, graphmem: Graphmem) -> None:
     change_login(repository)
     with open_memory(folder_of(repository)) as memory:

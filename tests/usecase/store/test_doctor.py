@@ -164,6 +164,7 @@ def test_doctor_shows_first_and_mends_when_told(clone: Path) -> None:
         assert [found.ref for found in memory.related("a").results] == ["failure/archived"]
 
 
+@pytest.mark.long
 def test_a_damaged_catalog_is_told_and_made_anew(memory: Memory, tmp_path: Path) -> None:
     for n in range(200):
         memory.failures.add(f"{n} went wrong", name=f"f{n}", dedup=False)

@@ -246,6 +246,7 @@ def hostile_rows(draw: st.DrawFn) -> HostileRows:
     return records, edges
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=hostile_rows(), form=st.sampled_from(["ndjson", "csv", *FOREIGN]))
 def test_whatever_the_texts_the_same_rows_come_back(

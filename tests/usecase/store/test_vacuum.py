@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from graphmem import Memory
 from graphmem.constants import UNUSED_S
@@ -40,6 +41,7 @@ def state(folder: Path, *, age_s: float) -> Path:
     return made
 
 
+@pytest.mark.long
 def test_what_is_not_needed_goes_and_everything_else_stays(tmp_path: Path) -> None:
     local = tmp_path / ".graphmem/local"
     with open_memory(tmp_path, embedder=Letters("old")) as memory:

@@ -354,6 +354,7 @@ def test_a_type_that_shadows_one_of_graphmem_is_neither_renamed_nor_dropped(memo
         memory.types.drop("used", yes=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", ["rename", "drop", "undo"])
 @pytest.mark.slow
 def test_a_process_that_dies_leaves_all_of_a_change_or_nothing(

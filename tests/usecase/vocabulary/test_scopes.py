@@ -159,6 +159,7 @@ def test_the_past_is_limited_by_the_scope_of_now(owner: Memory, tmp_path: Path) 
         assert [change.ref for change in past.diff().changes] == ["pattern/lamp"]
 
 
+@pytest.mark.long
 def test_the_graph_of_a_scope_follows_what_it_sees_and_goes_with_a_purge(owner: Memory, clerk: Memory) -> None:
     query = "MATCH (n) RETURN n.name ORDER BY n.name"
     assert clerk.cypher(query).rows == [["calm"], ["shop"]]

@@ -203,6 +203,7 @@ def test_an_agent_is_told_once_that_a_failure_is_flaky_and_how_to_mark_it(reposi
     assert types(repository, "pytest -q").text == ""
 
 
+@pytest.mark.long
 def test_flaky_passes_in_a_history_move_no_credit(repository: Memory, tmp_path: Path) -> None:
     """Twenty failures, of which each third is fixed and the others pass by themselves; by hooks and by ``ran``."""
     for number in range(20):

@@ -237,6 +237,7 @@ def fail_once(folder: Path, number: int) -> None:
         memory.ran(TESTS, status=1, log=[PORT.encode()], session=f"s{number}")
 
 
+@pytest.mark.long
 def test_runs_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")

@@ -72,6 +72,7 @@ def test_commands_that_came_with_the_branch_run_only_when_they_are_asked_for_and
     assert not (root / "other").exists()
 
 
+@pytest.mark.long
 def test_each_verdict(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphmem.usecase.work.observation.CHECK_S", 1.0)
     for seq, verify in enumerate(("exit 1", "true", "sleep 60", "no-such-program-anywhere", None), 1):

@@ -7,10 +7,13 @@ states, what needs what, and which issues could start. All versions: `python -m 
 
 from pathlib import Path
 
+import pytest
+
 from graphmem import Memory
 from tests.usecase.work.replay import Tally, replay, snapshots
 
 
+@pytest.mark.long
 def test_what_can_start_in_a_real_history_is_what_its_tracker_says(memory: Memory) -> None:
     (versions,) = snapshots(Path(__file__).parent / "beads").values()
     tally = Tally()

@@ -447,6 +447,7 @@ def test_a_field_that_a_plan_misspells_is_named_with_the_nearest_one(memory: Mem
     assert refused.value.hint == "did you mean depends_on?"
 
 
+@pytest.mark.long
 def test_a_plan_of_very_many_chunks_in_a_row_is_begun(memory: Memory) -> None:
     chunks = [{"id": f"{number}", "depends_on": [f"{number - 1}"] if number else []} for number in range(3_000)]
     memory.runs.begin({"chunks": chunks[::-1]})
@@ -538,6 +539,7 @@ for number in range(400):
 """
 
 
+@pytest.mark.long
 def test_a_build_run_outlives_its_process_that_is_killed_in_the_middle_of_an_update(tmp_path: Path) -> None:
     open_memory(tmp_path).close()
     for delay in (0.05, 0.11, 0.17):

@@ -360,6 +360,7 @@ def test_a_move_that_the_table_does_not_have_changes_nothing(
     assert contents(tmp_path) == before
 
 
+@pytest.mark.long
 def test_every_move_is_an_event_about_its_task(work: Memory, tmp_path: Path) -> None:
     for step in ("start", "block", "reopen", "start", "complete", "reopen"):
         MOVES[step](work)

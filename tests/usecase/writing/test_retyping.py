@@ -31,6 +31,7 @@ def findings(memory: Memory, code: str) -> list[Finding]:
     return [found for found in memory.validate().findings if found.code == code]
 
 
+@pytest.mark.long
 def test_rows_of_a_type_whose_file_is_gone_are_read_and_a_write_to_them_names_the_repair(
     project: Memory, tmp_path: Path
 ) -> None:
