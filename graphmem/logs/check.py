@@ -1,11 +1,13 @@
 """
 Checks: commands that say whether something is right, such as tests, builds, linters and type checkers.
 
-Two runs are of one check where program and sub-command are the same and they share a target; options may differ.
+Two runs are of one check where program and sub-command are the same and they share a target; options may differ. A pass
+settles a failure where it looked at all that failed, in the same way.
 """
 
 import re
 import shlex
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -51,6 +53,11 @@ WITH_VALUE = frozenset(  # options of wrappers whose value is the next word
     "-e -f -k -n -u -v -w --env --env-file --file --group --name --network --profile --user --volume --with"
     " --workdir".split()
 )
+OF_OUTPUT = re.compile(  # options that say how a run is shown, how long it may take or where it stops
+    r"-[vqxslj]+|-r[A-Za-z]+|-(?:n|j|count|timeout)(?:=.*|\d+)?|--(?:no-)?(?:verbose|quiet|silent|bail|stacktrace|colors?"
+    r"|header|summary|nocapture|fail-?fast|exitfirst|showlocals|tb|durations|maxfail|cov|coverage|cov-[\w-]+|reporter"
+    r"|format|output-format|timeout|jobs)(?:=.*)?"
+)
 SETS_UP = frozenset("sync add install lock remove pip create init tool".split())
 ALL = frozenset(("", ".", "./...", "...", "all"))
 
@@ -63,11 +70,15 @@ class CheckCommand(NamedTuple):
         name: program and sub-command, such as ``go test``.
         targets: files, folders and packages that it looks at, below the folder of the project where that is known.
         filters: names of tests that it is limited to.
+        options: whatever else says what it looks at and how, sorted.
+        folder: where it runs, as the command line changes to it; empty where it does not.
     """
 
     name: str
     targets: tuple[str, ...]
     filters: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    folder: str = ""
 
     @property
     def is_formatter(self) -> bool:
@@ -86,7 +97,7 @@ def checks(command: str) -> tuple[CheckCommand, ...]:
         if words[0] == "cd" and len(words) > 1:
             folder = words[1]
         elif check := check_of(words, folder):
-            found.append(check)
+            found.append(check._replace(folder=folder))
     return tuple(found)
 
 
@@ -134,17 +145,19 @@ def check_of(words: list[str], folder: str) -> CheckCommand | None:
         if rest[:1] == ["-m"] and len(rest) > 1:
             name, rest = rest[1], rest[2:]
         elif rest and not rest[0].startswith("-"):
-            return CheckCommand(f"python {rest[0]}", (), ())
+            return CheckCommand(f"python {rest[0]}", (), (), tuple(rest[1:]))
         else:
             return None
     is_script = "/" in words[0] and not words[0].startswith(("/", "~")) and name not in RUNNERS
     if name in SHELLS or is_script:
-        script = (rest[:1] or [""])[0] if name in SHELLS else name
-        return (
-            CheckCommand(f"sh {script.rpartition('/')[2]}", (), ()) if script and not script.startswith("-") else None
-        )
+        script, *rest = (rest or [""]) if name in SHELLS else words
+        if not script or script.startswith("-"):
+            return None
+        return CheckCommand(f"sh {script.rpartition('/')[2]}", (), (), tuple(rest))
     if name == "docker" and rest[:1] and rest[0] not in BUILDING:
         return None
+    if name == "vitest" and rest[:1] == ["run"]:
+        rest = rest[1:]
     if name in COMPILERS or name == "unittest":
         sub = rest[0] if name in ("docker", "terraform", "helm", "ruff", "pip", "pip3", "alembic") and rest else ""
         return with_targets(f"{name} {sub}".rstrip(), rest[1:] if sub else rest, folder)
@@ -187,9 +200,9 @@ def of_runner(name: str, rest: list[str], folder: str) -> CheckCommand | None:
     """Return the check that a program runs which runs others, such as ``npm run lint``."""
     said = [word for word in rest if not word.startswith("-")]
     if name == "node":
-        return CheckCommand(f"node {said[0]}", (), ()) if said else None
+        return CheckCommand(f"node {said[0]}", (), (), tuple(rest)) if said else None
     if name in ("mvn", "gradle", "gradlew", "rake", "sbt", "just", "make"):
-        return CheckCommand(" ".join([name, *said[:1]]), (), ())
+        return CheckCommand(" ".join([name, *said[:1]]), (), (), tuple(word for word in rest if word not in said[:1]))
     if said[:1] and said[0] in RUNS and name not in ("go", "cargo"):
         return with_targets(f"{name} {said[1]}", after(rest, said[1]), folder) if len(said) > 1 else None
     if not said or said[0] in ("install", "i", "add", "ci", "get", "mod", "init", "use", "ls", "trust", "env", "list"):
@@ -204,24 +217,27 @@ def after(words: list[str], word: str) -> list[str]:
 
 def with_targets(name: str, words: list[str], folder: str) -> CheckCommand:
     """Return a check with what its arguments say of its targets and filters."""
-    targets, filters, is_filter, is_value = [], [], False, False
+    targets, filters, options, is_filter, is_mark, is_value, is_shown = [], [], list[str](), *[False] * 4
     for word in words:
         option, is_given, value = word.partition("=")
         if is_filter:
             filters.append(word)
+            options += [word] if is_mark else []
             is_filter = False
         elif is_value:
             is_value = False
+            options += [] if is_shown else [word]
         elif option in FILTERS:
             filters += [value] if is_given else []
-            is_filter = not is_given
-        elif word in VALUED:
-            is_value = True
-        elif not word.startswith("-"):
+            is_filter, is_mark = not is_given, word == "-m"  # which a project's settings may name too
+        elif word.startswith("-"):
+            is_value, is_shown = word in VALUED, OF_OUTPUT.fullmatch(word) is not None
+            options += [] if is_shown else [word]
+        else:
             path, _, test = word.partition("::")
             targets.append(placed(path, folder))
             filters += [test.rpartition("::")[2]] if test else []
-    return CheckCommand(name, tuple(targets), tuple(filters))
+    return CheckCommand(name, tuple(targets), tuple(filters), tuple(sorted(options)))
 
 
 def placed(path: str, folder: str) -> str:
@@ -252,6 +268,31 @@ def are_same(failed: CheckCommand, passed: CheckCommand, output: str) -> bool:
         words = [word for text in passed.filters for word in re.findall(r"\w{4,}", text)]
         return any(word in output for word in words) or any(word in text for word in words for text in failed.filters)
     return True
+
+
+def settles(passed: CheckCommand, failed: CheckCommand, tests: Sequence[str] = ()) -> bool:
+    """
+    Return whether a pass of one check is one of another, which failed: it looked at all that the other looked at.
+
+    Args:
+        tests: those that failed, where they are known, as ``FILE`` or ``FILE::NAME``: a pass of these will do.
+    """
+    if (passed.name, passed.options) != (failed.name, failed.options):
+        return False
+    seen, wanted = passed.targets or (passed.folder,), failed.targets or (failed.folder,)
+    if passed.filters in ((), failed.filters) and all(any(is_below(one, whole) for whole in seen) for one in wanted):
+        return True
+    files = [test.partition("::")[0] for test in tests]
+    return (
+        bool(tests)
+        and all(any(is_below(file, whole) for whole in seen) for file in files)
+        and all(not passed.filters or test.rpartition("::")[2] in passed.filters for test in tests)
+    )
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or below it; everything is below an empty one."""
+    return folder in ("", ".", path) or path.startswith(f"{folder}/")
 
 
 def meet(one: str, other: str) -> bool:

@@ -27,6 +27,11 @@ class Tree(BaseModel):
     stamps: dict[str, str] = {}
 
 
+Check = tuple[
+    str, tuple[str, ...], tuple[str, ...], tuple[str, ...], str
+]  # the values of a ``logs.check.CheckCommand``
+
+
 class Episode(BaseModel):
     """
     The failing runs of one command in one session since it last passed.
@@ -34,7 +39,8 @@ class Episode(BaseModel):
     ``shown`` holds the known failures, each with what was shown that may fix it; all by key, so that a rename is no
     matter. ``lines`` holds the line of the log that reported each, ``unknown`` unknown errors, as triggers.
     ``tree`` is how the project was after the last of them, ``ran`` how many tests ran at most, and ``failed`` which
-    of them failed in the last.
+    of them failed in the last. ``session`` is a hash of the session, and ``checks`` is what the command checks, with
+    paths below the project: a pass of another command of that session may settle it too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -48,6 +54,8 @@ class Episode(BaseModel):
     tree: Tree = Tree()
     ran: int = 0
     failed: list[str] = []
+    session: str = ""
+    checks: tuple[Check, ...] = ()
 
 
 Episodes = dict[str, Episode]  # by a key of session and command

@@ -193,7 +193,7 @@ def before_tool(client: Client, event: HookEvent, name: str, session: HookSessio
     A change that a tool was about to make counts as made where something passes later.
     """
     command = parsed_line(event.command).text
-    is_waiting = bool(command) and command_runs.is_waiting(client, key_of(client, event, name))
+    is_waiting = bool(command) and command_runs.is_waiting(client, command_of(client, event, name))
     with client.reading(client.lexical) as snapshot:
         numbers = [*of_command(snapshot, command), *of_paths(snapshot, event)]
         records = snapshot.catalog.records(dict.fromkeys(numbers))
@@ -228,16 +228,16 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     if event.status == INTERRUPTED or (line.is_reader and event.command) or line.text.split()[:1] == ["graphmem"]:
         return Said()
     is_passed = outcome == "passed" and (is_sure or diagnose(event.text[-LOOKED_AT:]).outcome == "passed")
-    key = key_of(client, event, name)
+    command = command_of(client, event, name)
     if is_passed:
-        if not command_runs.is_waiting(client, key):
+        if not command_runs.is_waiting(client, command):
             return Said()
         found = session or HookSession(at=client.now())
         tally = Tally()
         tally.read_all(lines_of(event))
         occasion = command_runs.SeenRun("hook", event.command, event.session)
         run = command_runs.Pass(campaign_task(client), found.began, found.acted, tally, found.late, occasion)
-        return offered(command_runs.passed(client, key, run, lambda credit: waiting(client, name, credit)))
+        return offered(command_runs.passed(client, command, run, lambda credit: waiting(client, name, credit)))
     if outcome == "passed":
         return Said()
     tally = Tally()
@@ -254,7 +254,7 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
         shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not advises(hit)]
         log = log.model_copy(update={"results": shown})
         tests = command_runs.tested(client, tally, folder_of(client, event))
-        command_runs.failed(client, key, client.now(), event.status or 1, log, tests)
+        command_runs.failed(client, command, client.now(), event.status or 1, log, tests)
     return said
 
 
@@ -312,11 +312,11 @@ def campaign_task(client: Client) -> str | None:
         return f"task/{task.id}" if snapshot.catalog.known([f"task/{task.id}"]) else None
 
 
-def key_of(client: Client, event: HookEvent, name: str) -> str:
-    """Return what the runs of a command in a session share."""
+def command_of(client: Client, event: HookEvent, name: str) -> command_runs.RunCommand:
+    """Return the command of an event as its runs in the session settle each other."""
     line, folder = parsed_line(event.command), folder_of(client, event)
     words = [*line.variables, line.text]
-    return command_runs.key_of(client.layout.root, words, folder=folder, session=name, name=None)
+    return command_runs.run_command(client, words, " ".join(words), folder=folder, session=name, name=None)
 
 
 def folder_of(client: Client, event: HookEvent) -> Path:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.logs.check import CheckCommand, are_same, checks, commands
+from graphmem.logs.check import CheckCommand, are_same, checks, commands, settles
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_the_checks_of_a_command_line(command: str, names: list[str]) -> None:
 
 def test_targets_and_filters_are_read() -> None:
     (found,) = checks("cd api && pytest -q tests/test_a.py::TestX::test_y -k 'slow' --maxfail 1 --tb=short ./lib/")
-    assert found == CheckCommand("pytest", ("api/tests/test_a.py", "api/lib"), ("test_y", "slow"))
+    assert found == CheckCommand("pytest", ("api/tests/test_a.py", "api/lib"), ("test_y", "slow"), folder="api")
     (found,) = checks("go test -tags=integration ./cmd/... -run=TestX -count 1")
-    assert found == CheckCommand("go test", ("cmd",), ("TestX",))
+    assert found == CheckCommand("go test", ("cmd",), ("TestX",), ("-tags=integration",))
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,37 @@ def test_targets_and_filters_are_read() -> None:
 )
 def test_a_pass_ends_the_failure_of_the_same_check(failed: str, passed: str, output: str, is_same: bool) -> None:
     assert are_same(checks(failed)[0], checks(passed)[0], output) is is_same
+
+
+@pytest.mark.parametrize(
+    ("failed", "passed", "tests", "is_settled"),
+    [
+        ("pytest tests/a.py", "pytest", [], True),
+        ("pytest tests/a.py -k login", "pytest -x --tb=short tests", [], True),
+        ("cd api && pytest tests", "cd api && pytest", [], True),
+        ("cd api && pytest", "cd web && pytest", [], False),
+        ("go test ./cart/...", "go test -v ./...", [], True),
+        ("go test ./...", "go test ./cart", [], False),
+        ("uv run pytest tests/a.py::test_x", "pytest tests/a.py", [], True),
+        ("npx vitest run src/a.test.ts", "npx vitest run", [], True),
+        ("pytest", "pytest tests/a.py", ["tests/a.py::test_x"], True),
+        ("pytest", "pytest tests/a.py::test_x", ["tests/a.py::test_x"], True),
+        ("pytest", "pytest tests/a.py::test_y", ["tests/a.py::test_x"], False),
+        ("pytest", "pytest tests/b.py", ["tests/a.py::test_x"], False),
+        ("pytest", "pytest tests/a.py", ["tests/a.py::test_x", "tests/b.py::test_y"], False),
+        ("pytest -m slow", "pytest", [], False),
+        ("cargo test -p cart", "cargo test -p shop", [], False),
+        ("npm run lint", "npm run lint -- --fix", [], False),
+        ("make -C cart test", "make -C shop test", [], False),
+        ("python manage.py test cart", "python manage.py test shop", [], False),
+        ("bash ci.sh cart", "bash ci.sh shop", [], False),
+        ("pytest tests/abc.py", "pytest tests/a", [], False),
+    ],
+)
+def test_a_pass_settles_a_failure_where_it_looked_at_all_that_failed(
+    failed: str, passed: str, tests: list[str], is_settled: bool
+) -> None:
+    assert settles(checks(passed)[0], checks(failed)[0], tests) is is_settled
 
 
 def test_formatters_are_known() -> None:

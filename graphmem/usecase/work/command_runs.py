@@ -1,13 +1,15 @@
 """
 Ran: what a run of a command teaches, without a model (docs/guides/running-tests.md).
 
-A run that fails begins an episode of its command in a session; a run that passes ends it. What was shown in between and
+A run that fails begins an episode of its command in a session; a run that passes ends it, also one of another command
+that looks at all that the failing one looked at. What was shown in between and
 may have fixed a failure is then reported as having helped, once an episode, if anything changed in between that could
 have fixed it. The log is read, and episodes are changed under a lock of their own, while the lock of the store is not
 held.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -19,6 +21,8 @@ from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.errors import Locked
+from graphmem.logs.check import CheckCommand, checks, settles
+from graphmem.logs.command_line import CommandLine, parsed_line
 from graphmem.logs.diagnosis import statement
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.machine.hook_sessions import Credit
@@ -52,6 +56,25 @@ class SeenRun:
 
 
 @dataclass(frozen=True)
+class RunCommand:
+    """What was run in a session: the key of its episode, a hash of the session, and what it checks in the project."""
+
+    key: str
+    session: str
+    checks: tuple[CheckCommand, ...] = ()
+
+    def settled(self, episodes: Episodes) -> dict[str, Episode]:
+        """Return the episodes that a pass of it may end, by their keys, the latest last."""
+        found = {key: one for key, one in episodes.items() if key == self.key or self.covers(one)}
+        return dict(sorted(found.items(), key=lambda item: item[1].at))
+
+    def covers(self, one: Episode) -> bool:
+        """Return whether it looks at all that an episode's command looked at, or at the tests that failed there."""
+        failed = [CheckCommand(*check) for check in one.checks if one.session == self.session]
+        return bool(failed) and all(any(settles(mine, other, one.failed) for mine in self.checks) for other in failed)
+
+
+@dataclass(frozen=True)
 class Pass:
     """
     A run that passed.
@@ -73,6 +96,7 @@ class Pass:
     seen: SeenRun = SeenRun("ran")
 
 
+HIDING = re.compile(r"\|\||;|\n|(?<![&|>])[&|](?!&)")  # after one of these a status says nothing of what was before
 Keep = Callable[[Credit], list[str]]  # keeps a credit, or writes it; returns what it counts for
 
 
@@ -80,13 +104,14 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
     """Take a run of a command: show what is known of its failure, or settle the failures before its pass."""
     status, now = request.status, client.now()
     folder = current_folder() / (request.folder or ".")
-    key = key_of(client.layout.root, request.command, folder=folder, session=request.session, name=request.name)
+    line = shlex.join(request.command)
+    command = run_command(client, request.command, line, folder=folder, session=request.session, name=request.name)
     tally = Tally()
     if status != 0:
         matched = match(client, tally.through(log), MatchRequest())
         matched = matched.model_copy(update={"candidates": for_agent(client, matched.candidates)})
-        return failed(client, key, now, status, matched, tested(client, tally, folder))
-    if not is_waiting(client, key):
+        return failed(client, command, now, status, matched, tested(client, tally, folder))
+    if not is_waiting(client, command):
         return Ran(status=status)
     tally.read_all(log)
 
@@ -94,13 +119,13 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
         with client.writing() as writing:
             return write_credits(writing, [credit])
 
-    seen = SeenRun("ran", shlex.join(request.command), request.session)
-    return passed(client, key, Pass(request.task, request.began, tally=tally, seen=seen), write)
+    seen = SeenRun("ran", line, request.session)
+    return passed(client, command, Pass(request.task, request.began, tally=tally, seen=seen), write)
 
 
-def is_waiting(client: Client, key: str) -> bool:
-    """Return whether a run failed that a pass would settle."""
-    return key in read(client.layout.runs, client.now(), client.notify_once)
+def is_waiting(client: Client, command: RunCommand) -> bool:
+    """Return whether a run failed that a pass of a command would settle."""
+    return bool(command.settled(read(client.layout.runs, client.now(), client.notify_once)))
 
 
 def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episodes]:
@@ -108,14 +133,15 @@ def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episode
     return changing(client.layout.runs, client.local / "runs.lock", client.lock_timeout_s, now, client.notify_once)
 
 
-def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog, tests: Tally) -> Ran:
+def failed(client: Client, command: RunCommand, now: datetime, status: int, log: MatchedLog, tests: Tally) -> Ran:
     """Begin an episode, or go on with it: keep what is shown, what is not known, and how the project is."""
     known = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
     counted = [hit for hit in known if hit.store == "project"]  # what is kept is in the folder of the project
     shown = {hit.record.key_ref: remedies(hit) for hit in counted}
     lines = {hit.record.key_ref: kept_question(unexposed(client, "log", hit.text)) for hit in counted}
     unknown = unexposed(client, "log", [] if known else offers(log, tests))
-    before = Episode(id=client.new_id(), at=now)
+    key, before = command.key, Episode(id=client.new_id(), at=now)
+    checks = tuple(CheckCommand(*unexposed(client, "command", [*check])) for check in command.checks)
     tree = tree_of(client.layout.root)
     try:
         with episodes_of(client, now) as episodes:
@@ -132,6 +158,8 @@ def failed(client: Client, key: str, now: datetime, status: int, log: MatchedLog
                     tree=tree,
                     ran=max(before.ran, tests.ran or 0),
                     failed=tests.failed,
+                    session=command.session,
+                    checks=checks,
                 )
     except (OSError, Locked) as error:  # what is known is shown all the same
         why = error.strerror if isinstance(error, OSError) else error.message
@@ -173,10 +201,31 @@ def is_gone(root: Path, test: str) -> bool:
     return bool(name) and path.endswith(".py") and not is_tested(source, name.partition("[")[0])
 
 
-def key_of(root: Path, command: Sequence[str], *, folder: Path, session: str | None, name: str | None) -> str:
-    """Return what runs that settle each other share: the session, and a name, or the words and where they were run."""
+def run_command(
+    client: Client, words: Sequence[str], text: str, *, folder: Path, session: str | None, name: str | None
+) -> RunCommand:
+    """
+    Return a command as its runs settle each other: by session, and a name, or the words and where they were run.
+
+    Args:
+        words: of the command; text: it as a line for a shell.
+        folder: where it was run.
+        name: of the command, where its runs have one: then only runs of this name are of it.
+    """
+    root, of_session = client.layout.root, run_key(session)
+    if name:
+        return RunCommand(run_key(session, name), of_session)
     place = str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
-    return run_key(session, name) if name else run_key(session, place, *command)
+    line = parsed_line(text)
+    found = () if HIDING.search(line.text) else checks(line.text)
+    return RunCommand(run_key(session, place, *words), of_session, tuple(placed(one, place, line) for one in found))
+
+
+def placed(check: CheckCommand, place: str, line: CommandLine) -> CheckCommand:
+    """Return a check that was run in a folder of the project with its paths below the project, and its variables."""
+    targets = tuple(os.path.normpath(os.path.join(place, target)) for target in check.targets)
+    folder = os.path.normpath(os.path.join(place, check.folder))
+    return check._replace(targets=targets, folder=folder, options=(*check.options, *line.variables))
 
 
 def is_counted(hit: Matched) -> bool:
@@ -190,16 +239,18 @@ def remedies(hit: Matched) -> list[str]:
     return (own + [found.record.key_ref for found in hit.solved_by])[:1]
 
 
-def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
-    """End an episode: report what helped, and return what is left to be recorded."""
+def passed(client: Client, command: RunCommand, run: Pass, keep: Keep) -> Ran:
+    """End the episodes that a pass settles: report what helped, and return what is left to be recorded."""
     with episodes_of(client, client.now()) as episodes:
-        episode = episodes.get(key)
-        if episode is None:  # another run passed meanwhile
+        found = command.settled(episodes)
+        ran = {key: one.ran if key == command.key else len(one.failed) for key, one in found.items()}
+        whys = {key: not_passed(client, one, ran[key], run.tally) for key, one in found.items()}
+        if (own := whys.get(command.key)) or not found:  # without any, another run passed meanwhile
+            return Ran(status=0, no_pass=own)
+        ended = [episodes.pop(key) for key, why in whys.items() if why is None]
+        if not ended:
             return Ran(status=0)
-        gone = [f"{test} is gone or tests nothing" for test in episode.failed if is_gone(client.layout.root, test)]
-        if why := no_pass(episode.ran, run.tally) or next(iter(gone), None):
-            return Ran(status=0, no_pass=why)
-        del episodes[key]
+        episode = united(ended)
         if not has_cause(client, episode, run):
             return flaky(client, episode)
         failed = without_help(client, episode)
@@ -218,6 +269,25 @@ def passed(client: Client, key: str, run: Pass, keep: Keep) -> Ran:
         )
     offer(client, episode, run.seen, unknown)
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
+
+
+def not_passed(client: Client, episode: Episode, ran: int, tally: Tally) -> str | None:
+    """Return why a pass says nothing of what failed in an episode: fewer tests than ``ran`` did, or one is gone."""
+    gone = (f"{test} is gone or tests nothing" for test in episode.failed if is_gone(client.layout.root, test))
+    return no_pass(ran, tally) or next(gone, None)
+
+
+def united(episodes: Sequence[Episode]) -> Episode:
+    """Return several episodes that one pass ends as one: what was shown in each, and the project as it was last."""
+    *_, last = episodes
+    return last.model_copy(
+        update={
+            "since": min(one.since or one.at for one in episodes),
+            "shown": {ref: refs for one in episodes for ref, refs in one.shown.items()},
+            "lines": {ref: line for one in episodes for ref, line in one.lines.items()},
+            "unknown": list(dict.fromkeys(text for one in episodes for text in one.unknown))[:OFFERED_ERRORS],
+        }
+    )
 
 
 def without_help(client: Client, episode: Episode) -> set[str]:

@@ -12,6 +12,7 @@ from graphmem import Memory, Unavailable
 from graphmem.constants import OFFERED_ERRORS, RUN_DAYS, RUNS_BYTES
 from graphmem.contract.command_runs import Ran
 from graphmem.system.lock import locked
+from graphmem.usecase.work.command_runs import run_command
 from tests.forked import processes
 from tests.sample import Clock, data, open_memory
 
@@ -82,6 +83,48 @@ def test_sessions_commands_and_folders_do_not_mix(known: Memory, tmp_path: Path)
     assert known.ran(["make"], status=0, session="ann").helped == []
     assert known.ran(TESTS, status=0, session="ann", folder=tmp_path / "sub").helped == []
     assert passes(known, session="ann").helped
+
+
+def run(memory: Memory, line: str, *, log: str | None = None, **options: Any) -> Ran:
+    given: dict[str, Any] = {"log": log.encode().split(b"\n")} if log else {}
+    return memory.ran(line.split(), status=1 if log else 0, **given, **options)
+
+
+def test_a_pass_of_a_command_that_looks_at_more_settles_what_failed(known: Memory, tmp_path: Path) -> None:
+    run(known, "pytest tests/test_port.py -x", log=PORT, session="ann")
+    edit(known)
+    assert run(known, "pytest tests/test_shop.py", session="ann").helped == []
+    assert run(known, "pytest -m slow", session="ann").helped == []
+    assert run(known, "pytest", session="bob").helped == []
+    assert run(known, "pytest", session="ann", folder=tmp_path / "web").helped == []
+    assert run(known, "pytest -q", session="ann").helped == ["failure/port"]
+    assert run(known, "pytest tests/test_port.py -x", session="ann") == Ran(status=0)  # it was settled
+
+
+def test_one_pass_settles_all_that_it_looks_at_with_one_report(known: Memory) -> None:
+    run(known, "go test ./shop", log=PORT)
+    run(known, "go test ./...", log=f"{PORT}\n{UNKNOWN}")
+    edit(known)
+    found = run(known, "go test ./...")
+    assert (found.helped, found.no_pass) == (["failure/port"], None)
+    assert run(known, "go test ./shop") == Ran(status=0)
+    assert helped(known, "port") == 1
+
+
+def test_a_narrower_pass_settles_the_tests_that_failed_and_no_others(known: Memory, tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_a.py").write_text("def test_x():\n    assert shop()\n")
+    log = f"{PORT}\nFAILED tests/test_a.py::test_x - OSError\n=== 1 failed, 8 passed in 1.2s ==="
+    for line in ("pytest tests/test_b.py", "pytest tests/test_a.py::test_y", "pytest tests/test_a.py"):
+        run(known, "pytest", log=log, folder=tmp_path)
+        edit(known)
+        assert bool(run(known, line, folder=tmp_path).helped) is (line == "pytest tests/test_a.py"), line
+
+
+@pytest.mark.parametrize("line", ["ruff check; pytest", "ruff check || pytest", "ruff check | grep x && pytest"])
+def test_where_a_status_is_hidden_no_other_command_is_settled(known: Memory, line: str) -> None:
+    command = run_command(known.client, [line], line, folder=Path(), session=None, name=None)
+    assert command.checks == ()
 
 
 def test_runs_of_one_name_settle_each_other(known: Memory) -> None:
