@@ -22,7 +22,7 @@ from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
 from graphmem.errors import Locked
 from graphmem.logs.check import CheckCommand, checks, settles
-from graphmem.logs.command_line import CommandLine, parsed_line
+from graphmem.logs.command_line import parsed_line
 from graphmem.logs.diagnosis import statement
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.machine.hook_sessions import Credit
@@ -41,6 +41,7 @@ from graphmem.usecase.retrieval.query import same_problems
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.retrieval.two_stores import match
 from graphmem.usecase.work.causes import changed_files, is_changed, tree_of
+from graphmem.usecase.work.scripts import script_of
 from graphmem.usecase.writing.candidates import for_agent, queue_of
 from graphmem.usecase.writing.candidates import keep as keep_candidates
 from graphmem.usecase.writing.screening import unexposed
@@ -217,15 +218,24 @@ def run_command(
         return RunCommand(run_key(session, name), of_session)
     place = str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
     line = parsed_line(text)
-    found = () if HIDING.search(line.text) else checks(line.text)
-    return RunCommand(run_key(session, place, *words), of_session, tuple(placed(one, place, line) for one in found))
+    found = [
+        one
+        for named in checks_in(line.text, place, line.variables)
+        for one in checks_in(script_of(root, named) or "", named.folder, line.variables) or [named]
+    ]
+    return RunCommand(run_key(session, place, *words), of_session, tuple(found))
 
 
-def placed(check: CheckCommand, place: str, line: CommandLine) -> CheckCommand:
+def checks_in(text: str, place: str, variables: Sequence[str]) -> list[CheckCommand]:
+    """Return the checks of a command line that is run in a folder of the project; none where a status may be hidden."""
+    return [] if HIDING.search(text) else [placed(check, place, variables) for check in checks(text)]
+
+
+def placed(check: CheckCommand, place: str, variables: Sequence[str]) -> CheckCommand:
     """Return a check that was run in a folder of the project with its paths below the project, and its variables."""
     targets = tuple(os.path.normpath(os.path.join(place, target)) for target in check.targets)
     folder = os.path.normpath(os.path.join(place, check.folder))
-    return check._replace(targets=targets, folder=folder, options=(*check.options, *line.variables))
+    return check._replace(targets=targets, folder=folder, options=(*check.options, *variables))
 
 
 def is_counted(hit: Matched) -> bool:

@@ -127,6 +127,45 @@ def test_where_a_status_is_hidden_no_other_command_is_settled(known: Memory, lin
     assert command.checks == ()
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "line", "runs"),
+    [
+        ("package.json", '{"scripts": {"test": "vitest run"}}', "npm test", "vitest"),
+        ("package.json", '{"scripts": {"lint": "eslint src && tsc"}}', "pnpm run lint", "eslint src, tsc"),
+        ("package.json", '{"scripts": {"lint": "eslint src", "prelint": "x"}}', "npm run lint", "npm lint"),
+        ("package.json", '{"scripts": {"lint": "eslint src; tsc"}}', "npm run lint", "npm lint"),
+        ("package.json", '{"scripts": {"lint": "eslint src"}}', "npm run lint -- --fix", "npm lint"),
+        ("package.json", '{"scripts": 7}', "npm run lint", "npm lint"),
+        ("package.json", "[" * 100_000, "npm run lint", "npm lint"),
+        ("Makefile", "all: test\n\ntest:  # all\n\t@go vet .\n\tgo test ./cart\n", "make test", "go vet, go test cart"),
+        ("Makefile", "test:\n\tgo vet ./...\n\t-go test ./cart\n", "make test", "make test"),
+        ("Makefile", "test: lint\n\tgo test ./...\n", "make test", "make test"),
+        ("Makefile", "test:\n\t$(GO) test ./...\n", "make test", "make test"),
+        ("justfile", "check:\n    ruff check .\n    mypy\n", "just check", "ruff check, mypy"),
+        ("justfile", "check:\n    {{python}} -m mypy\n", "just check", "just check"),
+    ],
+)  # fmt: skip
+def test_a_script_of_the_project_is_what_it_runs(
+    memory: Memory, tmp_path: Path, file: str, text: str, line: str, runs: str
+) -> None:
+    (tmp_path / file).write_text(text)
+    command = run_command(memory.client, [line], line, folder=tmp_path, session=None, name=None)
+    assert (
+        ", ".join(" ".join([check.name, *(one for one in check.targets if one != ".")]) for check in command.checks)
+        == runs
+    )
+
+
+def test_a_script_behind_a_link_is_not_read(
+    memory: Memory, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "Makefile"
+    outside.write_text("test:\n\tgo test ./...\n")
+    (tmp_path / "Makefile").symlink_to(outside)
+    command = run_command(memory.client, ["make", "test"], "make test", folder=tmp_path, session=None, name=None)
+    assert [check.name for check in command.checks] == ["make test"]
+
+
 def test_runs_of_one_name_settle_each_other(known: Memory) -> None:
     fails(known, name="tests")
     assert passes(known).helped == []
