@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from graphmem.logs.diagnosis import statement
 from graphmem.model.candidate import (
     EDIT_CHARACTERS,
     FAILED_BYTES,
@@ -16,9 +17,9 @@ from graphmem.model.candidate import (
     digest,
 )
 from graphmem.model.transcript import FileEdit, RanCommand
-from graphmem.rules.fix_pairs import FixPair, OpenProblem
+from graphmem.rules.fix_pairs import FixPair, OpenProblem, is_file
 from graphmem.rules.problem import RunProblem, problem_in
-from graphmem.rules.worth import OF_SORT, worth_of
+from graphmem.rules.worth import ENVIRONMENT, OF_SORT, worth_of
 
 SENTENCE = 300  # characters of the sentence of an agent that becomes an insight
 SHORTEST = 20  # characters of one that says anything
@@ -28,25 +29,27 @@ SUBJECT = re.compile(
     r"git commit\b[^\n]*?-m\s*(?:\"\$\(cat <<'?EOF'?\s*\n(?P<doc>[^\n]+)|\"(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))"
 )
 ENDS = re.compile(r"(?<=[.!?:])\s+|\n+")
-WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
-COMMON = frozenset(
-    "that this with from have been will should would could there their then than when what which these those"
-    " into also only"
-    " just need needs needed make makes sure error errors fail fails failed failing test tests line lines file"
-    " files code"
-    " function return returns value values type types call calls called using used update updated change"
-    " changed fixed".split()
-)
+OF_TOOL = re.compile(r"[\[(]([\w/-]+)[\])]$")  # the rule or tool that a linter puts behind what it says
+QUOTED = re.compile(r"['\"`]([\w-]+)['\"`]")
+OF_CODE = ("rule", "compiler")  # sorts of problems that name the line they are about
+SHORTEST_CODE = 8  # characters of a line of code by which an edit is found
+SHORTEST_NAME = 3  # letters of a name by which an edit is found
 PLANS = re.compile(
     r"^(?:let me|now|i'll|i will|i need to|next|first|good|great|perfect|excellent|ok|done|all )\b", re.IGNORECASE
 )
 SAYS_WHY = re.compile(
-    r"\b(?:because|since|so that|was|were|wasn't|isn't|doesn't|didn't|must|should|needs?|requires?|expects?"
-    r"|instead|missing"
-    r"|the (?:issue|problem|cause|error|bug|fix|linter|test|reason)|can't|cannot|not|never|only|already)\b",
+    r"\b(?:because|since|so that|instead of|requires?|expects?|must|needs? to be|has to|used to"
+    r"|the (?:issue|problem|cause|bug) (?:is|was))\b"
+    r"|^(?:I(?:'ve| have)? )?(?:added|replaced|renamed|removed|moved|fixed|changed|switched|set|used|wrapped|pinned"
+    r"|bumped|upgraded|downgraded|installed|updated|made|converted|extracted|dropped|split|inlined|passed|marked"
+    r"|imported|declared|returned)\b",
     re.IGNORECASE,
 )
-IMPORT = re.compile(r"^\s*(?:import|from|use|using|#include|require|package|\"[\w./-]+\"|[)(}{]|//)")
+LEFT = re.compile(
+    r"\b(?:pre-?existing|unrelated|ignore|skip|can(?:no|['’])t|left as|not (?:my|our)|already (?:there|failing))\b",
+    re.IGNORECASE,
+)
+LISTS = re.compile(r"[;,]|\band\b|\s[+&]\s", re.IGNORECASE)  # in the subject of a commit
 MOST_FILES = 8  # that a failure names
 OPEN_IN = 3  # sessions that left a problem without a pass, from which it is a candidate without a fix
 FLAKY_IN = 2  # passes that needed nothing, from which a failure is a candidate that comes and goes
@@ -238,88 +241,133 @@ def within(edits: Iterable[CandidateEdit]) -> Iterator[CandidateEdit]:
 
 def insight_of(pair: FixPair, root: str) -> str:
     """
-    Return what fixed a problem, in words: of the commit or of the agent where they name it, else the edit itself.
+    Return what fixed a problem, in words; empty where nothing says which of the changes did.
 
-    Empty where nothing was edited and no command says what was done.
+    The change decides: an edit, or what was installed or set. A sentence of the agent only stands beside it.
     """
     if pair.problem.sort == "usage":
         return f"call it so: {' '.join(pair.passed.command.split())[:SENTENCE]}"
-    telling = telling_words(pair)
-    if (subject := subject_of(pair.acts)) and names(subject, telling):
-        return subject
+    change = edit_of(pair, root) or act_text(pair.acts) or subject_of(pair)
+    reason = reason_of(pair) if change else ""
+    return f"{change}; {reason}" if reason else change
+
+
+def edit_of(pair: FixPair, root: str) -> str:
+    """Return the edit that fixed the problem of a pair, in words; empty without one."""
+    there = [edit for edit in pair.edits if is_file(edit.file, pair.problem.file)]
+    edits = [(evidence_edit(edit, root), edit.removed) for edit in there or pair.edits]
+    is_alone = len(there) == 1 and pair.problem.sort in OF_CODE
+    return edit_text(edits, pair.problem, code_below(pair), is_alone=is_alone)
+
+
+def edit_text(edits: Sequence[tuple[CandidateEdit, str]], problem: RunProblem, line: str, *, is_alone: bool) -> str:
+    """
+    Return the edit that fixed a problem, in words; empty without one.
+
+    It is at the line of code that the output shows, or names the rule, or a name of the message.
+
+    Args:
+        edits: each with the text that was there, also what it leaves as it is.
+        line: of code, as the output shows it; empty without one.
+        is_alone: there is one edit, at the file that the problem is about.
+    """
+    wanted, fits = names_of(problem), []
+    for place, (edit, before) in enumerate(edits):
+        changed = f"{edit.removed}\n{edit.added}"
+        is_at_line = bool(line) and line in " ".join(before.split())
+        is_named = is_rule_in(problem, changed), any(is_word(name, changed) for name in wanted)
+        is_small = bool(before) or edit.added.count("\n") < LINES  # else it is a new file
+        if changed.strip() and (is_at_line or any(is_named) or (is_alone and is_small)):
+            fits.append((is_at_line, *is_named, -len(changed), -place))
+    if not fits:
+        return ""
+    edit = edits[-max(fits)[-1]][0]
+    removed, added = shown(edit.removed), shown(edit.added)
+    if removed and added:
+        return f"in {edit.file}: {removed} → {added}"
+    return f"in {edit.file}: {added} is added" if added else f"in {edit.file}: {removed} is taken out"
+
+
+def names_of(problem: RunProblem) -> frozenset[str]:
+    """Return the names that the message of a problem tells, without folders and modules, and that of its test."""
+    said = [
+        word
+        for one in statement(problem.text)
+        for piece in one.said.pieces
+        if piece.is_name
+        for word in {piece.text, *piece.text.split()}
+        if word.strip(":,.").casefold() not in one.said.template.split()
+    ]
+    names = {
+        word.strip("`'\"():,").replace("\\", "/").rpartition("/")[2] for word in (*said, problem.test.partition("/")[0])
+    }
+    parts = {name.rpartition(".")[2] for name in names}
+    quoted = frozenset(QUOTED.findall(problem.text))
+    is_sure = problem.sort == "compiler"  # what it names is a name, also a plain word
+    return frozenset(
+        name
+        for name in names | {part for part in parts if not part.islower()}
+        if len(name) >= SHORTEST_NAME and (is_sure or name in quoted or not (name.isalpha() and name.islower()))
+    )
+
+
+def is_rule_in(problem: RunProblem, text: str) -> bool:
+    """Return whether a text names the rule of a problem, or the tool that has it."""
+    of_tool = OF_TOOL.search(problem.text)
+    rules = (problem.rule, problem.tool, of_tool[1] if of_tool else "")
+    return problem.sort == "rule" and any(is_word(name, text) for name in rules if name)
+
+
+def is_word(name: str, text: str) -> bool:
+    """Return whether a text has a name as a whole."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def reason_of(pair: FixPair) -> str:
+    """
+    Return the sentence of the agent that says what was done about a problem, or why; empty without one.
+
+    It names the rule or a name of the message, and no other problem of the same run, which it may be about as well.
+    """
+    wanted = names_of(pair.problem)
+    others = frozenset[str]().union(*map(names_of, pair.beside)) - wanted
     for text in reversed(pair.said):
         for sentence in reversed(ENDS.split(text)):
             plain = " ".join(sentence.split()).strip("*# `-")
-            if SHORTEST <= len(plain) <= SENTENCE and is_reason(plain) and names(plain, telling):
+            is_about = is_rule_in(pair.problem, plain) or any(is_word(name, plain) for name in wanted)
+            is_of_other = any(is_rule_in(one, plain) for one in pair.beside) or any(
+                is_word(name, plain) for name in others
+            )
+            if SHORTEST <= len(plain) <= SENTENCE and is_about and not is_of_other and is_reason(plain):
                 return plain
-    about = words_of(pair.problem.text) | words_of(code_below(pair))
-    return edit_text([evidence_edit(edit, root) for edit in pair.edits], about) or act_text(pair.acts)
+    return ""
 
 
 def is_reason(sentence: str) -> bool:
-    """Return whether a sentence says what was wrong, not what comes next."""
-    return SAYS_WHY.search(sentence) is not None and not PLANS.match(sentence) and not sentence.endswith(":")
+    """Return whether a sentence says what was done or why, not what comes next or was left as it is."""
+    is_left = PLANS.match(sentence) or LEFT.search(sentence) or sentence.endswith((":", "?"))
+    return not is_left and SAYS_WHY.search(sentence) is not None
 
 
-def telling_words(pair: FixPair) -> frozenset[str]:
-    """Return the words of a problem and its edits that other texts lack."""
-    texts = [pair.problem.text, pair.problem.rule, pair.problem.tool]
-    for edit in pair.edits[:MOST_EDITS]:
-        texts += changed_lines(edit)
-    return frozenset().union(*map(words_of, texts))
-
-
-def names(sentence: str, telling: frozenset[str]) -> bool:
-    """Return whether a sentence names something of a problem or of its edit."""
-    return not telling.isdisjoint(word.casefold() for word in WORD.findall(sentence))
-
-
-def subject_of(acts: Iterable[RanCommand]) -> str:
-    """Return the subject of the commit that took edits in; empty if none did."""
-    for act in acts:
+def subject_of(pair: FixPair) -> str:
+    """Return the subject of the commit that took edits in, where it names the problem and lists nothing else."""
+    for act in pair.acts:
         if act.commit and (found := SUBJECT.search(act.command)):
-            return (found["doc"] or found["double"] or found["single"] or "").strip()[:SENTENCE]
+            subject = (found["doc"] or found["double"] or found["single"] or "").strip()[:SENTENCE]
+            is_about = is_rule_in(pair.problem, subject) or any(
+                is_word(name, subject) for name in names_of(pair.problem)
+            )
+            return subject if is_about and not LISTS.search(subject) else ""
     return ""
-
-
-def edit_text(edits: Iterable[CandidateEdit], about: frozenset[str]) -> str:
-    """
-    Return the edit that is most about a problem, in words; empty without any.
-
-    Args:
-        about: the words of the problem.
-    """
-    sides = sorted(
-        edits,
-        key=lambda one: (
-            is_only_imports(one.removed, one.added),
-            -len(about & words_of(one.removed)),
-            len(one.removed) + len(one.added),
-        ),
-    )
-    for edit in sides:
-        before, after = shown(edit.removed), shown(edit.added)
-        if before and after:
-            return f"in {edit.file}: {before} → {after}"
-        if before or after:
-            return f"in {edit.file}: {after} is added" if after else f"in {edit.file}: {before} is taken out"
-    return ""
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text that tell it from others."""
-    return frozenset(word.casefold() for word in WORD.findall(text[:EDIT_CHARACTERS])) - COMMON
 
 
 def code_below(pair: FixPair) -> str:
-    """Return the line of code that an output shows below a diagnostic."""
+    """Return the line of code that an output shows below a diagnostic, its blanks as one; empty without one."""
+    if pair.problem.sort not in OF_CODE:
+        return ""
     _, found, rest = pair.failed.output.partition(pair.problem.text[:LINE])
-    return "\n".join(rest.splitlines()[1:2]) if found else ""
-
-
-def is_only_imports(removed: str, added: str) -> bool:
-    """Return whether an edit changes what a file imports, and nothing else."""
-    return all(IMPORT.match(line) for line in [*removed.splitlines(), *added.splitlines()] if line.strip())
+    line = " ".join("\n".join(rest.splitlines()[1:2]).split()) if found else ""
+    return line if len(line) >= SHORTEST_CODE else ""
 
 
 def shown(text: str) -> str:
@@ -329,5 +377,6 @@ def shown(text: str) -> str:
 
 
 def act_text(acts: Sequence[RanCommand]) -> str:
-    """Return the last command that changed something, in words; empty without any."""
-    return f"run: {' '.join(acts[-1].command.split())[:SENTENCE]}" if acts else ""
+    """Return the last command that installed or set something, in words; empty without any."""
+    found = [act for act in acts if ENVIRONMENT.search(act.command)]
+    return f"run: {' '.join(found[-1].command.split())[:SENTENCE]}" if found else ""

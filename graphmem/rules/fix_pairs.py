@@ -53,7 +53,7 @@ class FixPair:
         acts: commands that may have changed something.
         said: what the agent wrote between the last change and the pass, the latest last.
         runs: runs that reported it.
-        together: how many problems the same run reported.
+        beside: the other problems of the same run that the pass ends.
     """
 
     problem: RunProblem
@@ -66,7 +66,7 @@ class FixPair:
     said: tuple[str, ...]
     asked: str
     runs: int
-    together: int
+    beside: tuple[RunProblem, ...]
     before: str  # the last commit that the session made before it failed
 
     @property
@@ -135,7 +135,7 @@ class SessionReader:
         for called_as, _, wrong, failed in recent:
             if called_as == name and failed.command != event.command:
                 check = CheckCommand(name, (), ())
-                yield FixPair(wrong, check, failed, event, False, (), (event,), (), self.asked, 1, 1, self.commit)
+                yield FixPair(wrong, check, failed, event, False, (), (event,), (), self.asked, 1, (), self.commit)
 
     def fail(self, event: RanCommand, found: tuple[CheckCommand, ...], *, is_hidden: bool) -> None:
         """Take a check that failed."""
@@ -161,9 +161,12 @@ class SessionReader:
         self.open = [one for one in self.open if one not in ended]
         acts = [act for act in self.acts if isinstance(act, FileEdit)]
         for one in (one for one in ended if not is_taken_out(one, acts)):
-            yield self.pair(one, event, sum(other.failed.number == one.failed.number for other in ended))
+            same_run = (
+                other.problem for other in ended if other.failed.number == one.failed.number and other is not one
+            )
+            yield self.pair(one, event, tuple(same_run))
 
-    def pair(self, one: OpenProblem, event: RanCommand, together: int) -> FixPair:
+    def pair(self, one: OpenProblem, event: RanCommand, beside: tuple[RunProblem, ...]) -> FixPair:
         """Return a problem with what was changed since."""
         until = one.absent if one.absent is not None else event.number
         within = [act for act in self.acts if one.failed.number < act.number < until]
@@ -185,7 +188,7 @@ class SessionReader:
             tuple(said),
             self.asked,
             one.runs,
-            together,
+            beside,
             one.commit,
         )
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from graphmem.model.candidate import Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.model.commit import CommitMessage
-from graphmem.rules.draft import MOST_FILES, edit_text, keys_of, within, words_of
-from graphmem.rules.problem import RunProblem, is_of_code, quoted_problems
+from graphmem.rules.draft import MOST_FILES, edit_text, keys_of, within
+from graphmem.rules.problem import RunProblem, is_of_code, problem_in, quoted_problems
 from graphmem.rules.worth import of_settings
 
 MESSAGE = 20_000  # characters of a message that are read
@@ -248,7 +248,7 @@ def quoted_fix(commit: CommitMessage, problem: RunProblem, edits: Sequence[Candi
 def fixed(commit: CommitMessage, trigger: str, edits: Sequence[CandidateEdit]) -> Candidate:
     """Return the candidate that a commit is which fixes something: its subject, and what it changed."""
     origin, files = f"git:{commit.hash[:12]}", list(dict.fromkeys(edit.file for edit in edits))
-    change = edit_text(edits, words_of(trigger))
+    change = edit_text([(edit, edit.removed) for edit in edits], problem_in(trigger), "", is_alone=len(edits) == 1)
     evidence = occasion_of(commit, edits)
     return Candidate(
         id=candidate_id(f"fix {trigger}".casefold()),

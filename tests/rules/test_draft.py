@@ -60,25 +60,73 @@ def test_a_pair_becomes_a_failure_and_a_pattern_with_its_evidence() -> None:
     assert found.worth >= 0.7
 
 
-def test_the_words_of_the_agent_come_before_the_edit_where_they_say_why() -> None:
-    change = edit("return nil, cleanup()", "return err, cleanup()")
-    why = Message("", 0, "agent", "Now let me look.\nThe cleanup() error must not be dropped. Running lint:")
-    assert insight(change, why) == "The cleanup() error must not be dropped."
-    plan = Message("", 0, "agent", "Let me fix the cleanup error because it was dropped.")
-    assert insight(change, plan) == "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
+CHANGE = edit("return nil, cleanup()", "return err, cleanup()")
+CHANGED = "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
 
 
-def test_the_subject_of_the_commit_comes_first_where_it_names_the_problem() -> None:
-    change = edit("return nil, cleanup()", "return err, cleanup()")
-    named = ran('git commit -m "return the error of cleanup()"', 0, commit="1a2b3c4")
-    assert insight(change, named) == "return the error of cleanup()"
-    other = ran("git commit -m 'add a page'", 0, commit="1a2b3c4")
-    assert insight(change, other) == "in src/a.go: `return nil, cleanup()` → `return err, cleanup()`"
-    document = ran(
-        "git commit -m \"$(cat <<'EOF'\nreturn the error of cleanup()\n\nmore\nEOF\n)\"", 0, commit="1a2b3c4"
+@pytest.mark.parametrize(
+    ("said", "is_taken"),
+    [
+        ("Now let me look.\nnilerr expects the error to be returned. Running lint:", True),
+        ("Replaced nil by the error, which nilerr asks for.", True),
+        ("The cleanup() error must not be dropped.", False),  # a name of the edit alone
+        ("Let me fix nilerr because it was dropped.", False),
+        ("The nilerr issue is pre-existing because of the merge.", False),
+        ("I see the nilerr lint errors.", False),
+        ("Should it be nilerr because of that?", False),
+    ],
+)
+def test_a_sentence_of_the_agent_stands_beside_the_edit_if_it_says_why_and_names_the_problem(
+    said: str, is_taken: bool
+) -> None:
+    found = str(insight(CHANGE, Message("", 0, "agent", said)))
+    assert found.startswith(CHANGED)
+    assert (found != CHANGED) is is_taken
+    assert insight(Message("", 0, "agent", said), ran("git stash", 0)) is None  # never in its place
+
+
+def test_a_sentence_that_names_two_problems_of_a_run_is_of_neither() -> None:
+    both = f"{LINT}\nsrc/a.go:9:1: G104: Errors unhandled (gosec)\n\tos.Remove(x)\n\t^"
+    said = Message("", 0, "agent", "nilerr and gosec are silenced because both must not fail the build.")
+    assert insight(CHANGE, said, output=both) == CHANGED
+
+
+def test_without_an_edit_that_fits_the_commit_is_named_if_it_is_about_the_problem_alone() -> None:
+    two = [edit("a = 1", "a = 2"), edit("b = 1", "b = 2")]
+    for subject, is_taken in (
+        ("satisfy nilerr", True),
+        ("add a page", False),
+        ("satisfy nilerr, add a page", False),
+        ("satisfy nilerr and add a page", False),
+    ):
+        found = insight(*two, ran(f'git commit -m "{subject}"', 0, commit="1a2b3c4"))
+        assert found == (subject if is_taken else None)
+    document = ran("git commit -m \"$(cat <<'EOF'\nsatisfy nilerr\n\nmore\nEOF\n)\"", 0, commit="1a2b3c4")
+    assert insight(*two, document) == "satisfy nilerr"
+    assert insight(CHANGE, document) == CHANGED
+    assert insight(*two, ran("git commit -F note", 0, commit="1a2b3c4")) is None
+
+
+def test_the_edit_that_names_the_rule_or_a_name_of_the_message_is_the_fix_also_where_it_only_adds() -> None:
+    directive = edit("// Run runs it", "// Run runs it\n//nolint:nilerr // the caller looks at it")
+    assert (
+        insight(edit("x = 1", "x = 2"), directive)
+        == "in src/a.go: `//nolint:nilerr // the caller looks at it` is added"
     )
-    assert insight(change, document) == "return the error of cleanup()"
-    assert str(insight(change, ran("git commit -F note", 0, commit="1a2b3c4"))).startswith("in src/a.go")
+    missing = "src/a.go:3:1: undefined: strings"
+    imports = edit('"os"', '"os"\n"strings"')
+    assert insight(edit("x = 1", "x = 2"), imports, output=missing) == 'in src/a.go: `"strings"` is added'
+    ts = "src/a.ts(3,1): error TS2304: Cannot find name 'loadConfig'."
+    wanted = edit("import { save } from './io'", "import { loadConfig, save } from './io'", "/p/src/a.ts")
+    assert str(insight(edit("x", "y", "/p/src/a.ts"), wanted, output=ts)).startswith("in src/a.ts: `import { save }")
+
+
+def test_where_no_edit_says_that_it_is_the_fix_there_is_no_text() -> None:
+    assert insight(edit("x = 1", "x = 2"), edit("y = 1", "y = 2")) is None
+    failed = "--- FAIL: TestCart (0.05s)\n    cart_test.go:12: expected 2 items, got 1\nFAIL"
+    assert insight(edit("x = 1", "x = 2", "/p/cart_test.go"), output=failed) is None  # of a test no place tells
+    new = edit("", 'package a\n\nimport "os"\n\nfunc A() {}\n')
+    assert insight(new) is None
 
 
 def test_the_edit_that_is_about_the_problem_is_shown_not_an_import() -> None:

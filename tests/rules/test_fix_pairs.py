@@ -71,7 +71,7 @@ def test_each_problem_gets_the_edits_of_its_file() -> None:
         ("nilerr", ["/p/a.go"]),
         ("G104", ["/p/b.go"]),
     ]
-    assert [pair.together for pair in pairs] == [2, 2]
+    assert [[one.rule for one in pair.beside] for pair in pairs] == [["G104"], ["nilerr"]]
 
 
 def test_a_problem_that_was_gone_before_the_pass_is_told_by_the_edits_before_that() -> None:
