@@ -53,9 +53,9 @@ class Queue(BaseModel):
     below: int = 0
 
     def waiting(self) -> list[Candidate]:
-        """Return those that wait for a review, the most worth first."""
+        """Return those that wait for a review, by their sort, and of one sort the most worth first."""
         found = [one for one in self.candidates.values() if one.state == "waiting"]
-        return sorted(found, key=lambda one: (-one.worth, -one.occurrences, one.id))
+        return sorted(found, key=lambda one: (one.place, -one.worth, -one.occurrences, one.id))
 
     def of_keys(self, keys: Collection[str]) -> list[Candidate]:
         """Return those that wait and report one of some problems, the most worth first."""
@@ -102,7 +102,7 @@ class Queue(BaseModel):
 
     def bounded(self) -> None:
         """Keep within bounds: the candidates of most worth, and what was seen and read last."""
-        for one in self.waiting()[MOST_WAITING:]:
+        for one in sorted(self.waiting(), key=lambda one: -one.worth)[MOST_WAITING:]:
             del self.candidates[one.id]
             self.below += 1
         settled = [one for one in self.candidates.values() if one.state != "waiting" and one.evidence]

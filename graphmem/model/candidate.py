@@ -14,6 +14,8 @@ MOST_MARKS = 200  # occasions and sessions of a candidate that are kept apart fr
 AGAIN, MOST_AGAIN = 0.2, 2  # worth for each further session that met the problem, and for how many
 ID_DIGITS = 8
 IN_CI = "ci"  # the source of what a report of CI says: the command of such an occasion is the name of a check
+OF_GIT = "git"  # the source of what the history says
+OF_NOTES = "notes:"  # before the name of a file in the sources of a candidate
 
 CandidateState = Literal["waiting", "dismissed", "accepted"]
 Fields = dict[str, str | bool | list[str] | None]  # of a record, as `add` takes them
@@ -101,6 +103,16 @@ class Candidate(BaseModel):
         """How likely it is that it helps another session, from 0 to 1."""
         again = 0.0 if self.is_slip else AGAIN * min(max(0, len(self.sessions) - 1), MOST_AGAIN)
         return round(min(1.0, self.base + again), 3)
+
+    @property
+    def place(self) -> int:
+        """Where its sort comes in a review: fixes, what git says, failures without a fix, notes that agents load."""
+        sources = next((fields.get("sources") for fields in self.other), None)
+        if isinstance(sources, list) and any(str(source).startswith(OF_NOTES) for source in sources):
+            return 3
+        if self.other or any(one.source == OF_GIT for one in self.evidence[:1]):
+            return 1
+        return 0 if self.pattern is not None else 2
 
     @property
     def occurrences(self) -> int:

@@ -11,7 +11,7 @@ from itertools import chain
 from textwrap import dedent
 from typing import NamedTuple
 
-from graphmem.model.candidate import Candidate, CandidateEdit, Fields, Occasion, candidate_id
+from graphmem.model.candidate import OF_GIT, Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.model.commit import CommitMessage
 from graphmem.rules.draft import MOST_FILES, edit_text, keys_of, within
 from graphmem.rules.problem import RunProblem, is_of_code, problem_in, quoted_problems
@@ -268,7 +268,7 @@ def fixed(commit: CommitMessage, trigger: str, edits: Sequence[CandidateEdit]) -
 def occasion_of(commit: CommitMessage, edits: Sequence[CandidateEdit]) -> Occasion:
     """Return a commit as evidence."""
     return Occasion(
-        source="git",
+        source=OF_GIT,
         at=commit.at,
         commit=commit.hash,
         before=commit.parents[0] if commit.parents else None,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from graphmem.model.candidate import Candidate, Fields, Occasion, candidate_id
+from graphmem.model.candidate import OF_NOTES, Candidate, Fields, Occasion, candidate_id
 from graphmem.rules.instructions import MARKDOWN_MARKS
 
 ItemKind = Literal["constraint", "decision", "pattern"]
@@ -150,7 +150,7 @@ def noted(item: NoteItem, name: str) -> Candidate:
     """
     first = " ".join(re.findall(r"\w+", item.text.casefold())[:SAME_WORDS])
     evidence = Occasion(source=name)
-    fields: Fields = {**item.fields, "sources": [f"notes:{name}:{item.line}"]}
+    fields: Fields = {**item.fields, "sources": [f"{OF_NOTES}{name}:{item.line}"]}
     if item.kind == "pattern" and item.files:
         fields["files"] = list(item.files)
     return Candidate(

@@ -9,7 +9,7 @@ from graphmem.errors import BadInput, GraphmemError
 from graphmem.git import commands
 from graphmem.importers.agent_notes import NoteFile, below, given, read, usual
 from graphmem.machine.candidates import SourceMark
-from graphmem.model.candidate import Candidate
+from graphmem.model.candidate import OF_NOTES, Candidate
 from graphmem.rules.note_items import is_english, noted
 from graphmem.store.runtime import Client
 from graphmem.system import safe_files
@@ -18,7 +18,6 @@ from graphmem.usecase.harvest.haul import Haul
 from graphmem.usecase.writing.candidates import queue_of
 
 LOOK_BYTES = 65_536  # of a file in which nothing was found, to tell whether it is in English
-ORIGIN = "notes:"  # before the name of a file in the sources of a candidate
 
 
 def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
@@ -108,7 +107,7 @@ def origin_of(one: Candidate) -> str | None:
     """Return the name of the file of notes that a candidate is from; None for any other candidate."""
     sources = one.other[0].get("sources") if one.other else None
     first = sources[0] if isinstance(sources, list) and sources else ""
-    return first.removeprefix(ORIGIN).rpartition(":")[0] if first.startswith(ORIGIN) else None
+    return first.removeprefix(OF_NOTES).rpartition(":")[0] if first.startswith(OF_NOTES) else None
 
 
 def is_lost(name: str | None, root: Path) -> bool:
