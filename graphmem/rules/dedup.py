@@ -15,10 +15,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from graphmem.logs.diagnosis import LINE
-from graphmem.logs.general import general
-from graphmem.logs.line import ESCAPES, bare, plain
-from graphmem.logs.volatile import stable
+from graphmem.rules.report import is_repeat, report_of
 
 WORD = re.compile(r"[^\W_]+(?:[._/:\\@+'’-]+[^\W_]+|_)*", re.UNICODE)
 PIECE = re.compile(  # a word with a sign, a path's beginning or a ++ that is of it; or a mark
@@ -46,7 +43,6 @@ BECAUSE = re.compile(
 NOT_ALL = re.compile(r"\bnot (all|every|each|only|always)\b")  # says something else than "all not"
 WHENEVER = re.compile(r"\b(?:every|each) time\b")
 ENDINGS = ("ing", "ed", "es", "s", "e")  # of words that are inflected; others make another word
-MOST_LINES = 1_000  # of a text that are read
 STEM = 3  # letters that a word keeps at least
 MANY_WORDS = 4  # that two similar texts share, whatever their length: measured, docs/benchmarks.md
 MOST_PHRASES = 24  # of a text whose phrases may be in another order
@@ -134,14 +130,6 @@ GROUPS = (
 )
 
 
-class TextLine(NamedTuple):
-    """A line of a text: without what programs put around it and what changes from run to run, as it is, of an error."""
-
-    text: str
-    row: str
-    is_error: bool
-
-
 class Phrase(NamedTuple):
     """A piece of a text: what binds it to the rest, whether it is negated, and its words, by their stems."""
 
@@ -162,27 +150,12 @@ class TextParts(NamedTuple):
 
 def signature(text: str) -> str:
     """Return what two reports of one memory have in common to the letter."""
-    return " ".join(line.text for line in lines_of(text)).casefold()
-
-
-@lru_cache(8_192)  # one text is compared with many
-def lines_of(text: str) -> tuple[TextLine, ...]:
-    """Return the lines of a text that say something."""
-    rows = [row for row in ESCAPES.sub("", text).splitlines()[:MOST_LINES] if row.strip()]
-    errors = [len(row) <= LINE and general(1, bare(row), is_statement=True) is not None for row in rows]
-    return tuple(
-        TextLine(
-            stable(bare(row), is_error=True) if is_error else stable(plain(row) if len(row) <= LINE else row),
-            row,
-            is_error,
-        )
-        for row, is_error in zip(rows, errors, strict=True)
-    )
+    return report_of(text).text.casefold()
 
 
 def telling(text: str) -> frozenset[str]:
     """Return the identifiers, versions, numbers, paths, codes and quoted names of a text, in lower case."""
-    text = " ".join(line.text for line in lines_of(text))
+    text = report_of(text).text
     quoted = {part.strip().casefold() for match in QUOTED.finditer(text) for part in match.groups() if part}
     words = {
         word.casefold()
@@ -201,14 +174,14 @@ def differing(left: str, right: str) -> frozenset[str]:
     Telling tokens that the other text does not hold, then words that only one of them has, then a "not", then the order
     of words.
     """
-    first, second = parts_of(left), parts_of(right)
-    if (first.text, first.telling) == (second.text, second.telling):
+    if is_repeat(left, right):
         return frozenset()
+    first, second = parts_of(left), parts_of(right)
     missing = {
         token
         for one, other in ((first, second), (second, first))
         for token in one.telling
-        if token not in other.tokens and (WORD.fullmatch(token) or unquoted(token) not in unquoted(other.text))
+        if token not in other.tokens and (WORD.fullmatch(token) or bare(token) not in bare(other.text))
     }
     if missing:
         return frozenset(missing)
@@ -264,13 +237,13 @@ def parts_of(text: str) -> TextParts:
     plain_text = signature(text)
     found = phrases(plain_text)
     words = Counter(word for phrase in found for word in words_of(phrase))
-    spoken = " ".join(" ".join(line.row for line in lines_of(text) if not line.is_error).split())
+    spoken = " ".join(" ".join(line.row for line in report_of(text).lines if not line.is_error).split())
     spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(spoken.casefold())}
     tokens = frozenset({plain_text, *WORD.findall(plain_text), *spans})
     return TextParts(plain_text, telling(text) | spans, tokens, found, words)
 
 
-def unquoted(text: str) -> str:
+def bare(text: str) -> str:
     """Return a text without quotation marks, and commas."""
     return QUOTES.sub("", text)
 
@@ -290,7 +263,7 @@ def phrases(text: str) -> tuple[Phrase, ...]:
     found: list[Phrase] = []
     head, is_negated, words = "", False, list[str]()
 
-    for piece in PIECE.findall(spelt_out(text)):
+    for piece in PIECE.findall(plain(text)):
         for word in re.split(r"[-'’]", piece) if WORD.fullmatch(piece) else [piece]:
             if word in HEADS or not word.strip(",;:.!?()[]{}—–-"):
                 if words or head:
@@ -310,7 +283,7 @@ def phrases(text: str) -> tuple[Phrase, ...]:
     return tuple(found)
 
 
-def spelt_out(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text in lower case, its negations as "not", without what is reported beside what happened."""
     text = NOT_ALL.sub(r"not\1", ASIDES.sub(" ", NOT.sub(" not ", text.casefold())))
     return WHENEVER.sub("when", BECAUSE.sub("because", text))

@@ -71,11 +71,11 @@ def described(semantic: float, margin: float, share: float) -> float:
 
 BY_MEANING = Fitted(
     (-0.875, 2.408, 6.015, 0.585, 0.568, 0.278),
-    (-1.294, 2.254, 3.654, 1.871, 0.0, 1.58, 1.36, 1.517, 3.057, 2.431, 2.124, 0.788),
+    (-2.289, 1.533, 3.037, 0.928, 0.0, 1.723, 1.604, 2.268, 1.147, 5.444, 6.075, 1.346, 2.187, 0.709),
 )
 BY_WORDS = Fitted(  # without a model there is no cosine
     (-3.519, 0.0, 2.47, 3.801, 2.514, 0.25),
-    (-2.658, 0.0, 0.0, 3.682, 2.608, 1.888, 1.413, 1.386, 2.506, 2.284, 2.353, 1.796),
+    (-4.114, 0.0, 0.0, 1.957, 1.921, 2.008, 2.832, 2.144, 1.24, 4.711, 5.058, 1.452, 2.34, 0.77),
 )
 
 
@@ -109,7 +109,7 @@ def judged(signs: Sequence[float], sides: Comparison | None, fitted: Fitted) -> 
     if sides is None:
         return Likely(related, related)
     same = probability((*signs, *sides.values), fitted.same)
-    return Likely(related, min(same, OTHER_WORD) if sides.other_word else same)
+    return Likely(related, min(same, OTHER_WORD) if sides.is_other else same)
 
 
 def probability(values: Sequence[float], weights: Sequence[float]) -> float:

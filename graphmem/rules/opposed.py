@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from graphmem.rules.dedup import EMPTY, TURNING, WORD, meaning, same_memory, spelt_out
+from graphmem.rules.dedup import EMPTY, TURNING, WORD, meaning, plain, same_memory
 
 INSTEAD = re.compile(r"[\w-]+,? (?:and )?not ([\w-]+)", re.IGNORECASE)  # "spaces, not tabs"
 DIRECTIONS = frozenset(
@@ -32,7 +32,7 @@ def opposed(left: str, right: str) -> bool:
 @lru_cache(4_096)  # one text is compared with many
 def words(text: str) -> Counter[str]:
     """Return the words of a text that say something, by their stems; each that negates as "not"."""
-    found = (word for word in WORD.findall(spelt_out(text)) if word != "always" and word not in EMPTY)
+    found = (word for word in WORD.findall(plain(text)) if word != "always" and word not in EMPTY)
     return Counter("not" if word in TURNING else meaning(word) for word in found)
 
 

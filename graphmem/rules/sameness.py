@@ -1,5 +1,5 @@
 """
-What a question and the message of a failure say side by side: the verdict on their problems, and their words.
+What two texts say of one failure, or of two: their words, names, codes and classes, side by side.
 
 What a question shares with a stored failure speaks for it; what is in the same place of the same message and differs
 speaks against it: another module, table, option or status is another failure, however alike the rest is.
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from graphmem.contract.verdict import Verdict
 from graphmem.logs.volatile import stable
 from graphmem.rules.dedup import EMPTY, HEADS, TURNING, differing, stemmed, telling
+from graphmem.rules.report import is_repeat
 
 LONGEST = 4_000  # characters of a text that are compared
 MESSAGE = 64  # tokens of a message at most
@@ -23,6 +23,12 @@ MOST_SHARE = 0.6  # of a message, from which a sentence has most of it
 CLASS = re.compile(
     r"\b(?:[A-Za-z_]\w*(?:\.|::))*"
     r"([A-Z]\w*(?:Error|Exception|Failure|Fault|Interrupt|Violation|Warning|Timeout|Expired|NotFound|Exit))\b"
+)
+# A number that says which failure it is; any other counts, measures or dates something.
+CODE = re.compile(
+    r"\b[A-Z]{1,6}-?\d{2,6}\b(?!\s+\d\d:\d\d)|\bE(?!RROR|X)[A-Z]{4,}\b|\bSQLSTATE\W{1,2}\w{5}\b"
+    r"|(?i:\berrno\s+\d+|\b(?:status|code|exit|http|got|expected|error)[ :=]+\d{1,5}\b)"
+    r"|\(\d+: "
 )
 BEFORE_CODE = frozenset("expected got status code errno http error exit signal".split())
 TOKEN = re.compile(r"[A-Za-z_@][\w./@-]*\w|[A-Za-z]|\d+(?:\.\d+)*")
@@ -59,21 +65,29 @@ class Text(NamedTuple):
     tokens: tuple[str, ...]  # in their order
     spans: tuple[tuple[int, int], ...]  # where each token is
     pieces: frozenset[str]  # the tokens, and the parts of compound ones
-    words: frozenset[str]  # stems of the words of its message: no class, no small words
+    words: frozenset[str]  # stems of the words of its message: no class, code or number, no small words
     names: frozenset[str]  # telling names: identifiers, paths, versions, quoted texts
     classes: frozenset[str]
+    codes: frozenset[str]
     numbers: frozenset[str]  # those that say which failure it is, by the rules of near-duplicates
 
 
 class Comparison(NamedTuple):
     """What a question and a failure say of each other; each sign is in [0, 1]."""
 
-    same: float  # 1 by the verdict on their problems, as the next two
-    same_rule: float
-    other: float
+    held: float  # share of the words that the other side has, the larger of both directions
     whole: float  # 1 if the question has all of the failure's message in one piece
+    names_held: float  # 1 if the failure has telling names and the question has all of them
+    other_class: float  # 1 if both name classes of errors, and no common one
+    other_code: float  # 1 if both have codes, and no common one
+    other_names: float  # 1 if each has telling names that the other lacks
     other_word: float  # 1 if the question has the failure's message with other words in it
     new_words: float  # share of the words of an error in the question that the failure lacks
+
+    @property
+    def is_other(self) -> bool:
+        """Whether something says that they are two errors."""
+        return bool(self.other_word or self.other_class or (self.other_code and not self.whole))
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -81,7 +95,7 @@ class Comparison(NamedTuple):
         return tuple(-value if name in AGAINST else value for name, value in self._asdict().items())
 
 
-AGAINST = frozenset({"same_rule", "other", "other_word", "new_words"})
+AGAINST = frozenset({"other_class", "other_code", "other_names", "other_word", "new_words"})
 
 
 class Excerpt(NamedTuple):
@@ -96,7 +110,7 @@ class Excerpt(NamedTuple):
 def taken_apart(text: str) -> Text:
     """Return a text as it is compared."""
     shown = "\n".join(map(stable, text[:LONGEST].splitlines()))
-    plain = CLASS.sub(" ", shown)
+    plain = CODE.sub(" ", CLASS.sub(" ", shown))
     found = list(TOKEN.finditer(shown))
     tokens = tuple(token[0].lower() for token in found)
     words = (word.lower() for word in WORD.findall(NOT.sub(" not", plain)))
@@ -111,11 +125,12 @@ def taken_apart(text: str) -> Text:
         words=frozenset(stemmed(word) for word in words if word not in SMALL),
         names=frozenset(name for name in telling(plain) if not name.replace(".", "").replace(",", "").isdigit()),
         classes=frozenset(found[1] for found in CLASS.finditer(text)),
+        codes=frozenset(re.sub(r"\W+", " ", found[0].lower()) for found in CODE.finditer(text)),
         numbers=frozenset(piece for name in telling(shown) for piece in NUMBER.findall(name)),
     )
 
 
-def compared(question: str, trigger: str, full: str, verdict: Verdict | None) -> Comparison:
+def compared(question: str, trigger: str, full: str) -> Comparison:
     """
     Return how a question and a failure compare.
 
@@ -123,32 +138,35 @@ def compared(question: str, trigger: str, full: str, verdict: Verdict | None) ->
         question: what was asked: a message, a log, a prompt.
         trigger: what the failure says went wrong.
         full: all of its text.
-        verdict: on the problems of both; None where the question tells none.
     """
     asked, stored, record = taken_apart(question), taken_apart(trigger), taken_apart(full)
     run = longest_run(asked.tokens, message_of(stored))
     part = taken_apart(sentence(asked, run))
-    is_same = verdict == "same"
-    has_message = verdict is not None and not is_class_alone(stored)
+    has_message = bool(asked.classes or asked.codes) and not is_class_alone(stored)
+    missing = [name for name in stored.names if not is_named(name, asked)]
+    new = [name for name in part.names if not is_named(name, record)]
     return Comparison(
-        same=float(is_same),
-        same_rule=float(verdict == "same_rule"),
-        other=float(verdict == "other"),
+        held=max(held(asked.words, record.words), held(stored.words, asked.words)),
         whole=float(is_whole(asked, stored)),
-        other_word=float(not is_same and other_part(asked, stored, run) is not None),
+        names_held=float(bool(stored.names) and not missing),
+        other_class=float(other_class(asked, stored) is not None),
+        other_code=float(are_apart(asked.codes, stored.codes)),
+        other_names=float(bool(missing and new)),
+        other_word=float(other_part(question, trigger, run) is not None),
         new_words=1.0 - share(part.words, record.words) if has_message and part.words else 0.0,
     )
 
 
-def other_part(asked: Text, stored: Text, run: Excerpt) -> tuple[str, ...] | None:
+def other_part(question: str, trigger: str, run: Excerpt) -> tuple[str, ...] | None:
     """Return what a question has in the place of a piece of a message, and that piece; or a word that turns it."""
+    asked, stored = taken_apart(question), taken_apart(trigger)
     if not is_piece(run, message_of(stored)):
         return None
     found: tuple[str, ...] | None = other_number(asked, stored, run)
     if found is None and not is_whole(asked, stored):
         part = sentence(asked, run)
         found = other_words(asked, stored, run) or other_name(part, asked, stored, run) or turned(part, stored.shown)
-    return found
+    return None if found is None or is_repeat(question, trigger) else found
 
 
 def other_name(part: str, asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
@@ -165,6 +183,16 @@ def turned(part: str, trigger: str) -> tuple[str, ...] | None:
     found = sorted(differing(part, trigger), key=lambda word: word not in taken_apart(part).tokens)
     is_turned = len(found) == 2 and HEADS.keys() >= set(found)
     return tuple(found) if is_turned or (found and set(found) <= TURNING) else None
+
+
+def other_class(asked: Text, stored: Text) -> tuple[str, str] | None:
+    """Return a class of errors in a question and the one in a message, where no class is in both, of one library."""
+    if are_apart(asked.classes, stored.classes):
+        return min(asked.classes), min(stored.classes)
+    pairs = [(libraries(name, asked.tokens), libraries(name, stored.tokens)) for name in asked.classes & stored.classes]
+    if pairs and all(are_apart(*pair) for pair in pairs):
+        return min(pairs[0][0]), min(pairs[0][1])
+    return None
 
 
 def is_whole(asked: Text, stored: Text) -> bool:
@@ -228,6 +256,11 @@ def is_message(trigger: str) -> bool:
 def share(of: frozenset[str], held: frozenset[str]) -> float:
     """Return the share of some words that are among others."""
     return len(of & held) / len(of) if of else 0.0
+
+
+def held(of: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of the words of a message that the other side has; a single word says nothing."""
+    return share(of, other) if len(of) > 1 else 0.0
 
 
 def are_apart(left: frozenset[str], right: frozenset[str]) -> bool:

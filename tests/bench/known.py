@@ -29,7 +29,6 @@ from graphmem import Memory
 from graphmem.cli.picture import plotter
 from graphmem.constants import DEFAULT_MODEL, KNOWN, MODEL_COMMAND, UNSURE
 from graphmem.contract.query import Hit
-from graphmem.contract.verdict import Verdict
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable
 from graphmem.model import Record
@@ -71,20 +70,17 @@ Numbers = NDArray[np.float64]
 
 
 class Seen(NamedTuple):
-    """By what a first result is judged, as it is kept: its signs, the texts that are compared, and the verdict."""
+    """By what a first result is judged, as it is kept: its signs, and the texts that are compared."""
 
     signs: tuple[float, ...]
     text: str
     messages: list[str]
     full: str
-    verdict: Verdict | None = None
 
     @property
     def sides(self) -> Comparison | None:
         """How the texts compare, by the rules of today."""
-        found = (
-            compared(self.text, message, self.full, self.verdict) for message in self.messages if is_message(message)
-        )
+        found = (compared(self.text, message, self.full) for message in self.messages if is_message(message))
         return max(found, key=lambda sides: sum(sides.values), default=None)
 
 
@@ -255,10 +251,10 @@ def line_of(row: Mapping[str, Any], with_match: bool) -> bytes:
 
 def judge(memory: Memory, text: str, record_types: Sequence[str] | None) -> tuple[list[Hit], Seen | None]:
     """Return what a query finds, and by what its first result is judged; None where nothing is found or it is named."""
-    texts, signs = list[tuple[str, Record, Verdict | None]](), list[tuple[float, ...]]()
+    texts, signs = list[tuple[str, Record]](), list[tuple[float, ...]]()
 
-    def note_texts(text: str, record: Record, verdict: Verdict | None) -> None:
-        texts.append((text, record, verdict))
+    def note_texts(text: str, record: Record) -> None:
+        texts.append((text, record))
 
     def note_signs(found: tuple[float, ...], *_: object) -> Likely:
         signs.append(found)
@@ -268,8 +264,8 @@ def judge(memory: Memory, text: str, record_types: Sequence[str] | None) -> tupl
         hits = memory.query(text, kinds=record_types).results
     if not signs:
         return hits, None
-    asked, record, verdict = texts[0]
-    return hits, Seen(signs[0], asked, use_case.messages_of(record), record.search_text, verdict)
+    asked, record = texts[0]
+    return hits, Seen(signs[0], asked, use_case.messages_of(record), record.search_text)
 
 
 # --- fitting ---------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def near() -> list[Case]:
     rng, made = np.random.default_rng(5), list[Case]()
     for right in map(bool, rng.integers(0, 2, 400)):
         differs = float(right == (rng.uniform() < 0.1))
-        sides = NOTHING._replace(whole=float(rng.uniform()), other=differs)
+        sides = NOTHING._replace(held=float(rng.uniform()), other_names=differs)
         signs = (float(rng.uniform(-2, 0)), *map(float, rng.uniform(size=4)))
         made.append(case(right, signs, "answerable" if right else "near miss", "written")._replace(sides=sides))
     return made
@@ -74,7 +74,7 @@ def test_the_fit_finds_the_weights_and_leaves_out_what_speaks_against(cases: lis
 
 def test_near_misses_teach_what_speaks_against_a_message(cases: list[Case]) -> None:
     weights = dict(zip(Comparison._fields, fitted([*cases, *near()], by_meaning=True).same[6:], strict=True))
-    assert weights["other"] > 2 > abs(weights["whole"])
+    assert weights["other_names"] > 2 > abs(weights["held"])
 
 
 def test_probabilities_of_sets_that_were_left_out_are_calibrated(cases: list[Case]) -> None:

@@ -33,7 +33,7 @@ def test_the_odds_are_the_product_of_what_each_sign_makes_of_them(
     signs: Signs, sides: Comparison, fitted: Fitted
 ) -> None:
     found = judged(signs.values, sides, fitted)
-    for weights, probability, most in zip(fitted, found, (1.0, OTHER_WORD if sides.other_word else 1.0), strict=True):
+    for weights, probability, most in zip(fitted, found, (1.0, OTHER_WORD if sides.is_other else 1.0), strict=True):
         odds = E ** weights[0] * max(signs.semantic, 0.05) ** weights[1]
         for weight, value in zip(weights[2:], (*signs[1:], *sides.values)[: len(weights) - 2], strict=True):
             odds *= E ** (weight * value)
@@ -59,9 +59,11 @@ def test_what_both_sides_have_speaks_for_it_and_what_differs_against_it(
     assert judged(signs.values, most, fitted).same >= judged(signs.values, least, fitted).same
 
 
-@given(AnySigns, AnySides, Weights)
-def test_a_message_with_another_word_in_it_is_never_known(signs: Signs, sides: Comparison, fitted: Fitted) -> None:
-    found = judged(signs.values, sides._replace(other_word=1.0), fitted)
+@given(AnySigns, AnySides, Weights, st.sampled_from(("other_word", "other_class")))
+def test_a_message_with_another_word_or_class_in_it_is_never_known(
+    signs: Signs, sides: Comparison, fitted: Fitted, sign: str
+) -> None:
+    found = judged(signs.values, sides._replace(**{sign: 1.0}), fitted)
     assert found.same <= OTHER_WORD
     assert certainty(found, known=KNOWN, unsure=UNSURE) != "high"
 

@@ -6,7 +6,6 @@ from heapq import nlargest
 from graphmem.catalog.words import query_terms
 from graphmem.constants import DEFAULT_MODEL, EXACT_RELEVANCE, OTHER_WORD, RIVALS, SAME_QUESTION
 from graphmem.contract.query import Certainty, Found, Hit
-from graphmem.contract.verdict import Verdict
 from graphmem.model import Failure, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import split_ref
@@ -58,8 +57,7 @@ def known_of(
         return "high", 1.0
     number = snapshot.catalog.lookup(*split_ref(record.ref))
     assert number is not None  # it was just found
-    signs, compared_with = signs_of(snapshot, text, number, record, evidence, relevances)
-    sides = sides_of(text, compared_with, hits[0].verdict)
+    signs, sides = signs_of(snapshot, text, number, record, evidence, relevances)
     likely = judged(signs.values, sides, fitted(snapshot))
     if not tells_problem:
         by_symptom = likely_described(snapshot, text, number, evidence)
@@ -90,8 +88,12 @@ def signs_of(
     record: Record,
     evidence: Mapping[int, Evidence],
     relevances: Mapping[int, float],
-) -> tuple[Signs, Record]:
-    """Return what tells whether a record is relevant, and it; of a pattern that solves a better one, of that."""
+) -> tuple[Signs, Comparison | None]:
+    """
+    Return what tells whether a record is relevant; of a pattern that solves a better candidate, of that one.
+
+    The comparison is of its message with the text, and None of a record without one.
+    """
     others = {other: relevances[other] for other, found in evidence.items() if not found.graph and other != number}
     nearest = max(others, key=lambda other: (others[other], -other), default=number)
     if evidence[number].graph and others.get(nearest, 0.0) >= relevances[number]:
@@ -105,7 +107,7 @@ def signs_of(
         lexical=found.lexical,
         exact=max(found.exact, found.expression),
     )
-    return signs, record
+    return signs, sides_of(text, record)
 
 
 def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mapping[int, Evidence]) -> float:
@@ -128,9 +130,9 @@ def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mappi
     return described(nearest, nearest - others, max(snapshot.lexical.held(symptom, text) for symptom in said.values()))
 
 
-def sides_of(text: str, record: Record, verdict: Verdict | None) -> Comparison | None:
+def sides_of(text: str, record: Record) -> Comparison | None:
     """Return how a text and a record's message compare, of several the nearest; None of a record without one."""
-    found = (compared(text, message, record.search_text, verdict) for message in messages_of(record))
+    found = (compared(text, message, record.search_text) for message in messages_of(record))
     return max(found, key=lambda sides: sum(sides.values), default=None)
 
 
