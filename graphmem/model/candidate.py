@@ -106,13 +106,11 @@ class Candidate(BaseModel):
 
     @property
     def place(self) -> int:
-        """Where its sort comes in a review: fixes, what git says, failures without a fix, notes that agents load."""
+        """Where its sort comes in a review: what failed in sessions and in CI, what git says, notes for agents."""
         sources = next((fields.get("sources") for fields in self.other), None)
         if isinstance(sources, list) and any(str(source).startswith(OF_NOTES) for source in sources):
-            return 3
-        if self.other or any(one.source == OF_GIT for one in self.evidence[:1]):
-            return 1
-        return 0 if self.pattern is not None else 2
+            return 2
+        return int(bool(self.other) or any(one.source == OF_GIT for one in self.evidence[:1]))
 
     @property
     def occurrences(self) -> int:
