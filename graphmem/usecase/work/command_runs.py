@@ -2,10 +2,9 @@
 Ran: what a run of a command teaches, without a model (docs/guides/running-tests.md).
 
 A run that fails begins an episode of its command in a session; a run that passes ends it, also one of another command
-that looks at all that the failing one looked at. What was shown in between and
-may have fixed a failure is then reported as having helped, once an episode, if anything changed in between that could
-have fixed it. The log is read, and episodes are changed under a lock of their own, while the lock of the store is not
-held.
+that looks at all that the failing one looked at. What was shown in between and may have fixed a failure is then
+reported as having helped, once an episode, if anything changed in between that could have fixed it. The log is read,
+and episodes are changed under a lock of their own, while the lock of the store is not held.
 """
 
 import os
@@ -253,16 +252,18 @@ def passed(client: Client, command: RunCommand, run: Pass, keep: Keep) -> Ran:
     """End the episodes that a pass settles: report what helped, and return what is left to be recorded."""
     with episodes_of(client, client.now()) as episodes:
         found = command.settled(episodes)
-        ran = {key: one.ran if key == command.key else len(one.failed) for key, one in found.items()}
-        whys = {key: not_passed(client, one, ran[key], run.tally) for key, one in found.items()}
-        if (own := whys.get(command.key)) or not found:  # without any, another run passed meanwhile
-            return Ran(status=0, no_pass=own)
-        ended = [episodes.pop(key) for key, why in whys.items() if why is None]
-        if not ended:
-            return Ran(status=0)
+        least = {key: one.ran if key == command.key else len(one.failed) for key, one in found.items()}
+        whys = {key: not_passed(client, one, least[key], run.tally) for key, one in found.items()}
+        if (why := whys.get(command.key)) or None not in whys.values():  # without any, another run passed meanwhile
+            return Ran(status=0, no_pass=why)
+        ended = [found[key] for key in found if whys[key] is None]
+        if not has_cause(client, ended[-1], run):
+            own = episodes.pop(command.key, None)  # of another command nothing is said: it may set up what this needs
+            return flaky(client, own) if own else Ran(status=0)
+        for key in found:
+            if whys[key] is None:
+                del episodes[key]
         episode = united(ended)
-        if not has_cause(client, episode, run):
-            return flaky(client, episode)
         failed = without_help(client, episode)
         told = {ref: refs for ref, refs in episode.shown.items() if ref not in run.untold and ref not in failed}
         remedied = {ref: episode.lines.get(failure) for failure, refs in told.items() for ref in refs}

@@ -101,6 +101,13 @@ def test_a_pass_of_a_command_that_looks_at_more_settles_what_failed(known: Memor
     assert run(known, "pytest tests/test_port.py -x", session="ann") == Ran(status=0)  # it was settled
 
 
+def test_a_pass_of_another_command_with_nothing_changed_says_nothing(known: Memory) -> None:
+    run(known, "pytest tests/test_port.py", log=PORT)
+    assert run(known, "pytest") == Ran(status=0)  # the other tests may set up what that one needs
+    edit(known)
+    assert run(known, "pytest tests/test_port.py").helped == ["failure/port"]
+
+
 def test_one_pass_settles_all_that_it_looks_at_with_one_report(known: Memory) -> None:
     run(known, "go test ./shop", log=PORT)
     run(known, "go test ./...", log=f"{PORT}\n{UNKNOWN}")
