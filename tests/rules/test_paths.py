@@ -77,7 +77,6 @@ def graphs(draw: st.DrawFn) -> Edges:
     return [(a, b, kind, weight) for (a, b, kind), weight in found.items()]
 
 
-@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(
     edges=graphs(),
@@ -103,7 +102,6 @@ def test_the_answer_is_that_of_brute_force(
     assert reach.is_truncated == (limit is not None and len(expected) > limit)
 
 
-@pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(
     edges=graphs(), max_hops=st.integers(1, 6), direction=st.sampled_from(["both", "out", "in"]),
