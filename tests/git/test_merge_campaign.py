@@ -132,8 +132,9 @@ def test_work_of_three_clones_on_one_campaign_merged_in_any_order_is_the_same(or
         found.append(standing(first))
     assert len(trees) == 1
     assert all(one == found[0] for one in found)
-    with open_memory(clones[0]) as memory:  # and work goes on
-        memory.campaigns.propagate("sso")
+    with open_memory(clones[0]) as memory:  # and work goes on, unless the history has ended the campaign
+        with contextlib.suppress(GraphmemError):
+            memory.campaigns.propagate("sso")
         for task in memory.campaigns.status("sso").tasks:
             with contextlib.suppress(GraphmemError):
                 memory.tasks.reopen(task.ref)
