@@ -1288,15 +1288,16 @@ class Imports(Operations):
 class Candidates(Operations):
     """Records that wait to be accepted, and what speaks for them."""
 
-    def review(self, *, limit: int = 10, dismissed: bool = False) -> CandidateList:
+    def review(self, *, limit: int = 10, dismissed: bool = False, notes: bool = False) -> CandidateList:
         """
         Return the candidates that wait, the most worth first.
 
         Args:
             limit: At most this many.
             dismissed: Return the dismissed candidates instead.
+            notes: Return what the files say that agents load anyway instead.
         """
-        answer: CandidateList = self.call("candidates.review", limit=limit, dismissed=dismissed)
+        answer: CandidateList = self.call("candidates.review", limit=limit, dismissed=dismissed, notes=notes)
         return answer
 
     def show(self, id: str) -> CandidateList:
@@ -1335,7 +1336,7 @@ class Candidates(Operations):
             name: Name of the failure, or of the only record.
             tags: Tags.
             into: Add it to this record instead of making new ones.
-            at_least: Without an id: accept all that were repeated in several sessions, or proven.
+            at_least: Without an id: accept all that the same edit fixed in two sessions, or for two authors; or proven.
             dry_run: Return what would change, and change nothing.
         """
         answer: ReviewedList = self.call(

@@ -4,6 +4,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -22,6 +23,7 @@ from graphmem.contract.harvest import (
     ShownCandidate,
 )
 from graphmem.errors import Usage
+from graphmem.model.candidate import Occasion
 from graphmem.names import quoted, visible
 from graphmem.rules.candidate import occasion
 from graphmem.system import shell
@@ -33,18 +35,24 @@ app = typer.Typer(
 ID = Taken("ID")
 KEYS = "a accept, e edit, d dismiss, s skip, q quit"
 MARK = "# "  # before lines of a file to edit that are not taken
-LINES = 12  # of what was printed or changed that `next` shows
+MOST_LINES = 60  # of one candidate
 
 
 @app.callback(epilog="Example: graphmem review")
 @passes("candidates.review", ReviewRequest)
 def review(invocation: Invocation, answer: CandidateList) -> None:
-    """Show the candidates that wait, the most worth first: what failed, what changed, what passed."""
-    invocation.answer(answer, "\n\n".join("\n".join(lines_of(one)) for one in answer.candidates))
+    """Show the candidates that wait: what failed, changed and passed first, then the history, then notes for agents."""
+    command = shell.command("graphmem", "review", "--notes")
+    notes = [
+        f"{file}: {text.count(number, 'rule')} that agents load anyway: {command}"
+        for file, number in answer.notes.items()
+    ]
+    shown = ["\n".join(lines_of(one)) for one in answer.candidates]
+    invocation.answer(answer, "\n\n".join([*shown, *(["\n".join(visible(line) for line in notes)] if notes else [])]))
     if answer.total > len(answer.candidates):
         more = shell.command("graphmem", "review", "--limit", str(answer.total))
         invocation.say(f"{answer.total - len(answer.candidates):,} more: {more}")
-    if not answer.total:
+    if not answer.total and not notes:
         invocation.say("no candidate waits; to find some: graphmem import --all")
 
 
@@ -78,24 +86,45 @@ def reports(one: ShownCandidate) -> Iterator[str]:
             yield f"  {case}: {shell.command('graphmem', 'feedback', one.near, flag, '--task', one.id)}"
 
 
-def whole(one: ShownCandidate) -> str:
-    """Return a candidate with all its evidence."""
-    lines = [*lines_of(one), *reports(one)]
-    for found in one.evidence:
-        lines += ["", f"--- {visible(occasion(found))}"]
-        lines += [f"  | {shown(line)}" for line in (found.failed or "").splitlines()]
-        for change in found.edits:
-            lines.append(f"  {text.one_line(change.file)}")
-            lines += [f"  - {shown(line)}" for line in change.removed.splitlines()]
-            lines += [f"  + {shown(line)}" for line in change.added.splitlines()]
-    return "\n".join(lines)
+def whole(one: ShownCandidate, most: int | None = None) -> str:
+    """Return a candidate as the records that it would be, and its occasions, in at most so many lines."""
+    lines = lines_of(one)[:1]
+    for record in filter(None, (one.failure, one.pattern, *one.other)):
+        _, *said = text.fields(record, but="key").split("\n")
+        lines += [f"  {record.kind}:", *(f"  {shown(line)}" for line in said)]
+    lines += [f"  {name}: {value}" for name, value in (one.proof or {}).items() if value]
+    lines += [line for line in lines_of(one)[1:] if line.startswith("  a record")] + list(reports(one))
+    first, *others = [*one.evidence, None][: len(one.evidence) or 1]
+    lines += ["", *occasion_lines(first)] if first else []
+    more = [] if most is None or one.occurrences < 2 else [f"{text.count(one.occurrences - 1, 'more occasion')}"]
+    if most is None:
+        lines += [line for found in others if found for line in ("", *occasion_lines(found))]
+    elif len(lines) + 2 * len(more) > most:
+        lines = lines[: most - 1]
+        more = [f"… {'; '.join([*more, 'more lines'])}"]
+    command = shell.command("graphmem", "review", "show", one.id, "--all")
+    return "\n".join([*lines, *(f"{found}: {command}" for found in more)])
+
+
+def occasion_lines(found: Occasion) -> list[str]:
+    """Return an occasion with what was printed and changed."""
+    lines = [f"--- {visible(occasion(found))}", *(f"  | {shown(line)}" for line in (found.failed or "").splitlines())]
+    for change in found.edits:
+        lines.append(f"  {text.one_line(change.file)}")
+        lines += [f"  - {shown(line)}" for line in change.removed.splitlines()]
+        lines += [f"  + {shown(line)}" for line in change.added.splitlines()]
+    return lines
 
 
 @app.command(epilog="Example: graphmem review show c3f2a91c0")
 @passes("candidates.show", ShowCandidateRequest, id=ID)
-def show(invocation: Invocation, answer: CandidateList) -> None:
-    """Show a candidate with all that was printed and changed."""
-    invocation.answer(answer, "\n\n".join(map(whole, answer.candidates)))
+def show(
+    invocation: Invocation,
+    answer: CandidateList,
+    every: Annotated[bool, typer.Option("--all", help="Print every occasion whole, however long.")] = False,
+) -> None:
+    """Show the records that a candidate would be, and the occasion that they are made from, in at most 60 lines."""
+    invocation.answer(answer, "\n\n".join(whole(one, None if every else MOST_LINES) for one in answer.candidates))
 
 
 @app.command(epilog='Example: graphmem review accept c3f2a91c0 --insight "wrap errors of other packages"')
@@ -137,7 +166,7 @@ def prove(invocation: Invocation, answer: ReviewedList) -> None:
 
 
 @app.command("next", epilog="Example: graphmem review next")
-@passes("candidates.review", ReviewRequest, without=("limit", "dismissed"))
+@passes("candidates.review", ReviewRequest, without=("limit", "dismissed", "notes"))
 def next_candidate(invocation: Invocation, call: Call) -> None:
     """Go through the candidates one at a time, with keys: a accept, e edit, d dismiss, s skip, q quit."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -146,19 +175,10 @@ def next_candidate(invocation: Invocation, call: Call) -> None:
     if not queue.total:
         invocation.say("no candidate waits; to find some: graphmem import --all")
     for number, one in enumerate(queue.candidates, 1):
-        shown = invocation.memory.call("candidates.show", id=one.id).candidates[0]
-        invocation.write("\n".join([f"\n[{number} of {queue.total:,}]", *short(whole(shown))]))
-        if not decided(invocation, shown):
+        full = invocation.memory.call("candidates.show", id=one.id).candidates[0]
+        invocation.write(f"\n[{number} of {queue.total:,}]\n{whole(full, MOST_LINES)}")
+        if not decided(invocation, full):
             return
-
-
-def short(shown: str) -> list[str]:
-    """Return the lines of a candidate that fit a screen."""
-    lines = shown.splitlines()
-    most = 4 * LINES
-    return (
-        lines if len(lines) <= most else [*lines[:most], f"  … {len(lines) - most:,} more lines: graphmem review show"]
-    )
 
 
 def decided(invocation: Invocation, one: ShownCandidate) -> bool:

@@ -94,6 +94,7 @@ class ReviewRequest(Request):
 
     limit: int = Field(10, description="At most this many", ge=0)
     dismissed: bool = Field(False, description="Return the dismissed candidates instead")
+    notes: bool = Field(False, description="Return what the files say that agents load anyway instead")
 
 
 class ShowCandidateRequest(Request):
@@ -134,11 +135,17 @@ class SeenCandidate(Part):
 
 
 class CandidateList(Answer):
-    """Candidates, the most worth first; ``total`` is how many there are, ``below`` how many were worth too little."""
+    """
+    Candidates: what failed, then what the history says, then notes, each the most worth first.
+
+    ``total`` is how many there are, ``below`` how many were worth too little. ``notes`` counts by file what is left
+    out, because agents load the file anyway.
+    """
 
     candidates: list[ShownCandidate]
     total: int
     below: int
+    notes: dict[str, int] = {}
 
 
 class AcceptCandidateRequest(Request):
@@ -155,7 +162,8 @@ class AcceptCandidateRequest(Request):
     tags: tuple[str, ...] | None = Field(None, description="Tags")
     into: str | None = Field(None, description="Add it to this record instead of making new ones")
     at_least: Literal["repeated", "proven"] | None = Field(
-        None, description="Without an id: accept all that were repeated in several sessions, or proven"
+        None,
+        description="Without an id: accept all that the same edit fixed in two sessions, or for two authors; or proven",
     )
     dry_run: DryRun = False
 

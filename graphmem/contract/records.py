@@ -175,10 +175,11 @@ class Changed(Answer):
 
     ``merged_by`` is what spoke for a merge beside the same telling words: the meaning, or an equal signature.
     ``set_aside`` are the texts that this change keeps as alternates, beside the current ones. ``superseded`` is the
-    record that was archived because this one takes its place.
+    record that was archived because this one takes its place. ``line`` is that of the input that it was, from 1.
     """
 
     ref: str
+    line: int | None = None
     action: Action
     merged_into: str | None = None
     merged_by: Literal["similarity", "signature"] | None = None

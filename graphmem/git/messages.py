@@ -11,7 +11,7 @@ from graphmem.model.commit import CommitMessage
 MOST_COMMITS = 20_000  # whose messages are returned, the newest
 MOST_FOUND = 5_000  # lines that a search returns
 DIFF_BYTES = 2**21  # of what one commit changed
-FORMAT = "%x00%H%x00%P%x00%ct%x00%B%x00"  # no part of it can hold a NUL
+FORMAT = "%x00%H%x00%P%x00%ct%x00%B%x00%ae%x00"  # no part of it can hold a NUL
 
 
 def commits_with(folder: Path, patterns: Sequence[str], span: Sequence[str]) -> list[CommitMessage]:
@@ -27,10 +27,12 @@ def commits_with(folder: Path, patterns: Sequence[str], span: Sequence[str]) -> 
     output = git(folder, "log", *how, *wanted, *span, "--", ".")
     parts = (output or b"").decode("utf-8", "replace").split("\0")[1:]
     found = list[CommitMessage]()
-    for start in range(0, len(parts) - 3, 5):
-        name, parents, at, message = parts[start : start + 4]
+    for start in range(0, len(parts) - 4, 6):
+        name, parents, at, message, author = parts[start : start + 5]
         moment = datetime.fromtimestamp(min(int(at), LAST_SECOND), UTC)
-        found.append(CommitMessage(name, tuple(parents.split()), moment.strftime("%Y-%m-%dT%H:%M:%SZ"), message))
+        found.append(
+            CommitMessage(name, tuple(parents.split()), moment.strftime("%Y-%m-%dT%H:%M:%SZ"), message, author)
+        )
     return found
 
 

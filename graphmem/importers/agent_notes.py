@@ -31,6 +31,7 @@ FOLDERS: Mapping[str, NoteForm] = {
     "docs/adr": "adr", "docs/adrs": "adr", "doc/adr": "adr", "docs/decisions": "adr",
     ".agent_memory/packets": "kage",
 }  # fmt: skip
+LOADED = (".cursor/rules", ".clinerules", ".windsurf/rules", ".github/instructions", ".claude/rules")
 OF_DECISIONS = re.compile(r"(?:^|/)(?:adrs?|(?:architecture[-_])?decisions?(?:[-_]records?)?)$", re.IGNORECASE)
 ENDS = (".md", ".mdc", ".markdown", ".json")
 NO_RECORD = re.compile(r"^(?:readme|index|template|.*[-_]template|0000-.*)$", re.IGNORECASE)  # beside decision records
@@ -95,6 +96,13 @@ def usual(root: Path, home: Path, tracked: Sequence[str]) -> Iterator[NoteFile]:
         yield NoteFile(
             path, f"~/{path.relative_to(home).as_posix()}", "memory", doubt or ALIKE * names_other(path, real)
         )
+
+
+def is_loaded(name: str) -> bool:
+    """Return whether an agent loads a file of notes by itself: then a record of what it says tells it nothing new."""
+    folder, _, file = f"/{name}".rpartition("/")
+    is_rule = any(f"{folder}/".startswith(f"/{one}/") for one in LOADED)
+    return is_rule or name in FILES or file in ANYWHERE or (folder.endswith("/memory") and file == "MEMORY.md")
 
 
 def is_named(place: Path, real: str) -> bool:

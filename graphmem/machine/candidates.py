@@ -5,14 +5,15 @@ It is one file, replaced whole: an import that is killed leaves what it had writ
 """
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from graphmem.machine.state_file import read_state
-from graphmem.model.candidate import Candidate
+from graphmem.model.candidate import Candidate, Occasion
 from graphmem.system import safe_files
 from graphmem.system.lock import locked
 
@@ -93,6 +94,33 @@ class Queue(BaseModel):
         self.candidates[before.id] = before.model_copy(update={"marks": (*before.marks, *found.marks)[-200:]})
         return "merged"
 
+    def settle(self, name: str, **changes: Any) -> None:
+        """
+        Note what became of a candidate that waits, and of all others of the same problem, which need no review either.
+
+        Their evidence stays, for a write can be taken back.
+        """
+        one = self.candidates[name]
+        also = {**changes, "state": "recorded" if changes["state"] == "accepted" else changes["state"]}
+        for other in list(self.candidates.values()):
+            if other.state in ("waiting", "recorded") and not set(one.keys).isdisjoint(other.keys):
+                self.candidates[other.id] = other.model_copy(update=also)
+        self.candidates[name] = one.model_copy(update=changes)
+
+    def mark_reverted(self, reverts: Mapping[str, str]) -> None:
+        """
+        Note which commits of the history were taken back.
+
+        Args:
+            reverts: the commit that took one back, by that one's full hash; it may have been taken back itself.
+        """
+        for one in self.waiting() if reverts else ():
+            evidence = list[Occasion]()
+            for found in one.evidence:
+                by = reverts.get(found.commit or "", found.reverted)
+                evidence.append(found.model_copy(update={"reverted": reverter(by, reverts)}))
+            self.candidates[one.id] = one.model_copy(update={"evidence": tuple(evidence)})
+
     def withdraw(self, is_gone: Callable[[Candidate], bool]) -> int:
         """Take out the candidates that wait and whose source no longer says what they say; return how many."""
         gone = [one.id for one in self.waiting() if is_gone(one)]
@@ -118,6 +146,14 @@ class Queue(BaseModel):
             if is_told(one.model_dump_json()):
                 del self.candidates[one.id]
                 self.seen.pop(one.id, None)
+
+
+def reverter(commit: str | None, reverts: Mapping[str, str]) -> str | None:
+    """Return the commit that took something back; None where it was taken back in its turn."""
+    found, times = commit, 0
+    while found is not None and times <= len(reverts):
+        found, times = reverts.get(found), times + 1
+    return commit if times % 2 else None
 
 
 def is_reworded(before: Candidate, found: Candidate) -> bool:

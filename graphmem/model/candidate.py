@@ -17,7 +17,7 @@ IN_CI = "ci"  # the source of what a report of CI says: the command of such an o
 OF_GIT = "git"  # the source of what the history says
 OF_NOTES = "notes:"  # before the name of a file in the sources of a candidate
 
-CandidateState = Literal["waiting", "dismissed", "accepted"]
+CandidateState = Literal["waiting", "dismissed", "accepted", "recorded"]
 Fields = dict[str, str | bool | list[str] | None]  # of a record, as `add` takes them
 
 
@@ -38,7 +38,8 @@ class Occasion(BaseModel):
     ``source`` says who saw it, such as ``claude-code`` or ``git``; ``at`` when, as ISO 8601. ``failed`` is what the
     command printed when it failed, ``edits`` what was changed then, ``passed`` when it passed, as ISO 8601. ``commit``
     is the one that holds the fix, ``before`` one that does not, as far as they are known; ``folder`` is where the
-    command ran, below the project's root.
+    command ran, below the project's root. ``author`` is a digest of who wrote the commit, ``reverted`` the commit
+    that took it back; ``change`` is a digest of the problem and of what fixed it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -54,6 +55,9 @@ class Occasion(BaseModel):
     failed: str | None = None
     edits: tuple[CandidateEdit, ...] = ()
     passed: str | None = None
+    author: str | None = None
+    reverted: str | None = None
+    change: str | None = None
 
     @property
     def mark(self) -> str:
@@ -61,6 +65,13 @@ class Occasion(BaseModel):
         places = () if self.source == IN_CI else (self.session, self.commit, self.run)
         parts = (self.source, *places, self.at, self.command)
         return digest("\0".join(part or "" for part in parts))
+
+    def repeats(self, other: Self) -> bool:
+        """Return whether the same change passed on another occasion, in another session or by another author."""
+        is_independent = any(
+            one and two and one != two for one, two in ((self.session, other.session), (self.author, other.author))
+        )  # a session that was resumed is kept twice, with the times of the first
+        return self.change is not None and self.change == other.change and is_independent and self.at != other.at
 
 
 class Candidate(BaseModel):
@@ -73,10 +84,11 @@ class Candidate(BaseModel):
         worth: how likely it is that it helps another session, from 0 to 1, without what several sessions add.
         is_slip: that it came again is no reason to keep it.
         needs: how many sessions must have met it before it is kept.
+        evidence: the occasion that its records are made from, and the latest others.
         marks: the occasions on which it was seen.
         sessions: those that met it; git and the notes of a project are one each, whatever they say how often.
         reason: why it was dismissed.
-        refs: the records that it became; or, while it waits, one that says nearly the same.
+        refs: the records that it became, or that were written of the same problem.
         proof: what was proven of it: the command, both commits, and when.
     """
 
@@ -105,12 +117,23 @@ class Candidate(BaseModel):
         return round(min(1.0, self.base + again), 3)
 
     @property
+    def note_file(self) -> str | None:
+        """The name of the file of notes that says it; None where something else does."""
+        sources = self.other[0].get("sources") if self.other else None
+        first = sources[0] if isinstance(sources, list) and sources else ""
+        return first.removeprefix(OF_NOTES).rpartition(":")[0] if first.startswith(OF_NOTES) else None
+
+    @property
     def place(self) -> int:
         """Where its sort comes in a review: what failed in sessions and in CI, what git says, notes for agents."""
-        sources = next((fields.get("sources") for fields in self.other), None)
-        if isinstance(sources, list) and any(str(source).startswith(OF_NOTES) for source in sources):
+        if self.note_file is not None:
             return 2
         return int(bool(self.other) or any(one.source == OF_GIT for one in self.evidence[:1]))
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether what it says to do passed on a second occasion that owes nothing to the first."""
+        return self.pattern is not None and any(map(self.evidence[0].repeats, self.evidence[1:]))
 
     @property
     def occurrences(self) -> int:
@@ -131,7 +154,10 @@ class Candidate(BaseModel):
         known = [one if one.passed else passed.get(one.mark, one) for one in self.evidence]
         fresh = [one for one in other.evidence if one.mark not in self.marks]
         evidence = [*known, *fresh]
-        better = other if other.base > self.base and evidence != list(self.evidence) else self
+        is_better = (other.pattern is not None, other.base) > (self.pattern is not None, self.base)
+        better = other if is_better and evidence != list(self.evidence) else self
+        lead = [one.mark for one in better.evidence[:1]]
+        evidence.sort(key=lambda one: one.mark not in lead)
         is_fixed = better.pattern is not None or self.pattern is not None or other.pattern is not None
         return self.model_copy(
             update={

@@ -6,12 +6,13 @@ SUBJECT = 300  # characters of the first line of a message
 
 
 class CommitMessage(NamedTuple):
-    """A commit: its hash, those of its parents, when it was committed as ISO 8601, and its whole message."""
+    """A commit: its hash, those of its parents, when it was committed as ISO 8601, its whole message, who wrote it."""
 
     hash: str
     parents: tuple[str, ...]
     at: str
     message: str
+    author: str = ""
 
     @property
     def subject(self) -> str:

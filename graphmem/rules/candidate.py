@@ -23,6 +23,8 @@ def occasion(found: Occasion) -> str:
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
         after = f" after an edit in {short(files[0])}{more}" if files else ""
         parts.append(f"passed{later(found)}{after}")
+    if found.reverted:
+        parts.append(f"taken back by {found.reverted[:12]}")
     where = f"session {found.session[:8]}" if found.session else (found.commit or "")[:12] or found.run or ""
     parts.append(f"{found.source} {where}".strip())
     return ", ".join([*parts, *filter(None, [found.at[:10]])])

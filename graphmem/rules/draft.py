@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from graphmem.logs.diagnosis import statement
@@ -31,6 +32,8 @@ SUBJECT = re.compile(
 ENDS = re.compile(r"(?<=[.!?:])\s+|\n+")
 OF_TOOL = re.compile(r"[\[(]([\w/-]+)[\])]$")  # the rule or tool that a linter puts behind what it says
 QUOTED = re.compile(r"['\"`]([\w-]+)['\"`]")
+TOKENS = re.compile(r"\w+|[^\w\s]")
+LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|\b\d[\d._]*\b")
 OF_CODE = ("rule", "compiler")  # sorts of problems that name the line they are about
 SHORTEST_CODE = 8  # characters of a line of code by which an edit is found
 SHORTEST_NAME = 3  # letters of a name by which an edit is found
@@ -67,6 +70,8 @@ def drafted(pair: FixPair, *, source: str, session: str, root: str) -> Candidate
     """
     problem = pair.problem
     edits = [evidence_edit(edit, root) for edit in pair.edits]
+    edit = None if problem.sort == "usage" else edit_of(pair, root)
+    change = edit_text(edit) if edit else change_text(pair)
     evidence = Occasion(
         source=source,
         at=pair.failed.at,
@@ -77,11 +82,12 @@ def drafted(pair: FixPair, *, source: str, session: str, root: str) -> Candidate
         failed=excerpt(pair.failed.output, problem),
         edits=tuple(within(edits)),
         passed=pair.passed.at,
+        change=change_key(problem, change, edit),
     )
     origin = f"{source}:{session}#{pair.failed.number}"
     files = [edit.file for edit in edits if is_below(edit.file)]
     failure = failure_fields(problem, origin, files)
-    insight = insight_of(pair, root)
+    insight = f"{change}; {reason}" if change and (reason := reason_of(pair)) else change
     pattern: Fields | None = {"trigger": problem.text, "insight": insight, "sources": [origin]} if insight else None
     return Candidate(
         id=candidate_id(problem.key),
@@ -239,30 +245,42 @@ def within(edits: Iterable[CandidateEdit]) -> Iterator[CandidateEdit]:
         yield kept
 
 
-def insight_of(pair: FixPair, root: str) -> str:
-    """
-    Return what fixed a problem, in words; empty where nothing says which of the changes did.
-
-    The change decides: an edit, or what was installed or set. A sentence of the agent only stands beside it.
-    """
+def change_text(pair: FixPair) -> str:
+    """Return what fixed a problem where no edit is known to, in words: how a command is called, what was set."""
     if pair.problem.sort == "usage":
         return f"call it so: {' '.join(pair.passed.command.split())[:SENTENCE]}"
-    change = edit_of(pair, root) or act_text(pair.acts) or subject_of(pair)
-    reason = reason_of(pair) if change else ""
-    return f"{change}; {reason}" if reason else change
+    return act_text(pair.acts) or subject_of(pair)
 
 
-def edit_of(pair: FixPair, root: str) -> str:
-    """Return the edit that fixed the problem of a pair, in words; empty without one."""
+def change_key(problem: RunProblem, change: str, edit: CandidateEdit | None = None) -> str | None:
+    """
+    Return a digest of a problem and what fixed it; None where nothing says what did.
+
+    Of an edit only that counts which is not on both sides, whatever it does to which literals: a rule is followed in
+    the same way at other places.
+    """
+    if not change:
+        return None
+    turned = list[list[str]]()
+    if edit is not None:
+        before, after = (Counter(TOKENS.findall(LITERAL.sub("", side))) for side in (edit.removed, edit.added))
+        turned = [sorted((before - after).elements()), sorted((after - before).elements())]
+    return digest(f"{problem.found_by}\0{turned if any(turned) else change}")
+
+
+def edit_of(pair: FixPair, root: str) -> CandidateEdit | None:
+    """Return the edit that fixed the problem of a pair; None where nothing says which did."""
     there = [edit for edit in pair.edits if is_file(edit.file, pair.problem.file)]
     edits = [(evidence_edit(edit, root), edit.removed) for edit in there or pair.edits]
     is_alone = len(there) == 1 and pair.problem.sort in OF_CODE
-    return edit_text(edits, pair.problem, code_below(pair), is_alone=is_alone)
+    return fitting(edits, pair.problem, code_below(pair), is_alone=is_alone)
 
 
-def edit_text(edits: Sequence[tuple[CandidateEdit, str]], problem: RunProblem, line: str, *, is_alone: bool) -> str:
+def fitting(
+    edits: Sequence[tuple[CandidateEdit, str]], problem: RunProblem, line: str, *, is_alone: bool
+) -> CandidateEdit | None:
     """
-    Return the edit that fixed a problem, in words; empty without one.
+    Return the edit that fixed a problem; None where nothing says which did.
 
     It is at the line of code that the output shows, or names the rule, or a name of the message.
 
@@ -279,9 +297,11 @@ def edit_text(edits: Sequence[tuple[CandidateEdit, str]], problem: RunProblem, l
         is_small = bool(before) or edit.added.count("\n") < LINES  # else it is a new file
         if changed.strip() and (is_at_line or any(is_named) or (is_alone and is_small)):
             fits.append((is_at_line, *is_named, -len(changed), -place))
-    if not fits:
-        return ""
-    edit = edits[-max(fits)[-1]][0]
+    return edits[-max(fits)[-1]][0] if fits else None
+
+
+def edit_text(edit: CandidateEdit) -> str:
+    """Return an edit in words."""
     removed, added = shown(edit.removed), shown(edit.added)
     if removed and added:
         return f"in {edit.file}: {removed} → {added}"

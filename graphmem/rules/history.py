@@ -11,9 +11,9 @@ from itertools import chain
 from textwrap import dedent
 from typing import NamedTuple
 
-from graphmem.model.candidate import OF_GIT, Candidate, CandidateEdit, Fields, Occasion, candidate_id
+from graphmem.model.candidate import OF_GIT, Candidate, CandidateEdit, Fields, Occasion, candidate_id, digest
 from graphmem.model.commit import CommitMessage
-from graphmem.rules.draft import MOST_FILES, edit_text, keys_of, within
+from graphmem.rules.draft import MOST_FILES, change_key, edit_text, fitting, keys_of, within
 from graphmem.rules.problem import RunProblem, is_of_code, problem_in, quoted_problems
 from graphmem.rules.worth import of_settings
 
@@ -33,6 +33,8 @@ REVERTS = re.compile(
 )
 NAMES_COMMIT = re.compile(r"\b(?:this |partial(?:ly)? )*revert(?:s|ed)?\b[^.\n]{0,40}\b[0-9a-f]{7,40}\b", re.IGNORECASE)
 QUOTED_SUBJECT = re.compile(r"[\"“](?P<said>.+)[\"”]")
+OF_HASH = re.compile(r"^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b", re.MULTILINE)
+SQUASHED = re.compile(r"\((?:pull request )?#\d+\)$|^Merged PR \d+")
 BOILERPLATE = re.compile(
     r"(?:this )?(?:partial(?:ly)? )?reverts?(?: parts? of)?(?: the)?(?:"
     r" commits?)?:?\s+[0-9a-f]{7,40}\b(?:\s*\(.{0,200}?\))?"
@@ -43,7 +45,7 @@ HASHES = re.compile(r"^[\s,and]*[0-9a-f]{7,40}[,.]?\s*$")
 TRAILER = re.compile(r"^[A-Z][A-Za-z-]{2,30}(?:-by|-to|-[Ii]d)?: \S")
 FIXES = re.compile(r"^(?:fixes|closes|resolves):?\s+\S", re.IGNORECASE | re.MULTILINE)
 CONFLICTS = re.compile(r"^#?[ \t]*+Conflicts:[ \t]*+$(?:\n#?[ \t]+\S.*)*", re.MULTILINE)
-ONLY_LINK = re.compile(r"^<?https?://\S+>?\.?$")
+ONLY_LINK = re.compile(r"^(?:<?https?://\S+>?|reverts? [\w./-]*#\d+)\.?$", re.IGNORECASE)
 MISTAKE = re.compile(
     r"\b(?:accident(?:al(?:ly)?)?|mistaken(?:ly)?|by mistake|unintend\w*|unintentional\w*|inadvertent\w*|didn't mean"
     r"|sorry|apolog\w+|wrong branch|not ready|too early|prematurely|outstanding changes)\b",
@@ -118,6 +120,18 @@ def revert_of(commit: CommitMessage) -> Revert | None:
     is_replaced = len(reason) <= SHORT_REASON and REPLACED.search(reason) is not None
     is_reason = len(reason) >= SHORTEST and not all(map(ONLY_LINK.match, paragraphs))
     return Revert(what, reason[:REASON]) if is_reason and not (is_mistake or is_replaced) else None
+
+
+def reverts_in(commits: Sequence[CommitMessage]) -> dict[str, str]:
+    """Return the commits that were taken back, and by which: named by their full hash, or by their subject here."""
+    subjects = {one.subject: one.hash for one in commits}
+    found: dict[str, str] = {}
+    for one in commits:
+        said = QUOTED_SUBJECT.search(one.subject) if REVERTS.match(one.subject) else None
+        names = [named[1] for named in OF_HASH.finditer(one.body[:MESSAGE])]
+        names += [subjects[said["said"]]] if said and not names and said["said"] in subjects else []
+        found.update((name, one.hash) for name in names)
+    return found
 
 
 def body_of(commit: CommitMessage) -> str:
@@ -220,7 +234,7 @@ def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateE
 
 def symptom_of(commit: CommitMessage) -> str:
     """Return what was observed before a commit that names the issue that it fixes; empty where it does not say so."""
-    if is_no_fix(commit) or not FIXES.search(body_of(commit)):
+    if is_no_fix(commit) or is_squashed(commit) or not FIXES.search(body_of(commit)):
         return ""
     said = (sentence for text in reasons(body_of(commit)) for sentence in SENTENCE.split(text))
     found = (one for one in said if SAYS_WRONG.search(one) and not NO_SYMPTOM.match(one))
@@ -231,6 +245,11 @@ def is_no_fix(commit: CommitMessage) -> bool:
     """Return whether a commit is a merge, a revert, or about tests, texts and versions only."""
     subject = commit.subject
     return len(commit.parents) > 1 or NO_FIX.match(subject) is not None or REVERTS.match(subject) is not None
+
+
+def is_squashed(commit: CommitMessage) -> bool:
+    """Return whether a commit is a whole pull request, whose message lists what each of its commits did."""
+    return SQUASHED.search(commit.subject) is not None or "See merge request" in commit.body[:MESSAGE]
 
 
 def quoted_fix(commit: CommitMessage, problem: RunProblem, edits: Sequence[CandidateEdit]) -> Candidate:
@@ -248,8 +267,10 @@ def quoted_fix(commit: CommitMessage, problem: RunProblem, edits: Sequence[Candi
 def fixed(commit: CommitMessage, trigger: str, edits: Sequence[CandidateEdit]) -> Candidate:
     """Return the candidate that a commit is which fixes something: its subject, and what it changed."""
     origin, files = f"git:{commit.hash[:12]}", list(dict.fromkeys(edit.file for edit in edits))
-    change = edit_text([(edit, edit.removed) for edit in edits], problem_in(trigger), "", is_alone=len(edits) == 1)
-    evidence = occasion_of(commit, edits)
+    problem = problem_in(trigger)
+    edit = fitting([(edit, edit.removed) for edit in edits], problem, "", is_alone=len(edits) == 1)
+    change = edit_text(edit) if edit else ""
+    evidence = occasion_of(commit, edits, change_key(problem, change, edit))
     return Candidate(
         id=candidate_id(f"fix {trigger}".casefold()),
         base=OF_TRAILER,
@@ -265,12 +286,14 @@ def fixed(commit: CommitMessage, trigger: str, edits: Sequence[CandidateEdit]) -
     )
 
 
-def occasion_of(commit: CommitMessage, edits: Sequence[CandidateEdit]) -> Occasion:
-    """Return a commit as evidence."""
+def occasion_of(commit: CommitMessage, edits: Sequence[CandidateEdit], change: str | None = None) -> Occasion:
+    """Return a commit as evidence; ``change`` is a digest of what it fixed, and how."""
     return Occasion(
         source=OF_GIT,
         at=commit.at,
         commit=commit.hash,
+        author=digest(commit.author) if commit.author else None,
         before=commit.parents[0] if commit.parents else None,
         edits=tuple(within(edits)),
+        change=change,
     )

@@ -12,7 +12,7 @@ from graphmem.service.caller import runs_here
 
 # What the command line adds: forms of input and output, two words for a choice, and the fields that edit changes.
 ADDED = {
-    "view --out", "campaign complete --partial", "check --format", "check --strict",
+    "view --out", "review show --all", "campaign complete --partial", "check --format", "check --strict",
     "add --ndjson", "add failure --missing-ok", "add failure --no-dedup", "add lesson --missing-ok",
     "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
     "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",

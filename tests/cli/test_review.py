@@ -51,6 +51,38 @@ def test_all_evidence_of_one_is_shown(found: Graphmem) -> None:
     assert '  + return fmt.Errorf("open: %w", err)' in lines
 
 
+def test_one_candidate_is_shown_whole_in_at_most_sixty_lines(graphmem: Graphmem, tmp_path: Path) -> None:  # noqa: F811
+    for session in ("s1", "s2", "s3"):
+        path = tmp_path / f"{session}.jsonl"
+        more = "\n".join(f"src/b{number}.go:1:1: it is unused (unused)" for number in range(70))
+        Transcript(path, tmp_path, session).ran("make lint", f"{LINT}\n{more}", status=2).edited(
+            f"{tmp_path}/src/a.go", "return err", 'return fmt.Errorf("open: %w", err)'
+        ).ran("make lint", "0 issues.")
+        assert graphmem("import", "sessions", str(path), "--any-project").status == 0
+    lines = graphmem("review", "show", ID).out.splitlines()
+    assert len(lines) == 60
+    assert lines[-1] == f"… 2 more occasions; more lines: graphmem review show {ID} --all"
+    every = graphmem("review", "show", ID, "--all").out
+    assert all(f"claude-code session {session}" in every for session in ("s1", "s2", "s3"))
+    assert len(every.splitlines()) > 200
+
+
+def test_a_decision_is_shown_with_its_reason_and_rules_of_notes_in_one_line(
+    graphmem: Graphmem,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "AGENTS.md").write_text("- Never commit to main\n- Never push with force\n")
+    (tmp_path / "docs/adr").mkdir(parents=True)
+    reason = "One file, no server, and backups are a copy. " * 8
+    (tmp_path / "docs/adr/0001-store.md").write_text(f"# Use SQLite\n\n## Decision\n\nWe use SQLite. {reason}\n")
+    graphmem("import", "notes")
+    listed = graphmem("review")
+    assert listed.out.splitlines()[-1] == "AGENTS.md: 2 rules that agents load anyway: graphmem review --notes"
+    [name] = [one["id"] for one in json.loads(graphmem("review", "--json").out)["candidates"]]
+    assert graphmem("review", "show", name).out.count("One file, no server") == 8
+    assert graphmem("review", "--notes").out.count("constraint: Never") == 2
+
+
 def test_accepting_and_dismissing_say_what_was_done(found: Graphmem) -> None:
     assert found("review", "accept", ID, "--fix", "wrap it") == Done(
         0, f"accepted {ID}: failure/{REF}, pattern/{REF}\n", ""

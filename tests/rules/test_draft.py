@@ -234,3 +234,28 @@ def test_a_test_that_failed_is_the_same_by_its_trigger_and_in_an_output() -> Non
     )
     assert printed.text == "FAIL: test_a (a.TestA.test_a) [one]\nAssertionError: [] != [1]"
     assert keys_of(problem_in(printed.text)) == keys_of(printed)
+
+
+@pytest.mark.parametrize(
+    ("removed", "added", "is_same"),
+    [
+        ("return nil, cleanup()", "return err, cleanup()", True),  # as it is
+        ("return nil, close(7)", "return err, close(7)", True),  # what is on both sides does not count
+        ('return nil, fail("b")', 'return err, fail("c")', True),  # nor a literal
+        ("return nil, cleanup()", "return err", False),
+        ("return nil, cleanup()", "return nil, cleanup() //nolint:nilerr", False),
+    ],
+)
+def test_two_edits_are_the_same_where_they_turn_the_same_into_the_same(removed: str, added: str, is_same: bool) -> None:
+    def change(removed: str, added: str) -> str | None:
+        found = drafted(pair_of(edit(removed, added)), source="codex", session="s1", root="/p")
+        return found.evidence[0].change
+
+    first = change("return nil, cleanup()", "return err, cleanup()")
+    assert first is not None
+    assert (change(removed, added) == first) == is_same
+
+
+def test_where_nothing_says_what_fixed_it_no_change_is_the_same() -> None:
+    two = pair_of(edit("a = 1", "a = 2"), edit("b = 1", "b = 2"))
+    assert drafted(two, source="codex", session="s1", root="/p").evidence[0].change is None

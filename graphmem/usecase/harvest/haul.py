@@ -25,6 +25,7 @@ class Haul:
     found: list[Candidate] = field(default_factory=list)
     low: list[Candidate] = field(default_factory=list)  # worth too little, unless what comes later is about the same
     marks: dict[str, SourceMark] = field(default_factory=dict)
+    reverts: dict[str, str] = field(default_factory=dict)  # commits that were taken back: which did it
     is_gone: Callable[[Candidate], bool] | None = None  # what a candidate says is no longer there
     written_at: float = field(default_factory=monotonic)
 
@@ -58,6 +59,7 @@ class Haul:
         counts["below"] -= len(again)
         queue.below += counts["below"]
         self.candidates.update(counts)
+        queue.mark_reverted(self.reverts)
         if self.is_gone is not None and (number := queue.withdraw(self.is_gone)):
             self.candidates["withdrawn"] += number
         for path, mark in self.marks.items():

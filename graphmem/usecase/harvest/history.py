@@ -68,6 +68,7 @@ def read_messages(haul: Haul, client: Client, span: list[str]) -> None:
             haul.counts[name] += 1
             haul.found.append(made)
         client.runtime.progress("reading commits", number + 1, len(found))
+    haul.reverts = history.reverts_in(found)
 
 
 def taught(root: Path, commit: CommitMessage) -> Iterator[tuple[str, Candidate]]:
@@ -75,7 +76,9 @@ def taught(root: Path, commit: CommitMessage) -> Iterator[tuple[str, Candidate]]
     if revert := history.revert_of(commit):
         yield "reverts", history.taken_back(commit, revert, edits_of(root, commit))
     elif problem := history.quoted_problem(commit):
-        yield "fixes", history.quoted_fix(commit, problem, edits_of(root, commit))
+        made = history.quoted_fix(commit, problem, edits_of(root, commit))
+        if made.evidence[0].change or not history.is_squashed(commit):
+            yield "fixes", made  # a pull request does many things: one of its edits must be about that error
     elif symptom := history.symptom_of(commit):
         yield "fixes", history.fixed(commit, symptom, edits_of(root, commit))
 

@@ -9,7 +9,7 @@ from graphmem.errors import BadInput, GraphmemError
 from graphmem.git import commands
 from graphmem.importers.agent_notes import NoteFile, below, given, read, usual
 from graphmem.machine.candidates import SourceMark
-from graphmem.model.candidate import OF_NOTES, Candidate
+from graphmem.model.candidate import Candidate
 from graphmem.rules.note_items import is_english, noted
 from graphmem.store.runtime import Client
 from graphmem.system import safe_files
@@ -34,7 +34,7 @@ def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
     haul = Haul(marks={str(file.path): mark_of(file) for file in files if not file.doubt})
     is_read = all(before.sources.get(path) == mark for path, mark in haul.marks.items())
     is_read = is_read and not any(file.doubt for file in files)
-    if is_read and not any(is_lost(origin_of(one), root) for one in before.waiting()):
+    if is_read and not any(is_lost(one.note_file, root) for one in before.waiting()):
         for file in files:
             haul.note(file.path, file.form, "unchanged")
         haul.marks = {}
@@ -97,17 +97,10 @@ def read_all(haul: Haul, client: Client, files: Sequence[NoteFile]) -> None:
     kept = {one.id for one in haul.found}
 
     def is_gone(one: Candidate) -> bool:
-        name = origin_of(one)
+        name = one.note_file
         return one.id not in kept and (name in names or is_lost(name, root))
 
     haul.is_gone = is_gone
-
-
-def origin_of(one: Candidate) -> str | None:
-    """Return the name of the file of notes that a candidate is from; None for any other candidate."""
-    sources = one.other[0].get("sources") if one.other else None
-    first = sources[0] if isinstance(sources, list) and sources else ""
-    return first.removeprefix(OF_NOTES).rpartition(":")[0] if first.startswith(OF_NOTES) else None
 
 
 def is_lost(name: str | None, root: Path) -> bool:

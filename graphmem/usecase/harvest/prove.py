@@ -36,7 +36,7 @@ from graphmem.store.runtime import Client
 from graphmem.system.checks import CheckEnd, run
 from graphmem.system.lock import locked
 from graphmem.system.surroundings import variables
-from graphmem.usecase.harvest.review import named, settle
+from graphmem.usecase.harvest.review import named
 from graphmem.usecase.writing.candidates import queue_of
 
 PACKAGES = frozenset((".venv", "venv", "node_modules"))  # folders of installed packages, by their names
@@ -74,7 +74,8 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
         note(client, made, holds=True)
         proof = {name: value for name, value in made.model_dump(mode="json").items() if value or name == "folder"}
         with queue.changing() as kept:
-            settle(kept, one.id, {"proof": proof})
+            if one.id in kept.candidates:
+                kept.candidates[one.id] = kept.candidates[one.id].model_copy(update={"proof": proof})
     done = Reviewed(id=one.id, action="disproven" if trial.reason else "proven", proof=proof, reason=trial.reason)
     return ReviewedList(reviewed=[done], waiting=len(found.waiting()))
 

@@ -1,5 +1,6 @@
 """Review: candidates are looked at, written as records, or dismissed."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from graphmem.contract.harvest import (
 )
 from graphmem.contract.records import AddRowsRequest
 from graphmem.errors import BadInput, NotFound, Usage
+from graphmem.importers.agent_notes import is_loaded
 from graphmem.logs.diagnosis import statement
 from graphmem.machine.candidates import Queue
 from graphmem.model import MODELS, Record
@@ -31,18 +33,21 @@ from graphmem.usecase.writing.screening import portable, screened
 from graphmem.usecase.writing.validation import build, changed
 
 SHOWN_EVIDENCE = 1  # occasions that a list shows of a candidate
-REPEATED_IN = 2  # sessions that met a problem that was repeated
 SOLVING = frozenset(("failure", "pattern"))  # kinds of which one solves the other
 
 
 def review(client: Client, request: ReviewRequest) -> CandidateList:
-    """Return the candidates that wait, the most worth first, each with its first evidence."""
+    """Return the candidates that wait, the best first, each with its first evidence."""
     queue = current(client)
-    found = queue.waiting()
+    found, notes = queue.waiting(), dict[str, int]()
     if request.dismissed:
         found = [one for one in queue.candidates.values() if one.state == "dismissed"]
+    else:
+        loaded = {one.id: one.note_file for one in found if one.note_file and is_loaded(one.note_file)}
+        found = [one for one in found if (one.id in loaded) == request.notes]
+        notes = dict(Counter(loaded.values())) if not request.notes else {}
     shown = [shown_candidate(client, one, SHOWN_EVIDENCE) for one in found[: request.limit]]
-    return CandidateList(candidates=shown, total=len(found), below=queue.below)
+    return CandidateList(candidates=shown, total=len(found), below=queue.below, notes=notes)
 
 
 def show(client: Client, request: ShowCandidateRequest) -> CandidateList:
@@ -107,12 +112,13 @@ def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
     request = screened(client, request, "candidate")
     queue = current(client)
     found = list(chosen(client, queue, request))
-    reviewed = [Reviewed(id=one.id, action="accepted", refs=write(client, one, request)) for one in found]
+    reviewed = write(client, found, request)
     if request.dry_run:
         return ReviewedList(reviewed=reviewed, waiting=len(queue.waiting()))
     with queue_of(client).changing() as kept:
         for one, done in zip(found, reviewed, strict=True):
-            settle(kept, one.id, {"state": "accepted", "refs": tuple(done.refs)})
+            if one.id in kept.candidates:
+                kept.settle(one.id, state="accepted", refs=tuple(done.refs))
         waiting = len(kept.waiting())
     return ReviewedList(reviewed=reviewed, waiting=waiting)
 
@@ -126,34 +132,49 @@ def chosen(client: Client, queue: Queue, request: AcceptCandidateRequest) -> Ite
         yield one
         return
     for one in queue.waiting():
-        is_repeated = len(one.sessions) >= REPEATED_IN and one.pattern is not None and is_same_kind(one)
-        if one.proof is not None or (request.at_least == "repeated" and is_repeated):
+        if one.proof is not None or (request.at_least == "repeated" and one.is_repeated):
             yield one
 
 
-def is_same_kind(one: Candidate) -> bool:
-    """Return whether two of its occasions were passed after an edit of the same file."""
-    files = [frozenset(edit.file for edit in evidence.edits) for evidence in one.evidence if evidence.edits]
-    return any(first & second for at, first in enumerate(files) for second in files[at + 1 :])
+def write(client: Client, found: Sequence[Candidate], request: AcceptCandidateRequest) -> list[Reviewed]:
+    """
+    Write the records of candidates, in one write that ``undo`` takes back; return what each became.
 
-
-def settle(queue: Queue, name: str, changes: dict[str, Any]) -> None:
-    """Note what became of a candidate; its evidence stays, for a write can be taken back."""
-    if (one := queue.candidates.get(name)) is not None:
-        queue.candidates[name] = one.model_copy(update=changes)
-
-
-def write(client: Client, one: Candidate, request: AcceptCandidateRequest) -> list[str]:
-    """Write the records of a candidate, with the words that were given in the place of its own; return them."""
-    rows = list(rows_of(client, one, request))
-    if request.into is not None:
-        rows = list(into(client, request.into, rows))
+    The words that are given stand in the place of its own. Two candidates may say the same in a part.
+    """
+    rows, parts = dict[str, dict[str, Any]](), list[list[str]]()
+    for one in found:
+        given = list(rows_of(client, one, request))
+        if request.into is not None:
+            given = list(into(client, request.into, given))
+        by_name = {identity(client, row): row for row in given}
+        parts.append(list(by_name))
+        for name, row in by_name.items():
+            sources = {*rows.get(name, {}).get("sources", ()), *row.get("sources", ())}
+            rows[name] = {**row, **rows.get(name, {}), **({"sources": sorted(sources)} if sources else {})}
     if request.dry_run:
-        return [f"{row['kind']}/{row.get('name') or one.id}" for row in rows if row["kind"] != "relation"]
-    added = bulk_add(
-        client, [encode(row) for row in rows], AddRowsRequest(name=f"candidate {one.id}", dedup=True, verbose=True)
-    )
-    return list(dict.fromkeys(done.ref for done in added.results))
+        ids = {name: one.id for one, names in zip(found, parts, strict=True) for name in names}
+        refs = {
+            name: f"{row['kind']}/{row.get('name') or ids[name]}"
+            for name, row in rows.items()
+            if row["kind"] != "relation"
+        }
+    elif rows:
+        adding = AddRowsRequest(name=f"candidate {found[0].id}", dedup=True, verbose=True)
+        added = bulk_add(client, map(encode, rows.values()), adding)
+        names = list(rows)
+        refs = {names[done.line - 1]: done.ref for done in added.results if done.line}
+    else:
+        refs = {}
+    became = [list(dict.fromkeys(refs[name] for name in names if name in refs)) for names in parts]
+    return [Reviewed(id=one.id, action="accepted", refs=done) for one, done in zip(found, became, strict=True)]
+
+
+def identity(client: Client, row: Mapping[str, Any]) -> str:
+    """Return what makes a row the same as another one of the input."""
+    if row["kind"] == "relation":
+        return " ".join((row["from"], row["type"], row["to"]))
+    return f"{row['kind']}/{row.get('name') or row_record(client, row).text_key}"
 
 
 def rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> Iterator[dict[str, Any]]:
@@ -168,6 +189,8 @@ def rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> 
         given = {name: value for name, value in part.items() if value is not None}
         row: dict[str, Any] = {"kind": kind, **portable(client, "candidate", given)}
         row |= {name: value for name, value in said.items() if value is not None and name in MODELS[kind].model_fields}
+        if kind == "pattern" and request.insight is None and (by := one.evidence and one.evidence[0].reverted):
+            row["insight"] += f" (taken back by commit {by[:12]})"
         if not refs and request.name is not None:
             row["name"] = request.name
         if request.tags:
@@ -222,6 +245,6 @@ def dismiss(client: Client, request: DismissCandidateRequest) -> ReviewedList:
     """Dismiss a candidate: what is about the same does not come back."""
     with queue_of(client).changing() as queue:
         one = named(queue, request.id)
-        settle(queue, one.id, {"state": "dismissed", "reason": request.reason or format_time(client.now())})
+        queue.settle(one.id, state="dismissed", reason=request.reason or format_time(client.now()))
         waiting = len(queue.waiting())
     return ReviewedList(reviewed=[Reviewed(id=one.id, action="dismissed")], waiting=waiting)

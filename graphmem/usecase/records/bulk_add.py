@@ -30,6 +30,7 @@ from graphmem.usecase.records.relations import known_relation, refuse_ends
 from graphmem.usecase.writing.events import put_fact, task_key
 from graphmem.usecase.writing.kingfisher import finder, is_suspect
 from graphmem.usecase.writing.screening import screened_fields, unexposed
+from graphmem.usecase.writing.seen import says_fix, settle_recorded
 from graphmem.usecase.writing.validation import changed, holder_of, identified, keyed
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
@@ -87,6 +88,9 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
         keep_rejects(intake)
     if len(records) > MANY_RECORDS:
         client.embed_later()
+    else:
+        solved = [(given.row, given.record) for given in records if says_fix(given.row)]
+        settle_recorded(client, {row["trigger"]: one.ref for row, one in solved if isinstance(one, Record)})
     sees = client.rights.sees  # what may be written and not read is not shown
     shown = {
         name: [found for found in getattr(intake, name) if sees is None or split_ref(found.ref)[0] in sees]

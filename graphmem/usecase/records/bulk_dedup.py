@@ -172,4 +172,4 @@ def add_unless_repeated(intake: BulkAdd, given: Given, pool: Pool, place: int | 
     intake.records[older.key_ref] = after
     if after is not older:
         intake.put(after)
-    intake.count("merged", after, likeness)
+    intake.count(given, "merged", after, likeness)

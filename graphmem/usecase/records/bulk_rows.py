@@ -92,7 +92,12 @@ class BulkAdd:
         self.counts[action if self.client.catalog.may_tell(record_type) else "created"] += number
 
     def count(
-        self, action: Action, record: Record, likeness: DuplicateMatch = NOVEL, variants: Sequence[Variant] = ()
+        self,
+        given: Given,
+        action: Action,
+        record: Record,
+        likeness: DuplicateMatch = NOVEL,
+        variants: Sequence[Variant] = (),
     ) -> None:
         """Count what became of a row, and keep it for the long answer."""
         self.tally(action, record.record_type)
@@ -102,6 +107,7 @@ class BulkAdd:
         self.results.append(
             Changed(
                 ref=record.ref,
+                line=given.place,
                 action=action,
                 merged_into=into,
                 merged_by=likeness.by,
@@ -167,7 +173,7 @@ def add_record(
     intake.records[record.key_ref] = record
     if action != "unchanged":
         intake.put(record)
-    intake.count(action, record, likeness, variants)
+    intake.count(given, action, record, likeness, variants)
 
 
 def key_of(intake: BulkAdd, ref: str) -> str | None:

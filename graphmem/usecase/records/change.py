@@ -41,6 +41,7 @@ from graphmem.usecase.writing.duplicates import (
 )
 from graphmem.usecase.writing.experience_limits import as_allowed, refuse_chance
 from graphmem.usecase.writing.screening import portable, screened, screened_fields
+from graphmem.usecase.writing.seen import says_fix, settle_recorded
 from graphmem.usecase.writing.succession import archived_for
 from graphmem.usecase.writing.validation import (
     SHOWN,
@@ -82,7 +83,10 @@ def add(
     """
     given = ready(client, kind, fields, dedup=dedup, verbatim=verbatim, versions_from=versions_from)
     with client.deciding(client.clues, is_real=not dry_run) as snapshot:
-        return add_to(snapshot, kind, given, dedup=dedup, replace=replace, supersedes=supersedes)
+        answer = add_to(snapshot, kind, given, dedup=dedup, replace=replace, supersedes=supersedes)
+    if not dry_run and says_fix({"kind": kind, **given}):
+        settle_recorded(client, {given["trigger"]: answer.ref})
+    return answer
 
 
 def add_record(client: Client, request: AddRequest) -> Changed:

@@ -52,9 +52,16 @@ def current(client: Client) -> Queue:
     client.sync()
     queue = queue_of(client).read(client.notify_once)
     for one in list(queue.candidates.values()):
-        if one.state == "accepted" and one.refs and not any(is_of_it for *_, is_of_it in records_of(client, one)):
+        if one.refs and one.state in ("accepted", "recorded") and not is_there(client, one):
             queue.candidates[one.id] = one.model_copy(update=WAITING)
     return queue
+
+
+def is_there(client: Client, one: Candidate) -> bool:
+    """Return whether a record is there that a candidate became, or that was written of the same problem."""
+    if one.state == "recorded":
+        return any(client.catalog.lookup(*split_ref(ref)) is not None for ref in one.refs)
+    return any(is_of_it for *_, is_of_it in records_of(client, one))
 
 
 def records_of(client: Client, one: Candidate) -> Iterator[tuple[str, frozenset[str], bool]]:

@@ -1,13 +1,15 @@
-"""Candidates that a log or a run is about: shown where no record answers."""
+"""Candidates of the problem that a log, a run or a record reports."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from graphmem.contract.harvest import SeenCandidate
 from graphmem.rules.draft import keys_of
 from graphmem.rules.fix_pairs import called
-from graphmem.rules.problem import problems, usage_error
+from graphmem.rules.problem import problem_in, problems, usage_error
 from graphmem.store.runtime import Client
-from graphmem.usecase.writing.candidates import MOST_SEEN, seen, waiting
+from graphmem.system import safe_files
+from graphmem.usecase.writing.candidates import MOST_SEEN, queue_of, seen, waiting
 
 
 def in_log(client: Client, text: str, answered: Collection[str]) -> list[SeenCandidate]:
@@ -29,3 +31,29 @@ def in_run(client: Client, command: str, text: str) -> list[SeenCandidate]:
     """Return the candidates that say how a command is called, where its output says that it was called wrongly."""
     wrong = usage_error(called(command), text)
     return [seen(one) for one in waiting(client).of_keys(keys_of(wrong))[:MOST_SEEN]] if wrong else []
+
+
+def says_fix(row: Mapping[str, Any]) -> bool:
+    """Return whether a row reports a problem and what to do about it."""
+    return bool(row.get("trigger") and (row["kind"] == "pattern" or (row["kind"] == "failure" and row.get("fix"))))
+
+
+def settle_recorded(client: Client, refs: Mapping[str, str]) -> None:
+    """
+    Take the candidates of some problems out of the review: each is recorded now, with its fix.
+
+    Args:
+        refs: the record of each problem, by the text that reports it.
+    """
+    path = client.layout.candidates
+    if not refs or not safe_files.is_file(path):
+        return
+    kept, found = safe_files.read(path).decode("utf-8", "replace"), dict[str, str]()
+    for text, ref in refs.items():
+        for problem in problems(text) or [problem_in(text)]:
+            found |= {key: ref for key in keys_of(problem) if key in kept}
+    if found:
+        with queue_of(client).changing() as queue:
+            for key, ref in found.items():
+                for one in queue.of_keys([key]):
+                    queue.candidates[one.id] = one.model_copy(update={"state": "recorded", "refs": (ref,)})

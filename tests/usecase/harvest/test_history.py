@@ -233,3 +233,65 @@ def test_what_is_not_from_a_comment_is_not_withdrawn_and_texts_are_not_read(
     repository.change("more", store="x = 2\n")
     answer = memory.imports.git()
     assert (answer.waiting, answer.candidates) == (1, {})
+
+
+def test_a_fix_that_was_taken_back_says_so_also_where_a_later_import_finds_that(
+    repository: Repository, memory: Memory
+) -> None:
+    repository.change("first", store="text = open(name).read()\n")
+    fixed = repository.change(ERROR, store='text = open(name, encoding="utf-8").read()\n')
+    memory.imports.git()
+    [found] = memory.candidates.review().candidates
+    assert found.evidence[0].reverted is None
+    back = repository.change(f'Revert "store"\n\nThis reverts commit {fixed}.\n', store="text = open(name).read()\n")
+    memory.imports.git()
+    [found] = memory.candidates.review().candidates
+    assert found.evidence[0].reverted == back
+    again = repository.change(
+        f'Reapply "store"\n\nThis reverts commit {back}.\n', store='text = open(name, encoding="utf-8").read()\n'
+    )
+    memory.imports.git()
+    [found] = memory.candidates.review().candidates
+    assert found.evidence[0].reverted is None
+    last = repository.change(f"Revert it\n\nThis reverts commit {fixed}.\n", store="text = open(name).read()\n")
+    assert again != last
+    memory.imports.git()
+    [failure, pattern] = memory.candidates.accept(found.id).reviewed[0].refs
+    assert f"(taken back by commit {last[:12]})" in memory.get(pattern).record.model_dump()["insight"]
+    assert failure.startswith("failure/")
+
+
+def test_a_revert_that_names_the_subject_takes_the_commit_of_that_subject_back(
+    repository: Repository, memory: Memory
+) -> None:
+    repository.change("first", store="text = open(name).read()\n")
+    repository.change(ERROR, store='text = open(name, encoding="utf-8").read()\n')
+    back = repository.change(
+        'Revert "store: open the file as UTF-8" (#13)\n\nReverts acme/shop#12', store="text = open(name).read()\n"
+    )
+    memory.imports.git()
+    [found] = memory.candidates.review().candidates
+    assert found.evidence[0].reverted == back
+
+
+def test_of_a_pull_request_an_error_is_taken_where_an_edit_is_about_it_and_prose_never(
+    repository: Repository, memory: Memory
+) -> None:
+    repository.change("first", store="text = open(name).read()\n", page="a\n")
+    repository.change(
+        "Rework the store (#12)\n\n* fix: the command crashes when the file is empty\n* fix the page\n\nFixes: #11\n",
+        store="text = open(name).read() or ''\n",
+    )
+    repository.change(
+        "Rework the page (#13)\n\n* it no longer stops with\n\n    KeyError: 'colour'\n\n* fix more\n",
+        page="b\n", store="text = ''\n",
+    )  # fmt: skip
+    assert memory.imports.git().candidates == {}
+    repository.change(
+        "Read the colour (#14)\n\n* fix a crash\n\n    KeyError: 'shade'\n",
+        page="rows.get('shade')\n", store="text = 1\n",
+    )  # fmt: skip
+    assert memory.imports.git().candidates == {"created": 1}
+    [found] = memory.candidates.review().candidates
+    assert found.failure is not None
+    assert found.failure.headline == "KeyError: 'shade'"

@@ -56,7 +56,7 @@ def put(path: Path, text: str) -> Path:
 
 
 def waiting(memory: Memory) -> list[str]:
-    found = memory.candidates.review(limit=100).candidates
+    found = [one for notes in (False, True) for one in memory.candidates.review(limit=100, notes=notes).candidates]
     return sorted(record.headline for one in found for record in one.other)
 
 
@@ -64,13 +64,28 @@ def test_the_rules_of_a_project_wait_as_candidates_with_their_lines(memory: Memo
     put(project / "AGENTS.md", RULES)
     answer = memory.imports.notes()
     assert (answer.candidates, answer.waiting, answer.read) == ({"created": 2}, 2, {"items": 2})
-    found = memory.candidates.review().candidates
+    found = memory.candidates.review(notes=True).candidates
     assert sorted(record.sources for one in found for record in one.other) == [
         ("notes:AGENTS.md:3",), ("notes:AGENTS.md:4",),
     ]  # fmt: skip
     assert memory.list().results == []
     memory.candidates.accept(found[0].id)
     assert [one.ref.partition("/")[0] for one in memory.list().results] == ["constraint"]
+
+
+def test_what_agents_load_anyway_is_counted_and_listed_on_request(memory: Memory, project: Path) -> None:
+    put(project / "AGENTS.md", RULES)
+    put(project / "web/CLAUDE.md", "- Never use the old router\n")
+    put(project / ".cursor/rules/api.mdc", "- Never return a list at the top of an answer\n")
+    put(project / "docs/adr/0001-store.md", "# Use SQLite\n\n## Decision\n\nWe use SQLite, for it is one file.\n")
+    memory.imports.notes(paths=[project / "AGENTS.md", project / "web", project / ".cursor", project / "docs"])
+    listed = memory.candidates.review()
+    assert [record.kind for one in listed.candidates for record in one.other] == ["decision"]
+    assert (listed.total, listed.notes) == (1, {"AGENTS.md": 2, "web/CLAUDE.md": 1, ".cursor/rules/api.mdc": 1})
+    notes = memory.candidates.review(notes=True)
+    assert (notes.total, notes.notes) == (4, {})
+    memory.candidates.dismiss(notes.candidates[0].id)
+    assert memory.candidates.review(notes=True).total == 3
 
 
 def test_a_second_import_changes_nothing_and_a_later_version_updates(memory: Memory, project: Path) -> None:
@@ -92,13 +107,13 @@ def test_a_second_import_changes_nothing_and_a_later_version_updates(memory: Mem
 def test_what_was_accepted_waits_again_when_the_note_says_something_else(memory: Memory, project: Path) -> None:
     path = put(project / "AGENTS.md", "- Never commit to the main branch, it is released from\n")
     memory.imports.notes()
-    memory.candidates.accept(memory.candidates.review().candidates[0].id)
+    memory.candidates.accept(memory.candidates.review(notes=True).candidates[0].id)
     put(path, "Hello.\n\n" + path.read_text())
     assert memory.imports.notes().waiting == 0
     put(path, "- Never commit to the main branch, even if nobody looks\n")
     assert memory.imports.notes().waiting == 1
     assert waiting(memory) == ["Never commit to the main branch, even if nobody looks"]
-    memory.candidates.dismiss(memory.candidates.review().candidates[0].id)
+    memory.candidates.dismiss(memory.candidates.review(notes=True).candidates[0].id)
     put(path, "- Never commit to the main branch, whatever happens here\n")
     assert memory.imports.notes().waiting == 0
 
@@ -109,7 +124,7 @@ def test_a_copy_of_a_file_is_no_second_candidate(memory: Memory, project: Path) 
     assert memory.imports.notes().waiting == 2
     (project / "AGENTS.md").unlink()
     assert memory.imports.notes().waiting == 2
-    assert memory.candidates.review().candidates[0].other[0].sources[0].startswith("notes:CLAUDE.md:")
+    assert memory.candidates.review(notes=True).candidates[0].other[0].sources[0].startswith("notes:CLAUDE.md:")
 
 
 def test_all_usual_places_are_read(memory: Memory, project: Path, home: Path) -> None:

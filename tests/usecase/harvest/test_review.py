@@ -27,11 +27,18 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
+def occasion(session: str | None, at: str | None = None, change: str = "e1", **fields: str) -> Occasion:
+    """Return an occasion on which a change passed."""
+    when = at or f"2026-01-0{(session or 's4')[1:]}"
+    return Occasion(source="codex", session=session, at=when, command="make lint", change=change, **fields)
+
+
 def put(memory: Memory, trigger: str = LINT, insight: str | None = "wrap it with fmt.Errorf", **fields: Any) -> str:
     """Put a candidate into the queue, and return its id."""
     problem = problem_in(trigger)
     sessions = fields.pop("sessions", ("s1",))
     seen = tuple(Occasion(source="codex", session=session, command="make lint", passed="x") for session in sessions)
+    seen = tuple(fields.pop("seen", seen))
     one = Candidate(
         id=candidate_id(problem.key), keys=keys_of(problem), base=fields.pop("base", 0.7),
         failure={"trigger": trigger, "sources": ["codex:s1#3"], **fields},
@@ -163,18 +170,82 @@ def test_what_is_dismissed_does_not_come_back(memory: Memory) -> None:
     assert (found.id, found.reason) == (name, "a slip")
 
 
-def test_all_that_were_repeated_are_accepted(memory: Memory) -> None:
+def test_all_that_were_repeated_are_accepted_in_one_write(memory: Memory) -> None:
     put(memory, "the port is in use")
-    name = put(memory, sessions=("s1", "s2"))
-    with queue_of(memory.client).changing() as queue:
-        seen = [{**one.model_dump(), "edits": [{"file": "a.go"}]} for one in queue.candidates[name].evidence]
-        queue.candidates[name] = Candidate.model_validate({**queue.candidates[name].model_dump(), "evidence": seen})
+    first = put(memory, seen=[occasion("s1"), occasion("s2")])
+    second = put(memory, "src/a.go:3:1: missing return (typecheck)", seen=[occasion("s1"), occasion("s3")])
     with pytest.raises(Usage, match="which candidate is not said"):
         memory.candidates.accept()
-    assert [one.id for one in memory.candidates.accept(at_least="repeated", dry_run=True).reviewed] == [name]
+    planned = memory.candidates.accept(at_least="repeated", dry_run=True).reviewed
+    assert {one.id for one in planned} == {first, second}
     assert memory.list().results == []
-    assert [one.id for one in memory.candidates.accept(at_least="repeated").reviewed] == [name]
+    done = memory.candidates.accept(at_least="repeated")
+    assert {one.id: len(one.refs) for one in done.reviewed} == {first: 2, second: 2}
+    for one in done.reviewed:
+        failure, pattern = one.refs
+        assert [solution.ref for solution in memory.solutions(failure).results] == [pattern]
     assert memory.candidates.accept(at_least="proven").reviewed == []
+    memory.undo()
+    assert memory.list().results == []
+    assert memory.candidates.review().total == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        occasion("s2", change="e2"),  # another edit
+        occasion("s1", at="2026-01-03"),  # the same session
+        occasion("s2", at="2026-01-01"),  # a session that was resumed is kept twice
+        occasion(None, commit="a1", author="ada"),  # the commit of what the session did
+    ],
+)
+def test_what_owes_something_to_the_first_occasion_repeats_nothing(memory: Memory, other: Occasion) -> None:
+    put(memory, seen=[occasion("s1"), other])
+    assert memory.candidates.accept(at_least="repeated").reviewed == []
+
+
+def test_two_authors_repeat_an_edit_and_two_commits_of_one_do_not(memory: Memory) -> None:
+    commits = [occasion(None, commit=name, author=author) for name, author in (("a1", "ada"), ("a2", "ada"))]
+    put(memory, seen=commits)
+    assert memory.candidates.accept(at_least="repeated").reviewed == []
+    put(memory, "the port is in use", seen=[*commits, occasion(None, commit="a3", author="bob", at="2026-02-01")])
+    assert len(memory.candidates.accept(at_least="repeated").reviewed) == 1
+
+
+def test_two_candidates_that_share_a_record_are_written_at_once(memory: Memory) -> None:
+    names = [put(memory, seen=[occasion("s1"), occasion("s2")], insight=said) for said in ("wrap it",)]
+    with queue_of(memory.client).changing() as queue:
+        one = queue.candidates[names[0]]
+        failure = {**(one.failure or {}), "sources": ["codex:s9#1"]}
+        queue.candidates["cother"] = one.model_copy(update={"id": "cother", "keys": (), "failure": failure})
+    done = memory.candidates.accept(at_least="repeated").reviewed
+    assert [one.refs for one in done] == [done[0].refs] * 2
+    record: Any = memory.get(done[0].refs[0]).record
+    assert record.sources == ("codex:s1#3", "codex:s9#1")
+
+
+def test_what_is_recorded_by_hand_leaves_and_comes_back_with_an_undo(memory: Memory) -> None:
+    name, other = put(memory), put(memory, "the port is in use")
+    memory.failures.add(LOG.decode(), name="wrap")  # nothing says what to do: the candidate does
+    assert memory.candidates.review().total == 2
+    memory.patterns.add(LOG.decode(), "wrap it")
+    assert [one.id for one in memory.candidates.review().candidates] == [other]
+    memory.undo()
+    assert {one.id for one in memory.candidates.review().candidates} == {name, other}
+    memory.add_rows(b'{"kind":"failure","trigger":"the port is in use","fix":"stop the other one"}\n')
+    assert [one.id for one in memory.candidates.review().candidates] == [name]
+
+
+def test_with_one_candidate_all_of_the_same_problem_are_settled(memory: Memory) -> None:
+    name = put(memory)
+    with queue_of(memory.client).changing() as queue:
+        queue.candidates["cflaky"] = queue.candidates[name].model_copy(update={"id": "cflaky", "pattern": None})
+    memory.candidates.accept(name)
+    assert memory.candidates.review().total == 0
+    memory.undo()
+    assert memory.candidates.review().total == 2
+    memory.candidates.dismiss(name)
+    assert memory.candidates.review().total == 0
 
 
 def test_an_id_that_means_none_or_several_is_refused(memory: Memory) -> None:
