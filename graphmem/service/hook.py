@@ -16,6 +16,8 @@ from graphmem.service.launch import launch
 from graphmem.service.place import STORE, is_foreign, path_of, project_of, store_above
 
 LIMIT_S = 0.3  # seconds that an agent waits, unless GRAPHMEM_HOOK_LIMIT says otherwise
+FAILED_LIMIT_S = 1.0  # the same after a tool that failed: the answer is worth most then, and the model takes longer
+FAILED = re.compile(r"\"hook_event_name\"\s*:\s*\"PostToolUseFailure\"")  # within a text its quotes are escaped
 FIRST_BYTES, LAST_BYTES = 2 * 2**20, 5 * 2**20  # of an event that are kept: its middle is output that nobody reads
 PARTIAL = re.compile(rb"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")  # an escape in JSON that is cut off
 WHOLE = re.compile(rb"[^\\\"][^\\\"]")  # the second character ends no escape
@@ -27,9 +29,7 @@ START_S = 20.0  # seconds in which a service has started
 def main(arguments: list[str]) -> None:
     """Answer an event of a client, ``arguments`` its name."""
     try:
-        limit_s = float(os.environ.get("GRAPHMEM_HOOK_LIMIT") or LIMIT_S)
-        end = time.monotonic() + limit_s
-        os.environ["GRAPHMEM_HOOK_UNTIL"] = str(time.time() + limit_s)  # a later answer is not noted as given
+        began, end = time.monotonic(), time.monotonic() + limit_of("")
         if os.environ.get("GRAPHMEM_HOOKS") == "off" or os.environ.get("GRAPHMEM_SERVICE") == "off":
             return
         folder = next((path for name in FOLDERS if (path := os.environ.get(name))), None) or os.getcwd()
@@ -40,6 +40,8 @@ def main(arguments: list[str]) -> None:
         if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
             return
         event = event_of(end)
+        end = began + limit_of(event)
+        os.environ["GRAPHMEM_HOOK_UNTIL"] = str(time.time() + end - time.monotonic())  # a later answer is not noted
         if not os.path.exists(path):
             launch(project)
         while not os.path.exists(path) and time.monotonic() < end:
@@ -49,6 +51,11 @@ def main(arguments: list[str]) -> None:
             leave(path, request)
     except Exception:  # the boundary: whatever is wrong, the agent goes on
         return
+
+
+def limit_of(event: str) -> float:
+    """Return how many seconds an agent waits for the answer to an event."""
+    return float(os.environ.get("GRAPHMEM_HOOK_LIMIT") or (FAILED_LIMIT_S if FAILED.search(event) else LIMIT_S))
 
 
 def say_why(arguments: list[str], folder: str, end: float) -> None:

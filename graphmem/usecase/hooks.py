@@ -179,7 +179,7 @@ def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession 
         solutions = solved(snapshot, [first.ref])
     parts = [
         part
-        for part in entries([(first.record, solutions.get(first.ref, ()), [], first.store)])
+        for part in entries([(first.record, solutions.get(first.ref, ()), None, first.store)])
         if tokens(part.text) <= HOOK_PROMPT_BUDGET
     ]
     asked = f" --asked {found.asked}" if found.asked else ""
@@ -295,7 +295,7 @@ def told_late(client: Client, keys: Sequence[str], store: Store) -> list[HookTex
         records = catalog.records(numbers)
         doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
         sound = {number: one for number, one in records.items() if not is_doubted(doubter.of(one))}
-        return list(entries((one, solutions.get(number, ()), [], store) for number, one in sound.items()))
+        return list(entries((one, solutions.get(number, ()), None, store) for number, one in sound.items()))
 
 
 def key_in_session(key_ref: str, store: Store) -> str:
@@ -393,10 +393,7 @@ def of_other_names(hits: Sequence[Matched]) -> list[HookText]:
 def known_failures(hits: Sequence[Matched]) -> Said:
     """Return the fixes of failures that a log reports."""
     parts = list(
-        entries(
-            (by_line(hit), [found.record for found in hit.solved_by], [f"line {hit.line}"], hit.store)
-            for hit in hits[:HOOK_SHOWN]
-        )
+        entries((by_line(hit), [found.record for found in hit.solved_by], hit, hit.store) for hit in hits[:HOOK_SHOWN])
     )
     return Said(parts, f"The project's memory knows this failure. {NOTES}", report(parts, ""))
 
@@ -454,16 +451,16 @@ def remember(*words: str) -> str:
     return f"    {shell.command('graphmem', *words, '--fix', '…')}"
 
 
-def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str], Store]]) -> Iterator[HookText]:
+def entries(found: Iterable[tuple[Record, Sequence[Record], Matched | None, Store]]) -> Iterator[HookText]:
     """
     Yield those of some memories that say what to do, with it; the text of a pattern is there once.
 
     Args:
-        found: each memory, what solves it, what is known of it, and where it is from; of the user's own store only a
+        found: each memory, what solves it, where a log reports it, and where it is from; of the user's own store only a
             hash is kept in the folder of the project.
     """
     shown = set[str]()
-    for record, solutions, marks, store in found:
+    for record, solutions, hit, store in found:
         ref = address(record.ref, store)
         pattern = next((one for one in solutions if isinstance(one, Pattern)), None)
         if not isinstance(record, MemoryRecord) or ref in shown:
@@ -471,8 +468,9 @@ def entries(found: Iterable[tuple[Record, Sequence[Record], Sequence[str], Store
         if not (notes := advice(record, pattern, shown, store)):
             continue
         shown |= {ref, *([address(pattern.ref, store)] if pattern else [])}
-        what = [*marks, track_record(record.helped, record.failed)]
+        what = [*([f"line {hit.line}"] if hit else []), track_record(record.helped, record.failed)]
         lines = [f"- {quoted_name(ref)} ({'; '.join(what)})"]
+        lines += [quoted("met", hit.text[:HOOK_LINE_CHARS])] if hit and hit.recorded else []
         lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
         text = "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
         yield HookText(key_in_session(record.key_ref, store), text, ref)

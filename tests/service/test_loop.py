@@ -17,6 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
+from graphmem.service.hook import limit_of
 from tests.pace import patience
 from tests.service.project import Project, new_project, stopped, wait_until
 
@@ -154,6 +155,22 @@ def test_an_agent_recalls_fixes_reports_and_records_without_being_asked(project:
     assert "add currency to settings.json" in briefing
     settings.write_text('{"port": 80}')
     assert "  > fix: add currency to settings.json" in second.tests()[1]
+
+
+@pytest.mark.parametrize(
+    ("event", "limit", "seconds"),
+    [
+        ('{"hook_event_name": "PostToolUse"}', "", 0.3),
+        ('{"session_id":"s","hook_event_name":"PostToolUseFailure"}', "", 1.0),
+        (json.dumps({"prompt": '"hook_event_name": "PostToolUseFailure"'}), "", 0.3),
+        ('{"hook_event_name": "PostToolUseFailure"}', "0.1", 0.1),
+    ],
+)
+def test_after_a_tool_that_failed_an_agent_waits_longer(
+    monkeypatch: pytest.MonkeyPatch, event: str, limit: str, seconds: float
+) -> None:
+    monkeypatch.setenv("GRAPHMEM_HOOK_LIMIT", limit)
+    assert limit_of(event) == seconds
 
 
 @pytest.mark.long

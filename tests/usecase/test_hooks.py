@@ -120,6 +120,24 @@ def test_what_the_agent_reported_not_to_help_is_not_credited(known: Memory) -> N
     assert helped(known, "yaml") == 0
 
 
+def test_a_report_on_a_failure_after_the_pass_stops_the_credit_of_its_pattern(memory: Memory) -> None:
+    memory.failures.add(ERROR, name="yaml")
+    memory.patterns.add("a module is missing", "install the extra of the project", name="extra")
+    memory.relations.link("pattern/extra", "solves", "failure/yaml")
+    bash(memory, "pytest -q", fails=FAILED)
+    assert bash(memory, "pytest -q").helped == ["pattern/extra"]
+    memory.feedback("failure/yaml", helped=False)
+    send(memory, "SessionEnd")
+    assert helped(memory, "extra") == 0
+
+
+def test_a_hint_shows_the_line_that_was_met_and_the_one_that_is_stored(memory: Memory) -> None:
+    memory.failures.add("OSError: no answer from db:5432 after 3.2 s", name="db", fix="start the service")
+    text = bash(memory, "pytest -q", fails="E   OSError: no answer from db:5432 after 11.0 s\n1 failed").text
+    assert "  > met: OSError: no answer from db:5432 after 11.0 s" in text.splitlines()
+    assert "  > when: OSError: no answer from db:5432 after 3.2 s" in text.splitlines()
+
+
 def test_what_came_too_late_is_not_credited(known: Memory) -> None:
     given = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "error": FAILED}
     event = json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **given})

@@ -6,8 +6,10 @@ killed when the next one begins.
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import chain
 
+from graphmem.catalog.catalog import Catalog
 from graphmem.ledger.row import entry
 from graphmem.machine.hook_sessions import Credit, HookSessions
 from graphmem.model import Feedback
@@ -26,13 +28,20 @@ def creditable(snapshot: Snapshot, credit: Credit) -> dict[str, int]:
     """
     Return what a credit counts for, with the numbers of the records; what is gone is left out.
 
-    So is what was reported since then not to help: who reports it knows more than a pass says.
+    So is what was reported since then not to help, itself or a failure that it solves: who reports that knows more
+    than a pass says.
     """
-    return {
-        ref: number
-        for ref, number in snapshot.catalog.known(credit.shown).items()
-        if not any(at >= credit.since and not is_good for at, is_good, _ in snapshot.catalog.times_of_reports(number))
-    }
+    catalog, known = snapshot.catalog, snapshot.catalog.known(credit.shown)
+    solved = list(catalog.steps(known.values(), ["solves"], "out"))
+    asked = {*known.values(), *(step.far for step in solved)}
+    bad = {number for number in asked if is_reported(catalog, number, credit.since)}
+    bad |= {step.near for step in solved if step.far in bad}
+    return {ref: number for ref, number in known.items() if number not in bad}
+
+
+def is_reported(catalog: Catalog, number: int, since: datetime) -> bool:
+    """Return whether somebody reported since a time that a record did not help."""
+    return any(at >= since and not is_good for at, is_good, _ in catalog.times_of_reports(number))
 
 
 def write_credits(writing: Writing, found: Iterable[Credit]) -> list[str]:

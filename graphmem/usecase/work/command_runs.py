@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
@@ -35,7 +36,7 @@ from graphmem.rules.tally import Tally, is_tested, no_pass
 from graphmem.store.runtime import Client
 from graphmem.system.surroundings import current_folder
 from graphmem.usecase.evidence.citations import Unread, content_of
-from graphmem.usecase.records.credits import write_credits
+from graphmem.usecase.records.credits import is_reported, write_credits
 from graphmem.usecase.retrieval.query import same_problems
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.retrieval.two_stores import match
@@ -57,11 +58,16 @@ class SeenRun:
 
 @dataclass(frozen=True)
 class RunCommand:
-    """What was run in a session: the key of its episode, a hash of the session, and what it checks in the project."""
+    """What was run in a session: the key of its episode, a hash of the session, and how to find what it checks."""
 
     key: str
     session: str
-    checks: tuple[CheckCommand, ...] = ()
+    find: Callable[[], Sequence[CheckCommand]] = tuple
+
+    @cached_property
+    def checks(self) -> tuple[CheckCommand, ...]:
+        """What it checks in the project; found where something failed only, for a hook asks at every tool."""
+        return tuple(self.find())
 
     def settled(self, episodes: Episodes) -> dict[str, Episode]:
         """Return the episodes that a pass of it may end, by their keys, the latest last."""
@@ -216,13 +222,17 @@ def run_command(
     if name:
         return RunCommand(run_key(session, name), of_session)
     place = str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
+    return RunCommand(run_key(session, place, *words), of_session, lambda: checks_of(root, text, place))
+
+
+def checks_of(root: Path, text: str, place: str) -> list[CheckCommand]:
+    """Return what a command line checks, run in a folder of the project; in the place of a script what that runs."""
     line = parsed_line(text)
-    found = [
+    return [
         one
         for named in checks_in(line.text, place, line.variables)
         for one in checks_in(script_of(root, named) or "", named.folder, line.variables) or [named]
     ]
-    return RunCommand(run_key(session, place, *words), of_session, tuple(found))
 
 
 def checks_in(text: str, place: str, variables: Sequence[str]) -> list[CheckCommand]:
@@ -305,11 +315,8 @@ def without_help(client: Client, episode: Episode) -> set[str]:
     """Return the failures that were reported not to be helped since they were shown: that counts for what was shown."""
     since = episode.since or episode.at
     with client.reading() as snapshot:
-        reports = {
-            ref: snapshot.catalog.times_of_reports(number)
-            for ref, number in snapshot.catalog.known(episode.shown).items()
-        }
-    return {ref for ref, found in reports.items() if any(at >= since and not is_good for at, is_good, _ in found)}
+        known = snapshot.catalog.known(episode.shown).items()
+        return {ref for ref, number in known if is_reported(snapshot.catalog, number, since)}
 
 
 def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]) -> None:
