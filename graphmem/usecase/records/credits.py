@@ -40,7 +40,7 @@ def creditable(snapshot: Snapshot, credit: Credit) -> dict[str, int]:
 
 
 def is_reported(catalog: Catalog, number: int, since: datetime) -> bool:
-    """Return whether somebody reported since a time that a record did not help."""
+    """Return whether a report since a time says that a record did not help."""
     return any(at >= since and not is_good for at, is_good, _ in catalog.times_of_reports(number))
 
 
