@@ -2054,7 +2054,7 @@ class Memory(Handle):
         text: str,
         *,
         kinds: Collection[str] | None = None,
-        limit: int = 10,
+        limit: int | None = None,
         min_similarity: float | None = None,
         profile: Literal["classic", "learned"] | None = None,
         strict: bool = False,
@@ -2066,7 +2066,7 @@ class Memory(Handle):
         Args:
             text: An error message, a symbol, or a sentence.
             kinds: Return only these kinds and entity types.
-            limit: Return at most this many records.
+            limit: Return at most this many records; 10 if not given.
             min_similarity: Return only records at least this similar.
             profile: How relevance becomes a score; the setting retrieval.profile if not given.
             strict: Leave out every record that has a mark of doubt.

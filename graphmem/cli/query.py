@@ -1,5 +1,6 @@
 """``get``, ``list``, ``query``."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -15,10 +16,13 @@ from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.contract.records import GetRequest, Got, Listing, ListRequest, StaleRecords
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
+from graphmem.system import shell
 
 NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
 SHOWN_LEFT_OUT = 5  # records that are named
-DOUBTS = {"low": "unsure whether this is known; the nearest:", "none": "nothing known for this; the nearest:"}
+UNSURE_SHOWN = 3  # records of an answer that may be none, unless asked for more
+OTHER = {"other": "another error of the same sort", "same_rule": "the same rule, for other names"}
+HARDLY_SHARED = 0.2  # share of a question, by the rarity of its words, below which its words tell nothing
 
 
 @passes("get", GetRequest)
@@ -88,17 +92,24 @@ def reproven(invocation: Invocation, answer: ProofsChecked) -> None:
 def query(
     invocation: Invocation,
     answer: Found,
+    limit: int | None,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
 ) -> None:
     """
     Find records by relevance: first what matches exactly, then by how near it is and how it helped on like questions.
 
+    Where it is unsure whether any of them answers, it says why, and shows three.
+
     Example: graphmem query "ModuleNotFoundError: No module named 'pkg_resources'" --explain
     """
-    if answer.results and not invocation.is_json and answer.certainty in DOUBTS:
-        invocation.write(DOUBTS[answer.certainty])
-    lines = "\n".join(filter(None, [hits(answer, explain), *map(text.seen, answer.candidates)]))
+    found = answer.results if limit or answer.known else answer.results[:UNSURE_SHOWN]
+    if found and not invocation.is_json and not answer.known:
+        invocation.write(f"{doubt(answer)}; the nearest:")
+    lines = "\n".join(filter(None, [of_hits(found, explain), *map(text.seen, answer.candidates)]))
     invocation.answer(answer, lines, is_dim=answer.certainty == "none")
+    if more := len(answer.results) - len(found):
+        command = shell.command("graphmem", "query", answer.query, "--limit", str(len(answer.results)))
+        invocation.say(f"{more:,} more: {command}")
     if answer.left_out:
         shown, more = answer.left_out[:SHOWN_LEFT_OUT], len(answer.left_out) - SHOWN_LEFT_OUT
         invocation.say(f"left out for marks of doubt: {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}")
@@ -133,17 +144,29 @@ def context(
             invocation.say(line)
 
 
-def hits(answer: Found, explain: bool) -> str:
+def doubt(answer: Found) -> str:
+    """Return in one clause why the first result may not be what was asked for."""
+    if answer.certainty == "none":
+        return "nothing known for this"
+    first = answer.results[0]
+    if first.verdict in OTHER:
+        why = OTHER[first.verdict]
+    elif first.factors.lexical < HARDLY_SHARED:
+        why = "hardly a word in common"
+    else:
+        why = "words in common, but no line or code that tells"
+    return f"unsure whether this is known ({why})"
+
+
+def of_hits(found: Sequence[Hit], explain: bool) -> str:
     """Return what was found, with the factors of each score if they are asked for."""
-    lines = []
-    for hit in answer.results:
+    lines = list[str]()
+    for hit in found:
         place = f"  [{hit.band}, score {hit.score:.3g}]" if explain else ""
         lines.append(f"{address(hit.ref, hit.store)}{place}{text.worth(hit.record)}")
-        lines += [f"    {found}" for found in (*text.against(hit.doubts, hit.cites), *text.holding(hit.holds))]
-        lines += [f"    {found}"] if (found := text.gist(hit.record)) else []
-        lines += [f"    {found}" for found in text.variant_lines(hit.variant_fix, hit.store)]
-        if explain:
-            lines += [f"    {found}" for found in reckoning(hit)]
+        said = [*text.against(hit.doubts, hit.cites), *text.holding(hit.holds), text.gist(hit.record)]
+        said += [*text.variant_lines(hit.variant_fix, hit.store), *(reckoning(hit) if explain else ())]
+        lines += [f"    {one}" for one in said if one]
     return "\n".join(lines)
 
 

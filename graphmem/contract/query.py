@@ -31,11 +31,16 @@ class QueryRequest(Request):
 
     text: str = Field(description="An error message, a symbol, or a sentence")
     kinds: tuple[str, ...] | None = Field(None, description="Return only these kinds and entity types")
-    limit: int = Field(QUERY_LIMIT, ge=1, description="Return at most this many records")
+    limit: int | None = Field(None, ge=1, description=f"Return at most this many records; {QUERY_LIMIT} if not given")
     min_similarity: float | None = Field(None, ge=0, le=1, description="Return only records at least this similar")
     profile: ProfileName = None
     strict: Strict = False
     candidates: bool = Field(False, description="Return candidates too, where no record surely answers")
+
+    @property
+    def most(self) -> int:
+        """How many records are returned at most."""
+        return QUERY_LIMIT if self.limit is None else self.limit
 
 
 class Factors(Part):

@@ -10,6 +10,8 @@ from graphmem.constants import BESIDE
 TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[._/:\\+-]+[A-Za-z0-9]+)*")
 NAME = re.compile(r"_|[a-z][A-Z]")  # of a token without digits: what no word of prose has
 WORD = re.compile(r"[A-Za-z0-9]+")
+# A code that a program prints: ERR_PNPM_OUTDATED_LOCKFILE, TS2307, ORA-01017, 0x80070005.
+PRINTED = re.compile(r"[A-Z]{2,}[A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{1,8}-?\d{3,}[A-Z]?|0x[0-9A-Fa-f]{6,16}")
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -19,6 +21,11 @@ class SaidCode:
 
     words: str
     neighbour: re.Pattern[str]  # finds what is like it, itself too
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a number tells it, and no word: ``ts2307``."""
+        return len(self.words.split()) == 1 or self.words.split()[-1].isdigit()
 
     def is_in(self, words: str) -> bool:
         """Return whether a text, its words in lower case with one blank between them, has it."""
@@ -35,6 +42,16 @@ def codes(text: str) -> list[SaidCode]:
     return [code_of(token) for token in tokens if is_code(token)]
 
 
+def printed_codes(text: str) -> list[SaidCode]:
+    """Return the codes of a text that programs print with an error."""
+    return [code_of(token) for token in dict.fromkeys(TOKEN.findall(text)) if PRINTED.fullmatch(token)]
+
+
+def plain_words(text: str) -> str:
+    """Return the words of a text in lower case with one blank between them, as a code is found in it."""
+    return " ".join(WORD.findall(text)).lower()
+
+
 def is_code(token: str) -> bool:
     """Return whether a token is a code or a name of a program."""
     return (any(map(str.isdigit, token)) and not token.isdigit()) or NAME.search(token) is not None
@@ -48,7 +65,7 @@ def code_of(token: str) -> SaidCode:
     What begins with a digit shares its first number (``3.11`` and ``3.12``, ``42P01`` and ``42703``); a name without
     digits all but its last part. Of letters with a number (``arm64``), the number with other letters is one too.
     """
-    words = " ".join(WORD.findall(token)).lower()
+    words = plain_words(token)
     begun = re.match(r"\d+|\D+(?=\d)", words)
     head = begun[0] if begun else words[: -len(PIECE.findall(token)[-1])]
     rest = words[len(head) :].lstrip()

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from graphmem import Memory
-from graphmem.cli.query import hits
+from graphmem.cli.query import of_hits
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.embed.model import Embedder, find_model
 from graphmem.errors import Unavailable
@@ -117,7 +117,7 @@ def of_query(memory: Memory, text: str, kept: Mapping[str, str]) -> Iterator[Pie
     """Yield the first ten results, as the command line prints them."""
     answer = memory.query(text)
     for hit in answer.results:
-        size = tokens(hits(answer.model_copy(update={"results": [hit]}), explain=False))
+        size = tokens(of_hits([hit], explain=False))
         yield Piece({kept[hit.ref]}, hit.ref.partition("/")[0], size)
 
 

@@ -143,7 +143,21 @@ def test_a_query_says_first_whether_anything_is_known(known: Graphmem, monkeypat
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert known(*foreign).out == f"{first}\n\x1b[2m{rest.rstrip()}\x1b[0m\n"  # dimmed
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", "0")
-    assert known(*foreign).out == shown.replace(first, "unsure whether this is known; the nearest:")
+    why = "hardly a word in common"
+    assert known(*foreign).out == shown.replace(first, f"unsure whether this is known ({why}); the nearest:")
+
+
+def test_an_answer_that_is_none_or_unsure_shows_three_unless_asked_for_more(graphmem: Graphmem) -> None:
+    for number in range(5):
+        said = f"The nightly build of service {number} stops without its own cache"
+        graphmem("add", "failure", "--trigger", said, "--fix", "give it one", "--no-dedup")
+    done = graphmem("query", "why does the nightly build stop on mondays")
+    assert len([line for line in done.out.splitlines() if line.startswith("failure/")]) == 3
+    more = 'graphmem query "why does the nightly build stop on mondays" --limit 5'
+    assert done.err.replace("'", '"') == f"graphmem: 2 more: {more}\n"
+    again = graphmem("query", "why does the nightly build stop on mondays", "--limit", "5")
+    assert len([line for line in again.out.splitlines() if line.startswith("failure/")]) == 5
+    assert len(json.loads(graphmem("query", "the nightly build", "--json").out)["results"]) == 5
 
 
 @pytest.mark.long

@@ -6,9 +6,12 @@ from heapq import nlargest
 from graphmem.catalog.words import query_terms
 from graphmem.constants import DEFAULT_MODEL, EXACT_RELEVANCE, OTHER_WORD, RIVALS, SAME_QUESTION
 from graphmem.contract.query import Certainty, Found, Hit
+from graphmem.logs.diagnosis import statement
+from graphmem.logs.problem import LogProblem
 from graphmem.model import Failure, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import split_ref
+from graphmem.rules.codes import SaidCode, plain_words, printed_codes
 from graphmem.rules.known import (
     BY_MEANING,
     BY_WORDS,
@@ -65,7 +68,12 @@ def known_of(
             likely = Likely(likely.related, max(likely.same, by_symptom))
     if hits[0].verdict in ("other", "same_rule"):
         likely = Likely(likely.related, min(likely.same, OTHER_WORD))
-    elif evidence[number].exact or hits[0].verdict == "same" or has_answered(occasions.reports.get(number, NO_REPORTS)):
+    elif (
+        evidence[number].exact
+        or hits[0].verdict == "same"
+        or has_answered(occasions.reports.get(number, NO_REPORTS))
+        or has_code(snapshot, text, number, evidence)
+    ):
         likely = Likely(likely.related, max(likely.same, EXACT_RELEVANCE))
     return certainty(likely, known=settings.known, unsure=settings.unsure), likely.same
 
@@ -110,6 +118,34 @@ def signs_of(
     return signs, sides_of(text, record)
 
 
+def has_code(snapshot: Snapshot, text: str, number: int, evidence: Collection[int]) -> bool:
+    """
+    Return whether a text has a code that of all candidates only this record's message has, or that of what it solves.
+
+    Where names tell what is the same problem, as of a missing module, one of them must be in the text too.
+    """
+    if not (asked := printed_codes(text)):
+        return False
+    kin, words = {number, *kin_of(snapshot, number)}, plain_words(text)
+    records = snapshot.catalog.records({*evidence, *kin})
+    others = [plain_words(one.search_text) for other, one in records.items() if other not in kin]
+    rare = [code for code in asked if not any(map(code.is_in, others))]
+    told = (one for own in kin & records.keys() for said in messages_of(records[own]) for one in statement(said))
+    return any(is_told(one, code, words) for one in told for code in rare if code.is_in(plain_words(one.text)))
+
+
+def is_told(problem: LogProblem, code: SaidCode, words: str) -> bool:
+    """Return whether the words of a text that has the code of a problem are about this one, not another of its code."""
+    if problem.by == "names" and (code.is_number or not problem.tool):
+        return any(f" {plain_words(piece.text)} " in f" {words} " for piece in problem.said.pieces if piece.is_name)
+    return problem.by != "frame"
+
+
+def kin_of(snapshot: Snapshot, number: int) -> set[int]:
+    """Return what a record solves and what solves it."""
+    return {step.far for way in ("in", "out") for step in snapshot.catalog.steps([number], ["solves"], way)}
+
+
 def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mapping[int, Evidence]) -> float:
     """
     Return how likely a text describes a failure and what solves it, by its symptoms; 0 where it has none.
@@ -118,7 +154,7 @@ def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mappi
     """
     if fitted(snapshot) is not BY_MEANING:
         return 0.0
-    kin = {step.far for way in ("in", "out") for step in snapshot.catalog.steps([number], ["solves"], way)}
+    kin = kin_of(snapshot, number)
     records = snapshot.catalog.records({number, *kin})
     symptoms = {other: record.symptom for other, record in records.items() if isinstance(record, Failure)}
     symptoms |= {other: record.trigger for other, record in records.items() if isinstance(record, Pattern) and kin}

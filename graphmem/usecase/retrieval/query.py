@@ -109,7 +109,7 @@ def prepare(client: Client, request: QueryRequest, first: Callable[[], Collectio
     if passed := [name for name in request.kinds or () if not client.catalog.vocabulary.is_searched(name)]:
         client.notify_once(f"{', '.join(passed)}: not searched by words or meaning; its type file says search: false")
     client.catch_up(client.lexical)
-    most = max(min(request.limit, MOST_RESULTS), client.settings.retrieval.candidates)
+    most = max(min(request.most, MOST_RESULTS), client.settings.retrieval.candidates)
     gist = telling(request.text)
     client.embed_missing(lambda: [*client.lexical.search(gist, record_types, most), *first()])
     client.question_vector(gist)
@@ -126,7 +126,7 @@ def searched_types(vocabulary: Vocabulary, request: QueryRequest) -> list[str] |
 
 def find(snapshot: Snapshot, request: QueryRequest) -> Found:
     """Answer a query in a snapshot; ``prepare`` was called before."""
-    text, limit = request.text, min(request.limit, MOST_RESULTS)
+    text, limit = request.text, min(request.most, MOST_RESULTS)
     record_types, gist = searched_types(snapshot.vocabulary, request), telling(text)
     question = asked(snapshot, text, gist, record_types, request.profile)
     evidence = evidence_of(snapshot, question, candidates(snapshot, question, limit))

@@ -56,7 +56,7 @@ def query(client: Client, request: QueryRequest) -> Found:
     judged = theirs if store == "user" and is_judged else found
     return found.model_copy(
         update={
-            "results": [first, *(hit for hit in ranked if hit is not first)][: request.limit],
+            "results": [first, *(hit for hit in ranked if hit is not first)][: request.most],
             "known": judged.known,
             "certainty": judged.certainty,
             "probability": judged.probability,

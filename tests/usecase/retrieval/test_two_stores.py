@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem import Memory
-from graphmem.cli.query import hits
+from graphmem.cli.query import of_hits
 from graphmem.contract.query import Found
 from graphmem.errors import NotFound
 from graphmem.rules.context import tokens
@@ -174,7 +174,7 @@ def test_whatever_an_entry_of_the_user_names_is_marked_too(memory: Memory, user:
         text = memory.context(objective).text
         assert named in text
         assert not re.search(r"(?<!user:)(pattern|failure)/\w+", text)
-    text = hits(memory.query("KeyError: 'price' of a basket"), explain=False)
+    text = of_hits(memory.query("KeyError: 'price' of a basket").results, explain=False)
     assert [text.count(ref) for ref in ("failure/near", "user:failure/near")] == [2, 2]
 
 
