@@ -87,6 +87,8 @@ def uninstall(
             raise Usage("rules are in files of a project", hint="graphmem uninstall rules")
         invocation = invocation_of(ctx)
         answer = remove_rules(folder_of(invocation, is_user=True), dry_run=dry_run)
+        if all(file.action == "unchanged" for file in answer.files):
+            invocation.say("no rules are in the files of agents here")
         invocation.answer(answer, "\n".join(changes(answer)), is_file=dry_run)
         return
     run(ctx, {"client": client, "plugin": plugin, "dry_run": dry_run}, is_user=is_user, is_removal=True)

@@ -1,10 +1,12 @@
 """``dump --to rules``: what is in the files of agents, what is left out, and what takes it out again."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from graphmem import Memory
 from graphmem.rules.context import tokens
 from graphmem.rules.instructions import RULES_MARKS
 from tests.cli.test_answers import Done, Graphmem, graphmem, known
@@ -87,8 +89,19 @@ def test_a_text_cannot_leave_its_line(graphmem: Graphmem, tmp_path: Path) -> Non
 
 
 def test_what_has_a_mark_of_doubt_is_left_out_and_named(graphmem: Graphmem, tmp_path: Path) -> None:
-    for name, tag in (("wrong", "a"), ("fruitless", "a"), ("other", "Windows"), ("old", "a"), ("good", "a")):
+    """A record for some platforms has one on the others, and the files go to machines of all."""
+    for name, tag in (
+        ("wrong", "a"),
+        ("fruitless", "a"),
+        ("other", "Windows"),
+        ("here", "linux"),
+        ("mac", "macos"),
+        ("old", "a"),
+        ("good", "a"),
+    ):
         add(graphmem, name, f"{name.title()}Error: it broke", "--tag", tag)
+    everywhere = [word for tag in ("linux", "macos", "windows") for word in ("--tag", tag)]
+    add(graphmem, "everywhere", "EverywhereError: it broke", *everywhere)
     graphmem("feedback", "wrong", "--wrong", "--note", "no")
     graphmem("feedback", "fruitless", "--failed")
     graphmem("edit", "old", "--check-after", "2026-01-01")
@@ -100,6 +113,7 @@ def test_what_has_a_mark_of_doubt_is_left_out_and_named(graphmem: Graphmem, tmp_
         "## Constraints",
         "- `Over already` (until 2999-01-01 00:00 UTC)",
         "## Known fixes",
+        "- `failure/everywhere` when `EverywhereError: it broke`: `mend everywhere`",
         "- `failure/good` when `GoodError: it broke`: `mend good`",
     ]
     assert "records with a mark of doubt left out: failure/" in done.err and "room" not in done.err
@@ -185,3 +199,22 @@ def test_only_the_kinds_that_are_named_are_kept(known: Graphmem, tmp_path: Path)
     known("session", "constrain", "Be kind")
     known("dump", "--to", "rules", "--kind", "constraint")
     assert lines(tmp_path / "AGENTS.md")[1:] == ["## Constraints", "- `Be kind`"]
+
+
+def test_python_gets_the_files_of_all_agents_as_texts(known: Graphmem, tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        answer = memory.dump("rules", budget=600)
+    assert [*answer.files] == [
+        "AGENTS.md", ".claude/rules/graphmem.md", ".cursor/rules/graphmem.mdc", ".github/copilot-instructions.md"
+    ]  # fmt: skip
+    assert (answer.rows, answer.left_out) == (2, {})
+    assert [path.name for path in tmp_path.iterdir()] == [".graphmem"]
+
+
+def test_rules_are_taken_out_where_the_memory_is_gone(known: Graphmem, tmp_path: Path) -> None:
+    known("dump", "--to", "rules")
+    shutil.rmtree(tmp_path / ".graphmem")
+    assert known("uninstall", "rules").out == f"removed: {tmp_path / 'AGENTS.md'}\n"
+    assert known("uninstall", "rules") == Done(0, "", "graphmem: no rules are in the files of agents here\n")
+    done = known("uninstall", "rules", "--user")
+    assert (done.status, done.err) == (2, "error: rules are in files of a project\nhint: graphmem uninstall rules\n")
