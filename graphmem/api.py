@@ -2456,9 +2456,10 @@ class Memory(Handle):
 
     def dump(
         self,
-        format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html"] = "ndjson",
+        format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html", "rules"] = "ndjson",
         *,
         kinds: Collection[str] = (),
+        budget: int | None = None,
     ) -> Dump:
         """
         Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program.
@@ -2466,8 +2467,9 @@ class Memory(Handle):
         Args:
             format: The form to return them in.
             kinds: A kind, an entity type or a relation type; all that the form can hold if not given.
+            budget: Largest size of the rules for an agent, in tokens; 1,000 if not given.
         """
-        answer: Dump = self.call("dump", format=format, kinds=kinds)
+        answer: Dump = self.call("dump", format=format, kinds=kinds, budget=budget)
         return answer
 
     def validate(self) -> Checked:

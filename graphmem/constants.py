@@ -262,6 +262,8 @@ MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input
 # --- briefing (docs/guides/agents.md) ----------------------------------------------------------------------------
 BRIEFING_BUDGET = 1_000  # tokens of what an agent gets when a session begins
 TYPES_BUDGET = 1_000  # tokens of the vocabulary for a prompt: about thirty types with their prose
+RULES_BUDGET = 1_000  # tokens of what is kept in the files of an agent; LEAST_RULES hold a few of the shortest
+LEAST_RULES = 400
 BRIEFED_CAMPAIGNS = 3  # campaigns in it
 BRIEFED_RECORDS = 3  # memories in it that were made last, and ready tasks of a campaign
 BRIEFED_CANDIDATES = 3  # candidates that a briefing names

@@ -1,22 +1,27 @@
 """The command ``dump``: it prints the memory in a form, or writes it to a file or a folder."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
-from graphmem.cli.commands import Taken, passes
+from graphmem.cli.commands import Taken, listed, passes
+from graphmem.cli.install import changes
+from graphmem.clients.rules import keep_rules
+from graphmem.contract.install import RulesAgent
 from graphmem.contract.store import Dump, DumpRequest
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.names import inert
+from graphmem.store.runtime import find_store
 from graphmem.system import safe_files
 from graphmem.system.safe_files import STORE
 from graphmem.system.surroundings import current_folder
 
+AGENTS: tuple[RulesAgent, ...] = get_args(RulesAgent)
 IN_FOLDERS = ("okf", "markdown")  # forms of several files
 
 
@@ -28,6 +33,18 @@ def dump(
         Path | None,
         typer.Option("--output", "-o", metavar="PATH", help="Write a file, or a new folder for okf and markdown."),
     ] = None,
+    into: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--into",
+            metavar="AGENT",
+            help=f"Keep rules for this agent, no other; may be repeated. One of: {', '.join(AGENTS)}.",
+            autocompletion=lambda: [*AGENTS],
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change in the files of agents, and change nothing.")
+    ] = False,
 ) -> None:
     """
     Print the memory as NDJSON, archived rows too, or in the form of another program.
@@ -35,8 +52,17 @@ def dump(
     `graphmem import` takes ndjson, csv, mcp-memory, beads and okf; graphml, dot, mermaid and jsonld are for programs
     that compute with graphs or draw them; markdown, and html as one page for a browser, are for people.
 
+    rules is for agents without hooks: constraints, decisions and fixes, kept current in the files that the project's
+    agents read (AGENTS.md, .claude/rules, .cursor/rules, .github), and taken out with `graphmem uninstall rules`.
+
     Example: graphmem dump --to mermaid --kind solves -o memory.mmd
     """
+    if answer.format == "rules":
+        keep(invocation, answer, output, listed(into), is_dry=dry_run)
+        return
+    if into or dry_run:
+        option = "--into" if into else "--dry-run"
+        raise Usage(f"{option} is of the form rules", hint=f"graphmem dump --to rules {option}{' AGENT' * bool(into)}")
     if output is not None:
         written(answer.files, current_folder() / output, is_folder=answer.format in IN_FOLDERS)
         invocation.say(f"written: {output}")
@@ -47,6 +73,35 @@ def dump(
         invocation.say(f"left out: {left_out}")
     if output is None or invocation.is_json:
         invocation.answer(answer, shown(answer), is_file=True)
+
+
+def keep(invocation: Invocation, answer: Dump, output: Path | None, into: Sequence[str], *, is_dry: bool) -> None:
+    """
+    Keep rules in the files of agents, and print what changed.
+
+    Raises:
+        Usage: they are not for these files.
+    """
+    if output is not None:
+        raise Usage(
+            "rules go into files of agents, not into one of yours", hint="graphmem dump --to rules --into AGENT"
+        )
+    if invocation.is_user:
+        raise Usage("nothing of a user's own store goes into a project's files", hint="graphmem dump --to rules")
+    for name in into:
+        if name not in AGENTS:
+            raise Usage(f"--into {name!r} names no agent that has files for rules", hint=f"one of: {', '.join(AGENTS)}")
+    agents = [agent for agent in AGENTS if agent in into]
+    made = keep_rules(find_store(invocation.folder).root, answer.files, agents, dry_run=is_dry)
+    made = made.model_copy(update={"left_out": answer.left_out, "notices": answer.notices})
+    if not answer.rows:
+        invocation.say("no constraint, decision or fix is there to keep")
+    if left_out := ", ".join(text.count(number, kind) for kind, number in answer.left_out.items()):
+        invocation.say(f"left out for want of room: {left_out}; --budget makes more")
+    lines = [*changes(made)]
+    if made.applied and answer.rows:
+        lines.append("take it back with: graphmem uninstall rules")
+    invocation.answer(made, "\n".join(lines), is_file=is_dry)
 
 
 def shown(answer: Dump) -> str:

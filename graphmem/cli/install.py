@@ -8,17 +8,19 @@ from typing import Annotated, get_args
 import typer
 
 from graphmem.cli.caller import Invocation, invocation_of
-from graphmem.cli.options import argument, option
+from graphmem.cli.options import option
 from graphmem.clients.install import install as install_client
 from graphmem.clients.install import places
+from graphmem.clients.rules import remove_rules
 from graphmem.clients.setup import found_clients
-from graphmem.contract.install import InstallClient, Installed, InstalledAll, InstallRequest
+from graphmem.contract.install import InstallClient, Installed, InstalledAll, InstallRequest, KeptRules
 from graphmem.errors import GraphmemError, Unavailable, Usage
 from graphmem.store.runtime import find_store
 from graphmem.system import shell
 from graphmem.system.surroundings import current_folder
 
 User = Annotated[bool, typer.Option("--user", help="Set up all projects of this user.")]
+RULES = "rules"
 CLIENT_HELP = f"The coding agent. One of: {', '.join(get_args(InstallClient))}."
 Project = Annotated[bool, typer.Option("--project", help="Set up this project, in files that can be committed.")]
 
@@ -61,7 +63,14 @@ def install(
 
 def uninstall(
     ctx: typer.Context,
-    client: str = argument(InstallRequest, "client", metavar="CLIENT", autocompletion=client_names),
+    client: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLIENT",
+            help=f"{CLIENT_HELP.removesuffix('.')}; or {RULES}, what `graphmem dump --to rules` keeps.",
+            autocompletion=lambda: [*client_names(), RULES],
+        ),
+    ],
     project: Project = False,
     user: User = False,
     plugin: bool = option(InstallRequest, "plugin"),
@@ -73,6 +82,15 @@ def uninstall(
     Example: graphmem uninstall claude-code
     """
     is_user = scope(project, user, plugin)
+    if client == RULES:
+        if is_user:
+            raise Usage("rules are in files of a project", hint="graphmem uninstall rules")
+        invocation = invocation_of(ctx)
+        answer = remove_rules(folder_of(invocation, is_user=True), dry_run=dry_run)
+        if all(file.action == "unchanged" for file in answer.files):
+            invocation.say("no rules are in the files of agents here")
+        invocation.answer(answer, "\n".join(changes(answer)), is_file=dry_run)
+        return
     run(ctx, {"client": client, "plugin": plugin, "dry_run": dry_run}, is_user=is_user, is_removal=True)
 
 
@@ -160,7 +178,7 @@ def shown(answer: Installed, request: InstallRequest, *, is_removal: bool) -> It
         yield from (f"left to do {step}" for step in answer.steps)
 
 
-def changes(answer: Installed) -> Iterator[str]:
+def changes(answer: Installed | KeptRules) -> Iterator[str]:
     """Yield the files that change; before they do, each with its difference."""
     for file in answer.files:
         would = "" if answer.applied or file.action == "unchanged" else "would be "

@@ -10,6 +10,7 @@ import codecs
 import contextlib
 import difflib
 import hashlib
+import io
 import json
 import os
 import re
@@ -27,6 +28,9 @@ from graphmem.settings.folders import state_folder
 from graphmem.system import foreign, safe_files
 
 MOST_BYTES = 4 * 2**20  # of a configuration file that is edited
+HINT = "correct it, or set it up there by hand: graphmem install CLIENT --dry-run in an empty project shows how"
+LINE_END = re.compile(r"\r?\n")
+FRONT = re.compile(r"---\r?\n.*?^---\r?\n", re.MULTILINE | re.DOTALL)  # of a page: what it says to its program
 Edit = Callable[[bytes | None], bytes | None]  # what is in a file now, None where it is not there; then what will be
 
 
@@ -89,15 +93,16 @@ class Change:
         if self.before == self.after:
             return InstalledFile(path=str(self.path), link=link, action="unchanged", diff="")
         action = "created" if self.before is None else "removed" if self.after is None else "changed"
-        lines = [
-            (data or b"").decode("utf-8", "replace").splitlines(keepends=True) for data in (self.before, self.after)
-        ]
-        name = "/".join(self.path.parts[-2:])
-        diff = "".join(difflib.unified_diff(lines[0], lines[1], f"a/{name}", f"b/{name}"))
+        texts = [(data or b"").decode("utf-8", "replace") for data in (self.before, self.after)]
+        lines = [[*io.StringIO(text, newline="\n")] for text in texts]
+        base = self.place.base
+        name = self.path.relative_to(base).as_posix() if base else "/".join(self.path.parts[-2:])
+        found = difflib.unified_diff(lines[0], lines[1], f"a/{name}", f"b/{name}")
+        diff = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
         return InstalledFile.model_validate({"path": str(self.path), "link": link, "action": action, "diff": diff})
 
 
-def planned(place: Place, edit: Edit) -> Change:
+def planned(place: Place, edit: Edit, hint: str = HINT) -> Change:
     """
     Return what an edit makes of a file.
 
@@ -109,7 +114,6 @@ def planned(place: Place, edit: Edit) -> Change:
     try:
         return Change(place, before, edit(before))
     except ValueError as error:
-        hint = "correct it, or set it up there by hand: graphmem install CLIENT --dry-run in an empty project shows how"
         raise BadInput(f"{str(place.path)!r} is not changed: {error}", hint=hint) from None
 
 
@@ -183,7 +187,7 @@ def failed(place: Place, verb: str, error: OSError) -> Unavailable:
 def remove_empty(folder: Path) -> None:
     """Remove a folder that is empty now, and so on above it, as far as its name begins with a point."""
     with contextlib.suppress(OSError):
-        while folder.name.startswith(".") or folder.name in ("plugins",):
+        while folder.name.startswith(".") or folder.name in ("plugins", "rules", "instructions"):
             folder.rmdir()
             folder = folder.parent
 
@@ -305,34 +309,67 @@ def marked_edit(
     end: str,
     refuse: Callable[[str], None] = lambda text: None,
     check: Callable[[str], None] = lambda text: None,
+    front: str | None = None,
 ) -> Edit:
     """
     Return an edit that puts lines between two markers at the end of a file, or with None takes them out.
 
+    What is outside the markers stays byte for byte, and a file that only this edit changed comes back to its bytes: one
+    that ended without a line end does so with our lines too.
+
     Args:
         refuse: raises ``ValueError`` for a text without our lines that they cannot be put into.
         check: raises ``ValueError`` for a text with our lines that its program cannot read.
+        front: of a file that is ours, what is before the markers; a file of others is refused.
     """
-    block = re.compile(rf"\n?^{re.escape(begin)}$.*?^{re.escape(end)}$\n?", re.MULTILINE | re.DOTALL)
+    block = re.compile(
+        rf"(?P<gap>(?<=\n)\r?\n)?^(?P<body>{re.escape(begin)}\r?$.*?^{re.escape(end)})(?P<tail>\r?\n|\Z)",
+        re.MULTILINE | re.DOTALL,
+    )
 
     def edit(before: bytes | None) -> bytes | None:
-        text = (before or b"").decode("utf-8-sig").replace("\r\n", "\n")
-        if text.count(begin) != text.count(end) or text.count(begin) > 1:
-            raise ValueError(f"the markers {visible(begin)} and {visible(end)} are not a pair")
-        rest = block.sub("", text)
+        if lines is None and not any(one.encode() in (before or b"") for one in (begin, end)):
+            return before
+        mark = codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b""
+        text = as_text((before or b"")[len(mark) :])
+        is_there = begin in text
+        head = FRONT.match(text) if front and is_there else None
+        text = text[head.end() :] if head else text
+        pair = text.count(begin), text.count(end)
+        found = block.search(text) if pair == (1, 1) else None
+        if pair != (0, 0) and not found:
+            raise ValueError(f"the markers {visible(begin)} and {visible(end)} are not a pair of lines")
+        first = LINE_END.search(found["body"] if found else text)
+        line_end = first[0] if first else "\n"
+        rest = text
+        if found:
+            rest = text[: found.start()] + text[found.end() :]
+            rest = rest if found["tail"] else rest.removesuffix(line_end)
         refuse(rest)
+        if front is not None and text and not is_there and lines is not None:
+            raise ValueError("it was not written by graphmem")
         if lines is None:
-            return before if rest == text else in_form_of(before, rest) if rest else None
-        ours = f"{begin}\n{lines}\n{end}\n"
-        if (found := block.search(text)) is not None:
-            gap = "\n" if found[0].startswith("\n") else ""
-            made = text[: found.start()] + gap + ours + text[found.end() :]
+            kept = (head[0] if head and rest else "") + rest
+            return mark + kept.encode() if kept or not (found and found["tail"]) else None
+        ours = line_end.join([begin, *lines.split("\n"), end])
+        if found:
+            made = text[: found.start("body")] + ours + text[found.end("body") :]
+        elif not text:
+            made = ours + ("\n" if before is None else "")
         else:
-            made = text + ("" if not text else "\n" if text.endswith("\n") else "\n\n") + ours
+            made = text + (f"{line_end}{ours}{line_end}" if text.endswith("\n") else f"{line_end * 2}{ours}")
         check(made)
-        return before if made == text else in_form_of(before, made)
+        return mark + ((front or "").replace("\n", line_end) + made).encode()
 
     return edit
+
+
+def as_text(data: bytes) -> str:
+    """Return the text of a file, or raise ``ValueError`` for one that is not UTF-8."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"it is not UTF-8 from byte {error.start:,} on") from None
 
 
 def refuse_toml_with(table: str) -> Callable[[str], None]:

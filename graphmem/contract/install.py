@@ -9,6 +9,7 @@ from graphmem.contract.answer import Answer, Part
 from graphmem.contract.request import Request
 
 InstallClient = Literal["claude-code", "codex", "gemini", "opencode", "cursor", "agents-md"]
+RulesAgent = Literal["agents-md", "claude-code", "cursor", "copilot"]
 Scope = Literal["project", "user"]
 
 
@@ -54,3 +55,11 @@ class InstalledAll(Answer):
 
     clients: list[Installed]
     failed: dict[str, str]
+
+
+class KeptRules(Answer):
+    """The files of rules that changed, or would, and how many records of each kind have no room in them."""
+
+    applied: bool
+    files: list[InstalledFile]
+    left_out: dict[str, int] = {}

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from graphmem.constants import LEAST_RULES, RULES_BUDGET
 from graphmem.contract.answer import Answer, Part
 from graphmem.contract.findings import Finding
 from graphmem.contract.request import Request
@@ -48,7 +49,7 @@ class ResetRequest(Request):
 
 
 DumpFormat = Literal[
-    "ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html"
+    "ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html", "rules"
 ]
 
 
@@ -58,6 +59,11 @@ class DumpRequest(Request):
     format: DumpFormat = Field("ndjson", description="The form to return them in")
     kinds: tuple[str, ...] = Field(
         (), description="A kind, an entity type or a relation type; all that the form can hold if not given"
+    )
+    budget: int | None = Field(
+        None,
+        ge=LEAST_RULES,
+        description=f"Largest size of the rules for an agent, in tokens; {RULES_BUDGET:,} if not given",
     )
 
 
@@ -177,7 +183,11 @@ class Reset(Answer):
 
 
 class Dump(Answer):
-    """Rows in the form that was asked for, and how many of each kind the form has no place for."""
+    """
+    Rows in the form that was asked for, and how many of each kind the form has no place for.
+
+    Of ``rules`` the files are those of all agents, and what is left out has no room within the budget.
+    """
 
     format: DumpFormat = "ndjson"
     rows: int

@@ -1,6 +1,7 @@
 """What an agent is asked to do with the memory of a project: the lines for AGENTS.md."""
 
 MARKDOWN_MARKS = ("<!-- graphmem: begin -->", "<!-- graphmem: end -->")  # around what graphmem writes
+RULES_MARKS = ("<!-- graphmem rules: begin -->", "<!-- graphmem rules: end -->")  # around what is kept current
 INSTRUCTIONS = """## Project memory
 
 This project keeps its memory with graphmem, in `.graphmem/`, committed with the code.

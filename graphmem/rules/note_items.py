@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graphmem.model.candidate import OF_NOTES, Candidate, Fields, Occasion, candidate_id
-from graphmem.rules.instructions import MARKDOWN_MARKS
+from graphmem.rules.instructions import MARKDOWN_MARKS, RULES_MARKS
 
 ItemKind = Literal["constraint", "decision", "pattern"]
 LINE = 2_000  # characters of a line that are read
@@ -28,6 +28,7 @@ FIELDS: dict[ItemKind, tuple[str, str]] = {
     "constraint": ("constraint", ""), "decision": ("decision", "reasoning"), "pattern": ("trigger", "insight"),
 }  # fmt: skip
 
+OWN = dict((MARKDOWN_MARKS, RULES_MARKS))  # what ends a part that graphmem wrote, by what begins it
 HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*$")
 LIST_ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
 TASK_BOX = re.compile(r"^\[[ xX]\]\s")
@@ -190,10 +191,10 @@ def own_lines(text: str) -> Iterator[tuple[int, str]]:
     until = ""  # what ends a part that is left out
     for number, line in enumerate((line[:LINE] for line in lines[start:]), start + 1):
         if until:
-            if line.strip().startswith(until) or (until in ("-->", MARKDOWN_MARKS[1]) and until in line):
+            if line.strip().startswith(until) or (until.endswith("-->") and until in line):
                 until = ""
-        elif line.strip() == MARKDOWN_MARKS[0]:
-            until = MARKDOWN_MARKS[1]
+        elif line.strip() in OWN:
+            until = OWN[line.strip()]
         elif fence := FENCE.match(line):
             until = fence[1]
             yield number, ""

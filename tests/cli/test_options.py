@@ -16,7 +16,7 @@ ADDED = {
     "add --ndjson", "add failure --missing-ok", "add failure --no-dedup", "add lesson --missing-ok",
     "add lesson --no-dedup", "add pattern --missing-ok", "add pattern --no-dedup",
     "context --role", "cypher --format", "cypher --list", "cypher --named", "cypher --param", "cypher query",
-    "demo project", "diff --markdown", "doctor --yes", "dump --output",
+    "demo project", "diff --markdown", "doctor --yes", "dump --dry-run", "dump --into", "dump --output",
     "edit --check-after", "edit --cite", "edit --cost",
     "events --follow", "edit --description", "edit --file", "edit --fix", "edit --flaky", "edit --framework",
     "edit --holds-for", "edit --symptom",

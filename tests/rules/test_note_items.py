@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.rules.instructions import INSTRUCTIONS, MARKDOWN_MARKS
+from graphmem.rules.instructions import INSTRUCTIONS, MARKDOWN_MARKS, RULES_MARKS
 from graphmem.rules.note_items import MOST_ITEMS, NoteItem, adr_of, items_of, memory_of, noted
 
 
@@ -67,8 +67,8 @@ def test_below_a_heading_of_troubles_an_item_says_what_to_do_about_one() -> None
     assert said(text) == [("pattern", "Port 5432 in use", "another database is running on this machine")]
 
 
-def test_what_graphmem_wrote_is_left_out() -> None:
-    begin, end = MARKDOWN_MARKS
+@pytest.mark.parametrize(("begin", "end"), [MARKDOWN_MARKS, RULES_MARKS])
+def test_what_graphmem_wrote_is_left_out(begin: str, end: str) -> None:
     assert said(f"{begin}\n{INSTRUCTIONS}\n{end}\n- Never use pip") == [("constraint", "Never use pip", "")]
 
 

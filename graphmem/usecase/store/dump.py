@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from graphmem.contract.store import Dump, DumpRequest
 from graphmem.contract.view import MOST_DRAWN
-from graphmem.errors import Refused
+from graphmem.errors import Refused, Usage
 from graphmem.exporters import dot, graphml, jsonld, markdown, mermaid
 from graphmem.exporters.graph import Graph, GraphEdge
 from graphmem.importers import beads, mcp_memory, okf, tables
@@ -19,6 +19,7 @@ from graphmem.page.render import page_of as rendered
 from graphmem.store.snapshot import Snapshot
 from graphmem.system.shell import command
 from graphmem.usecase.store.split import home_of_kind
+from graphmem.usecase.store.standing import rules
 from graphmem.usecase.store.view import page_of
 
 OF_TYPES = ("entity", "relation")  # kinds whose rows are in a file for each type
@@ -46,7 +47,14 @@ def dump(snapshot: Snapshot, request: DumpRequest) -> Dump:
     Raises:
         NotFound: there is no such kind or type.
         Refused: the form cannot hold what is asked for.
+        Usage: a budget is given for a form that has none.
     """
+    if request.format == "rules":
+        return rules(snapshot, request)
+    if request.budget is not None:
+        hint = command("graphmem", "dump", "--to", "rules", "--budget", str(request.budget))
+        field = {"request": "DumpRequest", "field": "budget"}
+        raise Usage(f"budget is of the form rules, and {request.format} has none", hint=hint, details=field)
     if request.format in ("ndjson", "csv"):
         lines = lines_of(snapshot, request.kinds or (None,))
         is_table = request.format == "csv"
