@@ -366,6 +366,17 @@ def files_of(folder: Path, tree: str) -> dict[str, str]:
     return files
 
 
+def files_with(folder: Path, text: str) -> list[str]:
+    """
+    Return the files below a folder that have a text: those that are tracked, or new and not ignored.
+
+    Raises:
+        Unavailable: as ``git``.
+    """
+    how = ("-I", "-l", "-z", "--fixed-strings", "--untracked", "--no-recurse-submodules", "--no-textconv")
+    return (git(folder, "grep", *how, "-e", text) or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
 def tracked(folder: Path) -> list[str]:
     """Return the paths below ``folder`` of the files that git knows."""
     return [os.fsdecode(path) for path in (git(folder, "ls-files", "-z") or b"").split(b"\0") if path]

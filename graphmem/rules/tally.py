@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ASSERTED = re.compile(r"^E +(assert \S.*)|^(AssertionError: \S.*)")  # how pytest and unittest say what is not so
 FAILED_IN = re.compile(r"^FAIL: (\w+) \(")  # how unittest names the test before it
 MOST_FAILED = 20  # tests that are kept of a run
+LAST_LINES = 300  # of a run, that are kept
 MOST_LINE = 2_000  # characters of a line that is looked at
 
 
@@ -33,6 +35,7 @@ class Tally:
         is_empty: it says that there was no test.
         asserted: the first assertion that failed, as its runner shows it; of unittest with its test.
         failed: names of tests that failed, as pytest has them.
+        last: its last lines.
     """
 
     ran: int | None = None
@@ -40,6 +43,7 @@ class Tally:
     is_empty: bool = False
     asserted: str = ""
     failed: list[str] = field(default_factory=list)
+    last: deque[str] = field(default_factory=lambda: deque(maxlen=LAST_LINES))
     test: str = ""  # of unittest: the one that the next lines are about
 
     def through(self, lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -55,6 +59,7 @@ class Tally:
 
     def read(self, line: str) -> None:
         """Read a line."""
+        self.last.append(line)
         if SUMMARY.match(line):
             counts = [(int(number), word) for number, word in COUNT.findall(line)]
             self.add(sum(number for number, word in counts if word.startswith("pass")), sum(one for one, _ in counts))

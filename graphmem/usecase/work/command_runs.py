@@ -20,10 +20,11 @@ from pathlib import Path
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
 from graphmem.contract.command_runs import Ran, RanRequest
 from graphmem.contract.match import Matched, MatchedLog, MatchRequest
-from graphmem.errors import Locked
+from graphmem.errors import Locked, Unavailable
+from graphmem.git import commands
 from graphmem.logs.check import CheckCommand, checks, settles
 from graphmem.logs.command_line import parsed_line
-from graphmem.logs.diagnosis import statement
+from graphmem.logs.diagnosis import diagnose, statement
 from graphmem.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.machine.hook_sessions import Credit
 from graphmem.model import Failure
@@ -102,6 +103,7 @@ class Pass:
     seen: SeenRun = SeenRun("ran")
 
 
+MOST_TITLES = 5  # of tests that failed, that are looked for in the files of a project
 HIDING = re.compile(r"\|\||;|\n|(?<![&|>])[&|](?!&)")  # after one of these a status says nothing of what was before
 Keep = Callable[[Credit], list[str]]  # keeps a credit, or writes it; returns what it counts for
 
@@ -180,14 +182,35 @@ def offers(log: MatchedLog, tests: Tally) -> list[str]:
 
 
 def tested(client: Client, tally: Tally, folder: Path) -> Tally:
-    """Return what a run says of its tests, those that failed by their paths below the project, as far as they are."""
+    """
+    Return what a run says of its tests, those that failed by their paths below the project, as far as they are.
+
+    Of runners that do not say where a test is, it is known by its title, where a file of the project holds that.
+    """
     root, found = client.layout.root, list[str]()
     for name in tally.failed:
         file, _, test = name.partition("::")
         path = os.path.relpath(folder / file, root)
         if not path.startswith("..") and file_of(root, path):
             found.append(f"{path}::{test}" if test else path)
+    if not tally.failed:
+        titles = dict.fromkeys(one.test for one in diagnose("\n".join(tally.last)).problems if one.test)
+        found += [f"::{title}" for title in list(titles)[:MOST_TITLES] if is_held(root, title)]
     return replace(tally, failed=found)
+
+
+def is_held(root: Path, title: str) -> bool | None:
+    """Return whether a file of a project holds the title of a test; None where git does not say."""
+    try:
+        found = commands.files_with(root, title)
+    except Unavailable:
+        return None
+    return any(not is_kept(file) for file in found)
+
+
+def is_kept(file: str) -> bool:
+    """Return whether a file keeps the titles of tests that are gone: a memory, or a snapshot of what tests printed."""
+    return file.startswith(".graphmem/") or file.endswith(".snap")
 
 
 def file_of(root: Path, path: str) -> str | None:
@@ -201,6 +224,8 @@ def file_of(root: Path, path: str) -> str | None:
 
 def is_gone(root: Path, test: str) -> bool:
     """Return whether a test that failed is not there any more, or tests nothing."""
+    if test.startswith("::"):
+        return is_held(root, test[2:]) is False
     path, *_, name = [*test.split("::"), ""] if "::" not in test else test.split("::")
     if not (source := (file_of(root, path) or "").strip()):
         return True
