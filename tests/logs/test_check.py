@@ -79,6 +79,8 @@ def test_a_pass_ends_the_failure_of_the_same_check(failed: str, passed: str, out
         ("pytest", "pytest tests/b.py", ["tests/a.py::test_x"], False),
         ("pytest", "pytest tests/a.py", ["tests/a.py::test_x", "tests/b.py::test_y"], False),
         ("pytest -m slow", "pytest", [], False),
+        ("pytest tests/a.py -k login", "pytest tests -k logout", [], False),
+        ("pytest tests/a.py", "pytest tests -k logout", [], False),
         ("cargo test -p cart", "cargo test -p shop", [], False),
         ("npm run lint", "npm run lint -- --fix", [], False),
         ("make -C cart test", "make -C shop test", [], False),
