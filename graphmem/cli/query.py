@@ -21,7 +21,6 @@ from graphmem.system import shell
 NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
 SHOWN_LEFT_OUT = 5  # records that are named
 UNSURE_SHOWN = 3  # records of an answer that may be none, unless asked for more
-OTHER = {"other": "another error of the same sort", "same_rule": "the same rule, for other names"}
 HARDLY_SHARED = 0.2  # share of a question, by the rarity of its words, below which its words tell nothing
 
 
@@ -149,8 +148,10 @@ def doubt(answer: Found) -> str:
     if answer.certainty == "none":
         return "nothing known for this"
     first = answer.results[0]
-    if first.verdict in OTHER:
-        why = OTHER[first.verdict]
+    if any(found.sign == "other_error" for found in first.doubts):
+        return "unsure whether this is known"  # its mark says why
+    if first.verdict == "unclear" and first.reasons:
+        why = visible(first.reasons[0])
     elif first.factors.lexical < HARDLY_SHARED:
         why = "hardly a word in common"
     else:

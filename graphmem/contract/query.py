@@ -74,13 +74,15 @@ class Hit(Part):
 
     Exact ones are first; the others are in the order of ``score``, in the classic profile of ``band``, then ``score``.
     ``verdict`` says whether the problem of the question is that of the failure, or of the one that the record is found
-    by: the same, the same rule for other names, another one, or unclear; None where neither side tells one.
+    by: the same, the same rule for other names, another one, or unclear, and ``reasons`` why; None where neither side
+    tells one.
     ``holds`` are its conditions that the project meets, ``doubts`` what speaks against it.
     """
 
     ref: str
     store: Store = "project"
     verdict: Verdict | None = None
+    reasons: list[str] = []
     score: float
     relevance: float
     similarity: float

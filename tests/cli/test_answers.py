@@ -143,7 +143,7 @@ def test_a_query_says_first_whether_anything_is_known(known: Graphmem, monkeypat
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert known(*foreign).out == f"{first}\n\x1b[2m{rest.rstrip()}\x1b[0m\n"  # dimmed
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_UNSURE", "0")
-    why = "hardly a word in common"
+    why = "they have little in common"
     assert known(*foreign).out == shown.replace(first, f"unsure whether this is known ({why}); the nearest:")
 
 

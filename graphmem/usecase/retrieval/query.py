@@ -392,7 +392,7 @@ def least_doubted(
         is_strict: leave out what has a mark.
     """
     doubter, hits, doubts = Doubter(snapshot), list[Hit](), dict[int, tuple[list[Cited], list[Doubt]]]()
-    verdicts: dict[int, Verdict | None] = {}
+    judgements: dict[int, Judged | None] = {}
     left_out: list[str] = []
     by_number = {found.number: found for found in ranked}
     records = snapshot.catalog.records([found.number for found in ranked[:limit]])
@@ -404,8 +404,9 @@ def least_doubted(
         is_compared = number in doubts
         if not is_compared:
             cites = doubter.tree.cites_of(records[number])
-            verdicts[number], against = verdict_of(snapshot, question, number, records, by_number)
-            doubts[number] = cites, [*against, *doubter.of(records[number], cites)]
+            judgements[number] = judgement = judgement_on(snapshot, question, number, records, by_number)
+            marks = against(judgement.verdict, judgement.reasons) if judgement else []
+            doubts[number] = cites, [*marks, *doubter.of(records[number], cites)]
         found = doubts[number]
         factors = freshness(found[1]), 1.0 if question.profile.is_classic else doubt_factor(found[1])
         if is_strict and is_doubted(found[1]):
@@ -415,7 +416,9 @@ def least_doubted(
             heappush(heap, ((level, score * factors[0] * factors[1], ref), number))
         else:
             made = hit(snapshot, by_number[number], records[number], -score, *found, factors[1])
-            hits.append(made.model_copy(update={"verdict": verdicts[number]}))
+            if judgement := judgements[number]:
+                made = made.model_copy(update={"verdict": judgement.verdict, "reasons": list(judgement.reasons)})
+            hits.append(made)
     alike = {records[number].ref: fix for number, fix in variant_fixes(snapshot.catalog, records).items()}
     return [
         one.model_copy(
@@ -428,11 +431,11 @@ def least_doubted(
     ], left_out
 
 
-def verdict_of(
+def judgement_on(
     snapshot: Snapshot, question: Question, number: int, records: dict[int, Record], ranked: Mapping[int, Ranked]
-) -> tuple[Verdict | None, list[Doubt]]:
+) -> Judged | None:
     """
-    Return the verdict on a record, and the mark that it has for it.
+    Return the verdict on a record, and why; None where nothing was compared.
 
     What a failure lifts, since it solves it, has the verdict of the failure: it would answer another question, too.
     """
@@ -444,10 +447,8 @@ def verdict_of(
                 records |= snapshot.catalog.records([number])
     judgement = judgement_of(records[number], question.problems)
     if judgement is None or judgement.problem is None:
-        return None, []
-    if ranked[number].evidence.exact:
-        return "same", []
-    return judgement.verdict, against(judgement.verdict, judgement.reasons)
+        return None
+    return Judged("same") if ranked[number].evidence.exact else judgement
 
 
 def against(verdict: Verdict, reasons: Sequence[str]) -> list[Doubt]:
