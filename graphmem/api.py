@@ -1943,6 +1943,26 @@ class Memory(Handle):
         answer: Changed = self.call("restore", ref=ref)
         return answer
 
+    def pin(self, ref: str) -> Changed:
+        """
+        Pin a record: the briefing begins with it, it goes before its equals, and nothing archives it.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("pin", ref=ref)
+        return answer
+
+    def unpin(self, ref: str) -> Changed:
+        """
+        Take the pin from a record.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("unpin", ref=ref)
+        return answer
+
     def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:
         """
         Archive a record that another one of its kind takes the place of.
@@ -2499,7 +2519,7 @@ class Memory(Handle):
 
     def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
         """
-        Return what an agent needs to begin: constraints, decisions, what was last worked on, how to ask.
+        Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask.
 
         Args:
             session: Name of a session; the project's own if not given.

@@ -265,7 +265,11 @@ TYPES_BUDGET = 1_000  # tokens of the vocabulary for a prompt: about thirty type
 RULES_BUDGET = 1_000  # tokens of what is kept in the files of an agent; LEAST_RULES hold a few of the shortest
 LEAST_RULES = 400
 BRIEFED_CAMPAIGNS = 3  # campaigns in it
-BRIEFED_RECORDS = 3  # memories in it that were made last, and ready tasks of a campaign
+BRIEFED_RECORDS = 3  # memories about changed files in it, that helped most, and tasks of a campaign of one status
+BRIEFED_LOOKED_AT = 12  # memories that helped most of which those are taken that nothing speaks against
+BRIEFED_LESSONS = 5  # lessons in it
+BRIEFED_TYPES = 8  # names of types on a line of it
+BRIEFED_GIT_S = 0.5  # seconds that git may take to say which files changed; else the records of these are left out
 BRIEFED_CANDIDATES = 3  # candidates that a briefing names
 
 # --- hooks (docs/guides/agents.md) -------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ CREATE NODE TABLE IF NOT EXISTS `Failure` (
   `helped` INT64,
   `failed` INT64,
   `disputed` INT64,
+  `pinned` BOOLEAN,
   `trigger` STRING,
   `versions` STRING[],
   `check_after` STRING,
@@ -52,6 +53,7 @@ CREATE NODE TABLE IF NOT EXISTS `Pattern` (
   `helped` INT64,
   `failed` INT64,
   `disputed` INT64,
+  `pinned` BOOLEAN,
   `trigger` STRING,
   `versions` STRING[],
   `check_after` STRING,
@@ -82,6 +84,7 @@ CREATE NODE TABLE IF NOT EXISTS `Lesson` (
   `helped` INT64,
   `failed` INT64,
   `disputed` INT64,
+  `pinned` BOOLEAN,
   `type` STRING,
   `description` STRING,
   `source` STRING,
@@ -244,6 +247,7 @@ CREATE NODE TABLE IF NOT EXISTS `Decision` (
   `reasoning` STRING,
   `task` STRING,
   `session` STRING,
+  `pinned` BOOLEAN,
   `updated_at` TIMESTAMP,
   PRIMARY KEY (`key`)
 );
@@ -265,6 +269,7 @@ CREATE NODE TABLE IF NOT EXISTS `Constraint` (
   `source` STRING,
   `expires_at` TIMESTAMP,
   `session` STRING,
+  `pinned` BOOLEAN,
   `updated_at` TIMESTAMP,
   PRIMARY KEY (`key`)
 );

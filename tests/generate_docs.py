@@ -181,6 +181,7 @@ MEANINGS = {
     "match": "A regular expression that finds it in a log or a query"
     " ([syntax](../guides/matching-logs.md#the-syntax-of-an-expression)).",
     "cost": "What it cost to learn, in thousands of tokens.",
+    "pinned": "Nothing archives it, and it goes first among its equals.",
     "flaky": "The failure is flaky: it comes and goes.",
     "insight": "What to do.",
     "saved": "What it saves, in thousands of tokens.",

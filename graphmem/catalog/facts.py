@@ -27,6 +27,19 @@ class FactReads(Reads):
                 found[number] = (helped, total - helped, last)
         return found
 
+    def most_helped(self, limit: int) -> list[int]:
+        """Return the live records that helped more often than not, by how much more; what rows began with counts."""
+        row = "SELECT id, json_extract(CAST(line AS TEXT), '$.helped'), json_extract(CAST(line AS TEXT), '$.failed')"
+        sql = (
+            "SELECT id, total(good) - total(bad) AS worth, total(good) AS good FROM ("
+            "SELECT record AS id, sum(helped) AS good, count(*) - sum(helped) AS bad FROM fact"
+            " WHERE ref IS NOT NULL AND record IS NOT NULL GROUP BY record"
+            f" UNION ALL {row} FROM record WHERE instr(line, CAST('\"helped\":' AS BLOB)))"
+            " WHERE id IN (SELECT id FROM record WHERE is_live)"
+            " GROUP BY id HAVING worth > 0 ORDER BY worth DESC, good DESC, id LIMIT ?"
+        )
+        return [number for number, *_ in self.connection.execute(sql, (limit,))]
+
     def disputes(self, ids: Collection[int]) -> dict[int, list[str]]:
         """Return when reports said of records that they are wrong; those of which none did are left out."""
         found: dict[int, list[str]] = {}

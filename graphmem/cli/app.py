@@ -38,6 +38,8 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "rename": ("edit", "rename", "Give a record another name."),
     "forget": ("edit", "forget", "Archive a record."),
     "restore": ("edit", "restore", "Bring an archived record back."),
+    "pin": ("edit", "pin", "Keep a record from being archived, first among its equals."),
+    "unpin": ("edit", "unpin", "Take the pin from a record."),
     "supersede": ("undo", "supersede", "Put a record in the place of another."),
     "purge": ("undo", "purge", "Destroy records, with every row that names them."),
     "undo": ("undo", "undo", "Take back the last writes of this clone."),

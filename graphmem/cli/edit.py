@@ -1,4 +1,4 @@
-"""``edit``, ``rename``, ``forget``, ``restore``, ``feedback``."""
+"""``edit``, ``rename``, ``forget``, ``restore``, ``pin``, ``unpin``, ``feedback``."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,15 @@ from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import lines_of, parameter, versions_of
 from graphmem.cli.paths import from_here
 from graphmem.contract.feedback import FeedbackRequest, Reported
-from graphmem.contract.records import Changed, EditRequest, ForgetRequest, RenameRequest, RestoreRequest
+from graphmem.contract.records import (
+    Changed,
+    EditRequest,
+    ForgetRequest,
+    PinRequest,
+    RenameRequest,
+    RestoreRequest,
+    UnpinRequest,
+)
 from graphmem.errors import Usage
 from graphmem.model.failure import Identity
 
@@ -138,6 +146,28 @@ def restore(invocation: Invocation, answer: Changed) -> None:
     Bring an archived record back.
 
     Example: graphmem restore failure/import-error
+    """
+    invocation.answer(answer, text.changed(answer))
+
+
+@passes("pin", PinRequest)
+def pin(invocation: Invocation, answer: Changed) -> None:
+    """
+    Pin a record: the briefing begins with it, it goes before its equals, and nothing archives it.
+
+    What is better still goes before it. A pinned lesson does not fade.
+
+    Example: graphmem pin constraint/no-new-dependencies
+    """
+    invocation.answer(answer, text.changed(answer))
+
+
+@passes("unpin", UnpinRequest)
+def unpin(invocation: Invocation, answer: Changed) -> None:
+    """
+    Take the pin from a record.
+
+    Example: graphmem unpin constraint/no-new-dependencies
     """
     invocation.answer(answer, text.changed(answer))
 

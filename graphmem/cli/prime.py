@@ -14,7 +14,7 @@ from graphmem.service import manage
 @passes("prime", PrimeRequest)
 def prime(invocation: Invocation, answer: Briefing) -> None:
     """
-    Print what an agent needs to begin: constraints, decisions, what was last worked on, how to ask.
+    Print what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask.
 
     Example: graphmem prime
     """

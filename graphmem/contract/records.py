@@ -16,7 +16,7 @@ from graphmem.contract.request import Request
 from graphmem.errors import BadInput, GraphmemError
 from graphmem.model.record import Alternate
 
-Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored"]
+Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored", "pinned", "unpinned"]
 VersionSource = Literal["lock", "auto", "none"]  # the project's files, what is installed too, nothing
 
 
@@ -110,6 +110,18 @@ class ForgetRequest(Request):
 
 class RestoreRequest(Request):
     """Which archived record to bring back."""
+
+    ref: Ref
+
+
+class PinRequest(Request):
+    """Which record to pin: a failure, pattern, lesson, decision or constraint."""
+
+    ref: Ref
+
+
+class UnpinRequest(Request):
+    """Which record to take the pin from."""
 
     ref: Ref
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, computed_field, mo
 from graphmem.model.field import (
     Count,
     Day,
+    Flag,
     GrowingSet,
     Item,
     Limit,
@@ -289,6 +290,11 @@ class Record(Frozen):
         return self.archived_at is not None
 
     @property
+    def is_pinned(self) -> bool:
+        """Whether it is kept from being archived, and first among what ranks equally; few kinds can be."""
+        return getattr(self, "pinned", False)
+
+    @property
     def search_text(self) -> str:
         """The text that represents the record in search; empty where it is not searched."""
         return ""
@@ -360,6 +366,7 @@ class MemoryRecord(Record):
     helped: Count = 0
     failed: Count = 0
     disputed: Count = 0  # reports since the last edit that it is wrong
+    pinned: Flag = False
 
     @property
     def subject(self) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from graphmem.model.field import Count, GrowingSet, Item, StringSet, Text, Time
+from graphmem.model.field import Count, Flag, GrowingSet, Item, StringSet, Text, Time
 from graphmem.model.record import Record, Refers
 
 
@@ -22,6 +22,7 @@ class Decision(Record):
     reasoning: Text | None = None
     task: Annotated[Item | None, Refers()] = None  # that it was made in
     session: Item | None = None  # name of the session that made it
+    pinned: Flag = False
 
     @model_validator(mode="after")
     def check_decision(self) -> Self:
@@ -45,6 +46,7 @@ class Constraint(Record):
     source: Item | None = None
     expires_at: Time | None = None
     session: Item | None = None  # name of the session that it binds; none for all of them
+    pinned: Flag = False
 
     def holds(self, now: datetime) -> bool:
         """Return whether it has not expired."""

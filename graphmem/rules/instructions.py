@@ -6,7 +6,7 @@ INSTRUCTIONS = """## Project memory
 
 This project keeps its memory with graphmem, in `.graphmem/`, committed with the code.
 
-- Begin a session with `graphmem prime`: constraints, decisions, what was last worked on.
+- Begin a session with `graphmem prime`: what is pinned, constraints, decisions, tasks, what helped.
 - Before a task, ask: `graphmem context "add a login page" --file src/login.py`.
 - Run tests through it: `graphmem ran -- pytest -q`. It shows known fixes at a failure, and credits them at a pass.
 - Of a campaign: `graphmem task start REF` prints what a task begins with; end it with `task complete` or `task block`.

@@ -1,5 +1,5 @@
 """
-Labels: what a record carries beside its texts, by which a task finds it: its tags, the files that it lists and cites.
+Labels: what a record carries beside its texts, by which a task finds it: its tags, what it lists and cites, its pin.
 
 A task gives labels, or names them in the text of its objective.
 """
@@ -13,14 +13,17 @@ from typing import Literal
 from graphmem.model import Experience, Insight, MemoryRecord, Record
 from graphmem.model.cite import Cite
 
-Sort = Literal["tag", "file", "cite"]
+Sort = Literal["tag", "file", "cite", "pin"]
+PINNED = "pinned"  # the only label of its sort
 WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
 RELEASE = re.compile(r"^v(?=\d)")  # v0.19 and 0.19 are one release
 PLACE = re.compile(r"[:#]")  # what begins after a path: a line, a symbol
 
 
 def labels_of(record: Record) -> Iterator[tuple[Sort, str]]:
-    """Yield the labels of a record, of a kind that a context block shows."""
+    """Yield the labels of a record: a context block shows the kinds that have any."""
+    if record.is_pinned:
+        yield "pin", PINNED
     if isinstance(record, MemoryRecord | Experience | Insight):
         for tag in record.tags:
             yield "tag", folded(tag)

@@ -43,7 +43,7 @@ def after_seen(standing: LessonState, run: str) -> LessonState:
 
 def after_silence(standing: LessonState, runs: int, lesson: Lesson) -> LessonState:
     """Return the state of a lesson after so many runs that did not see it: each ten take one off its frequency."""
-    if lesson.type == "preference":
+    if lesson.type == "preference" or lesson.pinned:
         return standing
     losses, silent = divmod(standing.silent + runs, SILENT_RUNS)
     frequency = max(0, standing.frequency - losses)
@@ -84,15 +84,17 @@ def injected(eligible: Sequence[Lesson], last_seen: Callable[[Lesson], str], lim
     """
     Return the lessons for a prompt, at most ``limit``: preferences first, the newest, then the most frequent.
 
+    Of preferences, and of those equally frequent, pinned ones go first.
+
     Preferences have four places, the others the rest; places that one sort leaves free go to the other.
 
     Args:
         last_seen: when a lesson was last seen; of two that are equally frequent the later one is first.
     """
     wishes = sorted((found for found in eligible if found.type == "preference"), key=lambda found: found.ref)
-    wishes.sort(key=lambda found: found.created_at, reverse=True)
+    wishes.sort(key=lambda found: (found.pinned, found.created_at), reverse=True)
     others = sorted((found for found in eligible if found.type != "preference"), key=lambda found: found.ref)
-    others.sort(key=lambda found: (found.frequency, last_seen(found)), reverse=True)
+    others.sort(key=lambda found: (found.frequency, found.pinned, last_seen(found)), reverse=True)
     number = max(min(PREFERENCE_PLACES, limit), limit - len(others))
     chosen = wishes[:number]
     return [*chosen, *others[: max(0, limit - len(chosen))]]

@@ -39,6 +39,7 @@ class Rankable(NamedTuple):
         last: when it was changed last, or helped last, the later.
         expires_at: of a constraint.
         is_finished: it is a task that is complete.
+        is_pinned: it goes before what has the same score.
     """
 
     ref: str
@@ -49,6 +50,7 @@ class Rankable(NamedTuple):
     last: datetime
     expires_at: datetime | None
     is_finished: bool = False
+    is_pinned: bool = False
 
     @classmethod
     def of(cls, ref: str, row: dict[str, Any], helped: int, failed: int, last_helped: str | None) -> "Rankable":
@@ -64,7 +66,8 @@ class Rankable(NamedTuple):
             helped, failed = helped + (row.get("helped") or 0), failed + (row.get("failed") or 0)
         else:
             helped, failed = 0, 0
-        times = [row["created_at"], *(row.get("edited") or {}).values(), *([last_helped] if last_helped else [])]
+        edits = [time for name, time in (row.get("edited") or {}).items() if name != "pinned"]  # a pin renews nothing
+        times = [row["created_at"], *edits, *([last_helped] if last_helped else [])]
         expires_at = row.get("expires_at") if expires else None
         value = row.get(value_field) if value_field else None
         return cls(
@@ -76,6 +79,7 @@ class Rankable(NamedTuple):
             max(map(parse_time, times)),
             parse_time(expires_at) if expires_at else None,
             is_task and row.get("status") == "complete",
+            row.get("pinned") is True,
         )
 
     def holds(self, now: datetime) -> bool:

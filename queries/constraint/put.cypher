@@ -17,6 +17,7 @@
 // param  source               STRING
 // param  expires_at           TIMESTAMP
 // param  session              STRING
+// param  pinned               BOOLEAN
 // param  updated_at           TIMESTAMP
 MERGE (n:Constraint {`key`: $key})
 SET
@@ -35,4 +36,5 @@ SET
   n.`source` = $source,
   n.`expires_at` = $expires_at,
   n.`session` = $session,
+  n.`pinned` = $pinned,
   n.`updated_at` = $updated_at;

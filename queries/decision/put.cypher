@@ -17,6 +17,7 @@
 // param  reasoning            STRING
 // param  task                 STRING
 // param  session              STRING
+// param  pinned               BOOLEAN
 // param  updated_at           TIMESTAMP
 MERGE (n:Decision {`key`: $key})
 SET
@@ -35,4 +36,5 @@ SET
   n.`reasoning` = $reasoning,
   n.`task` = $task,
   n.`session` = $session,
+  n.`pinned` = $pinned,
   n.`updated_at` = $updated_at;

@@ -19,6 +19,7 @@
 // param  helped               INT64
 // param  failed               INT64
 // param  disputed             INT64
+// param  pinned               BOOLEAN
 // param  trigger              STRING
 // param  versions             STRING[]
 // param  check_after          STRING
@@ -49,6 +50,7 @@ SET
   n.`helped` = $helped,
   n.`failed` = $failed,
   n.`disputed` = $disputed,
+  n.`pinned` = $pinned,
   n.`trigger` = $trigger,
   n.`versions` = $versions,
   n.`check_after` = $check_after,

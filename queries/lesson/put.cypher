@@ -19,6 +19,7 @@
 // param  helped               INT64
 // param  failed               INT64
 // param  disputed             INT64
+// param  pinned               BOOLEAN
 // param  type                 STRING
 // param  description          STRING
 // param  source               STRING
@@ -50,6 +51,7 @@ SET
   n.`helped` = $helped,
   n.`failed` = $failed,
   n.`disputed` = $disputed,
+  n.`pinned` = $pinned,
   n.`type` = $type,
   n.`description` = $description,
   n.`source` = $source,

@@ -492,7 +492,8 @@ def test_at_its_end_a_session_becomes_a_record_with_what_it_used(known: Memory) 
     assert send(known, "SessionEnd", reason="exit").output is None
     (session,) = known.list("session").results
     assert session.record.model_dump()["used"] == ("failure/yaml",)
-    assert "make the build green" in send(known, "SessionStart", session="next").text
+    assert session.record.model_dump()["task"] == "make the build green"
+    assert "failure/yaml" in send(known, "SessionStart", session="next").text  # it helped
 
 
 def test_a_board_that_a_person_began_before_stays(known: Memory) -> None:

@@ -95,21 +95,21 @@ def has_ended(snapshot: Snapshot, campaign: str) -> bool:
 
 
 def decisions(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Decision]:
-    """Return the ten newest decisions: of a named session those of its own, and those that it uses by name."""
+    """Return ten decisions, pinned, then the newest: of a named session its own, and those that it uses by name."""
     numbers = [number for number, *_ in list(snapshot.catalog.live_rows("decision"))]
     found = [one for one in snapshot.catalog.records(numbers).values() if isinstance(one, Decision)]
     own = [one for one in found if session is None or one.session == session or one.key_ref in used]
-    return sorted(own, key=lambda one: (one.created_at, one.ref), reverse=True)[:RECENT_DECISIONS]
+    return sorted(own, key=lambda one: (one.pinned, one.created_at, one.ref), reverse=True)[:RECENT_DECISIONS]
 
 
 def constraints(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Constraint]:
-    """Return the constraints that hold now: those of everybody, those of a named session, and those that it uses."""
+    """Return the constraints that hold, pinned first: everybody's, those of a named session, and those that it uses."""
     numbers = [number for number, *_ in list(snapshot.catalog.live_rows("constraint"))]
     found = [one for one in snapshot.catalog.records(numbers).values() if isinstance(one, Constraint)]
     now = snapshot.now
     return sorted(
         (one for one in found if one.holds(now) and (one.session in (None, session) or one.key_ref in used)),
-        key=lambda one: one.ref,
+        key=lambda one: (not one.pinned, one.ref),
     )
 
 
@@ -135,8 +135,9 @@ def put(snapshot: Writing, session: str | None, change: Change) -> SessionContex
 
 
 def drop_expired(writing: Writing, now: datetime) -> None:
-    """Archive the constraints that expired."""
-    expired = [one for one in writing.catalog.of_kind(Constraint).values() if not one.holds(now)]
+    """Archive the constraints that expired, all but pinned ones."""
+    every = writing.catalog.of_kind(Constraint).values()
+    expired = [one for one in every if not one.holds(now) and not one.pinned]
     values = {"archived_at": now, "archive_reason": "expired"}
     if expired:
         writing.commit([entry(changed(one, values, now), writing.symmetric) for one in expired])

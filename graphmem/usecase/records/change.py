@@ -14,8 +14,10 @@ from graphmem.contract.records import (
     Changed,
     EditRequest,
     ForgetRequest,
+    PinRequest,
     RenameRequest,
     RestoreRequest,
+    UnpinRequest,
     VersionSource,
 )
 from graphmem.errors import GraphmemError, Refused
@@ -53,6 +55,7 @@ from graphmem.usecase.writing.validation import (
     name_of,
     refuse_archived,
     refuse_no_slug,
+    refuse_pinned,
     refuse_taken,
     refuse_untold,
     taken,
@@ -473,6 +476,7 @@ def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
     refuse_fact(snapshot.catalog.stored(number))
     if snapshot.catalog.stored(number).is_archived:
         return put(snapshot, number, {}, "unchanged")
+    refuse_pinned(snapshot.catalog, number)
     return put(snapshot, number, {"archived_at": snapshot.now, "archive_reason": request.reason}, "archived")
 
 
@@ -485,6 +489,31 @@ def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
         return put(snapshot, number, {}, "unchanged")
     changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
     return put(snapshot, number, changes | ({"restored_at": snapshot.now} if is_faded else {}), "restored")
+
+
+def pin(snapshot: Writing, request: PinRequest) -> Changed:
+    """
+    Pin a record, so that nothing archives it and it is first among what ranks equally.
+
+    Raises:
+        Refused: it is archived, or of a kind that is not pinned.
+    """
+    number = snapshot.resolve(request.ref)
+    record = snapshot.catalog.stored(number)
+    if "pinned" not in type(record).model_fields:
+        raise Refused(
+            f"{record.ref} is a {record.kind}, which is not pinned",
+            hint="failures, patterns, lessons, decisions and constraints are",
+        )
+    refuse_archived(snapshot.catalog, number)
+    return put(snapshot, number, {"pinned": True}, "pinned")
+
+
+def unpin(snapshot: Writing, request: UnpinRequest) -> Changed:
+    """Take the pin from a record; what has none stays as it is."""
+    number = snapshot.resolve(request.ref)
+    changes = {"pinned": False} if snapshot.catalog.stored(number).is_pinned else {}
+    return put(snapshot, number, changes, "unpinned")
 
 
 def refuse_fact(record: Record) -> None:

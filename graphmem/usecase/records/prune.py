@@ -65,9 +65,10 @@ def weighed(snapshot: Snapshot, kind: str) -> list[WeighedRecord]:
 
 
 def least(order: Sequence[WeighedRecord], cap: int, minimum: float = PRUNE_IMPORTANCE) -> Iterator[PrunedRecord]:
-    """Yield what goes of a kind, the least important first."""
+    """Yield what goes of a kind, the least important first; what is pinned counts for the cap and stays."""
     surplus = max(0, len(order) - cap)
-    for place, (record, worth, age_days, _) in enumerate(order):
+    going = (one for one in order if not one.record.is_pinned)
+    for place, (record, worth, age_days, _) in enumerate(going):
         if place < surplus:
             reason = f"one of {surplus:,} over the cap of {cap:,}"
         elif worth < minimum and age_days > PRUNE_AGE_DAYS:

@@ -34,7 +34,7 @@ def supersede(snapshot: Writing, request: SupersedeRequest) -> Changed:
     Archive a record that another one takes the place of.
 
     Raises:
-        Refused: the two are one, of different kinds, archived, or the new one is itself superseded by the old one.
+        Refused: the two are one, of different kinds, archived, the old one is pinned, or it supersedes the new one.
     """
     request = screened(snapshot, request, "supersede")
     number, successor = snapshot.resolve(request.old), snapshot.resolve(request.new)

@@ -347,13 +347,18 @@ def is_near(hit: Hit, tiers: Collection[str], bounds: Mapping[str, float]) -> bo
 
 
 def worth(snapshot: Snapshot, entry: ContextEntry, profile: Profile, *, is_aside: bool) -> tuple[float, ...]:
-    """Return what decides who stays: constraints, then as `query` sorts, then what is there for a label alone."""
+    """
+    Return what decides who stays: constraints, then as `query` sorts, then what is there for a label alone.
+
+    Of equals pinned ones come first.
+    """
     if isinstance(entry.record, Constraint):
-        return (1,)
+        return 1, entry.record.pinned
     exact = entry.factors.exact if entry.factors else 0.0
     relevance = entry.similarity if entry.relevance is None else entry.relevance
     level = profile.level(relevance, exact, tier_bounds(snapshot.settings.retrieval))
-    return -math.inf if is_aside else -level, relevance if entry.score is None else entry.score
+    score = relevance if entry.score is None else entry.score
+    return -math.inf if is_aside else -level, score, entry.record.is_pinned
 
 
 def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) -> Iterator[ContextEntry]:

@@ -76,10 +76,13 @@ class Shortlist:
     matched: Collection[int]
 
 
-class Ranked(NamedTuple):
-    """A candidate in its place; ``place`` is the lower the better: level, negative score, reference."""
+Place = tuple[int, float, bool, str]  # the lower the better: level, negative score, whether not pinned, reference
 
-    place: tuple[int, float, str]
+
+class Ranked(NamedTuple):
+    """A candidate in its place."""
+
+    place: Place
     number: int
     relevance: float
     evidence: Evidence
@@ -351,14 +354,14 @@ def relevances_of_failures(snapshot: Snapshot, question: Question, limit: int) -
 def rank(
     snapshot: Snapshot, question: Question, evidence: Evidences, relevances: Relevances, min_similarity: float | None
 ) -> list[Ranked]:
-    """Return the candidates in order: by level, then by score."""
+    """Return the candidates in order: by level, then by score; of equals pinned ones first."""
     now, numbers, profile = snapshot.now, set(evidence), question.profile
     if question.record_types is not None:
         numbers = snapshot.catalog.of_record_types(numbers, question.record_types)
     bounds = tier_bounds(snapshot.settings.retrieval)
     records = snapshot.catalog.rankable(numbers)
     reports = {} if profile.is_classic else reports_of(snapshot, question.occasions, records)
-    placed: list[tuple[tuple[int, float, str], int, ScoreFactors]] = []
+    placed: list[tuple[Place, int, ScoreFactors]] = []
     for number, record in records.items():
         found, relevance = evidence[number], relevances[number]
         similarity = found.semantic if snapshot.vectors is not None else relevance
@@ -367,9 +370,10 @@ def rank(
         factors = profile.factors(record, relevance, reports.get(number, NO_REPORTS), question.occasions.reuse, now)
         exact = 0.0 if record.is_finished and record.ref != question.text.strip() else found.exact
         score = prod(factors, start=relevance)
-        placed.append(((profile.level(relevance, exact, bounds), -score, record.ref), number, factors))
+        place = profile.level(relevance, exact, bounds), -score, not record.is_pinned, record.ref
+        placed.append((place, number, factors))
     placed.sort()
-    scores = [(level, -score) for (level, score, _), *_ in placed]
+    scores = [(level, -score) for (level, score, *_), *_ in placed]
     gained = [
         places_gained(scores, [factors[which] for *_, factors in placed]) for which in range(len(ScoreFactors._fields))
     ]
@@ -398,7 +402,7 @@ def least_doubted(
     records = snapshot.catalog.records([found.number for found in ranked[:limit]])
     heap = [(found.place, found.number) for found in ranked]  # sorted, so a heap already
     while heap and len(hits) < limit:
-        (level, score, ref), number = heappop(heap)
+        (level, score, is_usual, ref), number = heappop(heap)
         if number not in records:
             records |= snapshot.catalog.records([number])
         is_compared = number in doubts
@@ -413,7 +417,7 @@ def least_doubted(
             left_out.append(ref)
             continue
         if factors != (1.0, 1.0) and not is_compared:
-            heappush(heap, ((level, score * factors[0] * factors[1], ref), number))
+            heappush(heap, ((level, score * factors[0] * factors[1], is_usual, ref), number))
         else:
             made = hit(snapshot, by_number[number], records[number], -score, *found, factors[1])
             if judgement := judgements[number]:

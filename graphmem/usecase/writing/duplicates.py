@@ -165,7 +165,7 @@ def merged(older: Record, made: Record, *, alias: str | None, newer: Container[s
     if alias is not None and alias not in (older.name, older.key):
         changes["aliases"] = sorted({*older.aliases, alias})
     changes |= larger_amounts(older, made.to_row())
-    for name in ("flaky", "framework", "check_after", "holds_for"):
+    for name in ("flaky", "pinned", "framework", "check_after", "holds_for"):
         if getattr(made, name, None) and not getattr(older, name, None):
             changes[name] = getattr(made, name)
     aside = []

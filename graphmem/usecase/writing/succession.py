@@ -6,7 +6,7 @@ from graphmem.catalog.catalog import Catalog
 from graphmem.errors import Refused
 from graphmem.model import Record
 from graphmem.names import split_ref
-from graphmem.usecase.writing.validation import changed, refuse_archived
+from graphmem.usecase.writing.validation import changed, refuse_archived, refuse_pinned
 
 
 def archived_for(catalog: Catalog, number: int, successor: Record, reason: str | None, now: datetime) -> Record:
@@ -17,7 +17,7 @@ def archived_for(catalog: Catalog, number: int, successor: Record, reason: str |
         successor: it may be new, and not in the catalog yet.
 
     Raises:
-        Refused: the record is archived, of another kind, or is itself what the successor leads to.
+        Refused: the record is archived, pinned, of another kind, or is itself what the successor leads to.
     """
     before = catalog.stored(number)
     if before.kind != successor.kind:
@@ -26,6 +26,7 @@ def archived_for(catalog: Catalog, number: int, successor: Record, reason: str |
             hint="one record takes the place of another one of its kind",
         )
     refuse_archived(catalog, number)
+    refuse_pinned(catalog, number)
     refuse_circle(catalog, number, successor)
     return changed(before, {"archived_at": now, "archive_reason": reason, "superseded_by": successor.key_ref}, now)
 

@@ -235,6 +235,14 @@ def refuse_archived(catalog: Catalog, number: int) -> None:
     raise Refused(message, hint=hint, details={"ref": ref})
 
 
+def refuse_pinned(catalog: Catalog, number: int) -> None:
+    """Raise ``Refused`` for a record that is to be archived and is pinned."""
+    if catalog.stored(number).is_pinned:
+        ref = catalog.refs([number])[number]
+        unpin = command("graphmem", "unpin", ref)
+        raise Refused(f"{ref} is pinned, so nothing archives it", hint=f"first: {unpin}", details={"ref": ref})
+
+
 def undeclared(type_name: str) -> str | None:
     """Return a hint on how to declare an entity type, where one can be called so."""
     declare = declaration("entity", type_name)

@@ -401,6 +401,8 @@ def test_records_that_contradict_each_other_say_so(memory: Memory) -> None:
         "decision/tabs": ["decision/spaces"], "decision/spaces": ["decision/tabs"], "decision/dates": [],
         "pattern/never": ["pattern/always"], "pattern/always": ["pattern/never"],
     }  # fmt: skip
+    memory.feedback("never", helped=True)
+    memory.feedback("always", helped=True)
     for text in (found.text, memory.prime().text):
         assert "  > doubt: contradicts decision/spaces\n" in text
         assert "  > doubt: contradicts pattern/always\n" in text

@@ -1,9 +1,14 @@
 """Prime and status: what an agent needs to begin, and where one is."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from graphmem import Memory
+from graphmem.model.candidate import Candidate
 from graphmem.rules.context import tokens
+from graphmem.usecase.writing.candidates import queue_of
+from tests.repository import Repository
+from tests.sample import Clock, line, open_memory
 
 
 def filled(memory: Memory) -> None:
@@ -17,14 +22,17 @@ def filled(memory: Memory) -> None:
     memory.campaigns.add_tasks("shop", [{"seq": "001", "slug": "plan", "objective": "plan it"}])
 
 
-def test_a_briefing_has_what_holds_what_was_decided_and_what_was_last_worked_on(memory: Memory) -> None:
+def test_a_briefing_has_what_holds_what_was_decided_what_is_worked_on_and_what_helped(memory: Memory) -> None:
     filled(memory)
+    memory.feedback("lock", helped=True)
+    memory.feedback("port", helped=True)
+    memory.feedback("port", helped=True)
     answer = memory.prime()
     for text in ("no new dependencies", "tokens live in cookies", "no script reads them", "add a login page",
                  "move the shop", "export PORT first", "take the lock first", "graphmem context"):  # fmt: skip
         assert text in answer.text, text
     assert "disk is full" not in answer.text  # nobody knows what to do about it
-    assert answer.refs == ["constraint/deps", "decision/cookies", "campaign/shop", "pattern/lock", "failure/port"]
+    assert answer.refs == ["constraint/deps", "decision/cookies", "campaign/shop", "failure/port", "pattern/lock"]
     assert answer.tokens == tokens(answer.text) <= 1_000
 
 
@@ -41,7 +49,7 @@ def test_a_briefing_keeps_to_its_budget_and_leaves_out_whole_records(memory: Mem
     for number in range(40):
         memory.sessions.constrain(f"rule {number} " + "of many words " * 20, key=f"rule-{number:02}")
     answer = memory.prime(budget=600)
-    assert answer.tokens <= 640
+    assert answer.tokens <= 600
     assert 0 < len(answer.refs) < 40
     assert answer.refs[0] == "constraint/rule-39"
     assert f"Of constraints and decisions {40 - len(answer.refs)} did not fit: graphmem session" in answer.text
@@ -63,8 +71,95 @@ def test_the_briefing_of_an_empty_store_says_how_to_ask(memory: Memory) -> None:
 
 def test_a_disputed_memory_is_not_in_a_briefing(memory: Memory) -> None:
     filled(memory)
+    memory.feedback("port", helped=True)
+    memory.feedback("port", helped=True)
+    assert "failure/port" in memory.prime().refs
     memory.feedback("port", helped=False, wrong=True, note="it made it worse")
     assert "failure/port" not in memory.prime().refs
+
+
+def test_a_briefing_is_in_the_order_of_what_an_agent_must_know_first(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    repository.change("the code", src__pay="def pay(): ...\n")
+    with open_memory(tmp_path) as memory:
+        filled(memory)
+        memory.sessions.prefer(communication_style="be short", approval_gates="pushing")
+        memory.campaigns.add_tasks("shop", [{"seq": "002", "slug": "move", "objective": "move the carts"}])
+        memory.tasks.start("shop/001-plan")
+        memory.tasks.block("shop/002-move", "the old database is locked")
+        memory.failures.add("TypeError: price is a text", name="price", fix="parse it first", files=["src/pay.py"])
+        memory.patterns.add("an import", name="batch", insight="import in batches")
+        memory.feedback("batch", helped=True)
+        memory.lessons.add("mock no database", name="mock", type="preference")
+        memory.types.add_entity("service")
+        memory.types.add_relation("calls", sources=["service"], targets=["service"])
+        memory.pin("lock")
+        with queue_of(memory.client).changing() as queue:
+            queue.add(
+                Candidate(id="c1", base=0.7, other=({"kind": "constraint", "constraint": "use tabs"},), sessions=("s",))
+            )
+        assert "parse it first" not in memory.prime().text  # the file is as it was committed
+        (tmp_path / "src/pay.py").write_text("def pay(): return 1\n")
+        text = memory.prime().text
+    order = ("## Pinned", "take the lock first", "no new dependencies", "tokens live in cookies", "style: be short",
+             "ask before: pushing", "## The current task", "`campaign/shop`", "`task/shop/001-plan` (active",
+             "`task/shop/002-move` (blocked", "blocked: the old database is locked", "parse it first",
+             "import in batches", "mock no database", "entities: `service`", "relations: `calls`", "1 candidate waits",
+             "## How to ask")  # fmt: skip
+    places = [text.find(part) for part in order]
+    assert -1 not in places and places == sorted(places), dict(zip(order, places, strict=True))
+    assert text.count("take the lock first") == 1
+    assert "constraint" not in text[places[-2] :]  # of the candidate neither kind nor text: nobody reviewed it
+
+
+def test_what_is_pinned_is_kept_where_the_budget_is_short(memory: Memory) -> None:
+    for number in range(12):
+        memory.sessions.decide(f"decision {number} " + "of many words " * 20, key=f"d-{number:02}")
+    memory.failures.add("disk is full", name="unsolved")
+    memory.pin("d-00")
+    memory.pin("unsolved")
+    answer = memory.prime(budget=300)
+    assert answer.refs[:2] == ["failure/unsolved", "decision/d-00"]
+    assert answer.tokens <= 300
+    assert "How to ask" not in answer.text
+    memory.unpin("d-00")
+    assert "decision/d-00" not in memory.prime(budget=300).refs
+
+
+def test_a_pinned_constraint_is_in_a_briefing_as_long_as_it_holds(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_memory(tmp_path, clock=clock) as memory:
+        memory.sessions.constrain("no deploys", key="freeze", expires_at=f"{clock() + timedelta(days=2)}")
+        memory.sessions.constrain("ask the other team", key="theirs", name="other")
+        memory.pin("freeze")
+        memory.pin("theirs")
+        assert memory.prime().refs == ["constraint/freeze"]
+        clock.time += timedelta(days=3)
+        memory.sessions.note(messages=1)  # which archives what expired
+        assert memory.prime().refs == []
+        assert not memory.get("freeze").record.is_archived
+
+
+def test_of_a_pinned_memory_a_briefing_says_what_speaks_against_it(memory: Memory) -> None:
+    memory.failures.add("KeyError: port", name="port", fix="export PORT first")
+    memory.pin("port")
+    memory.feedback("port", helped=False)
+    assert "doubt: did not help in 1 of 1 reports" in memory.prime().text
+    memory.feedback("port", helped=False, wrong=True)
+    assert memory.prime().refs == []
+
+
+def test_lessons_are_in_a_briefing_by_how_often_they_were_seen(memory: Memory) -> None:
+    for name, frequency in (("rare", 1), ("often", 7), ("seldom", 2)):
+        memory.add_rows([line(kind="lesson", name=name, description=f"it was {name}", frequency=frequency)])
+    assert memory.prime().refs == ["lesson/often", "lesson/seldom"]
+
+
+def test_what_a_memory_was_imported_with_counts_for_what_helped(memory: Memory) -> None:
+    memory.add_rows([line(kind="pattern", name="old", trigger="a", insight="do b", helped=3)])
+    memory.patterns.add("c", name="new", insight="do d")
+    memory.feedback("new", helped=True)
+    assert memory.prime().refs == ["pattern/old", "pattern/new"]
 
 
 def test_a_briefing_is_the_same_until_something_changes(memory: Memory) -> None:
