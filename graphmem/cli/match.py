@@ -97,16 +97,21 @@ def shown(found: Matched, *, is_placed: bool = True) -> str:
 
 
 def in_markdown(answer: MatchedLog) -> str:
-    """Return what is known of a log as Markdown, and the first errors that are not known."""
+    """
+    Return what is known of a log as Markdown, and the first errors that are not known.
+
+    What is known is counted, and no line of the log is in two of the lists.
+    """
     results = [found.model_copy(update={"text": redacted(found.text)}) for found in answer.results]
     sure = [found for found in results if found.verdict == "same"]
-    alike = [found for found in results if found.verdict != "same"]
+    known_lines = {number for found in sure for number in found.lines}
+    alike = [found for found in results if found.verdict != "same" and known_lines.isdisjoint(found.lines)]
     known = text.count(len(sure), "known failure") if sure else "no known failure"
     lines = [f"**Memory:** {known} in the log", "", *bounded(item(shown(one).split(text.ASIDE)) for one in sure)]
     if alike:
         lines += [*([""] if sure else []), "Like a known failure, and not the same:", ""]
         lines += bounded(item(shown(one).split(text.ASIDE)) for one in alike)
-    if answer.unknown:
-        errors = (item([text.one_line(redacted(error), text.ADVICE)]) for error in answer.unknown[:OFFERED_ERRORS])
+    if answer.unlike:
+        errors = (item([text.one_line(redacted(error), text.ADVICE)]) for error in answer.unlike[:OFFERED_ERRORS])
         lines += ["", "Errors that the memory does not know:", "", *errors]
     return "\n".join(lines).strip()

@@ -26,7 +26,7 @@ class DoubtfulCite(Part):
 
 
 class OpenFailure(Part):
-    """A known failure that no fix is known for, with those of its files that the branch changed."""
+    """A failure, known before the branch, without a fix, with those of its files that the branch changed."""
 
     ref: str
     files: list[str]

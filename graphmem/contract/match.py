@@ -86,7 +86,8 @@ class MatchedLog(Answer):
 
     ``cut`` counts the lines of which only the beginning was looked at, ``unread`` those after so many errors that their
     own were not looked up. The expressions of the failures in ``slow`` were left aside, for want of time.
-    ``unknown`` holds problems of which no failure is the same, each as a trigger that would find it again.
+    ``unknown`` holds problems of which no failure is the same, each as a trigger that would find it again; ``unlike``
+    are those of them that no result of the project is about.
     ``read`` holds all problems as they were read, where that was asked for.
     ``asked`` names the lines in a report on one of the failures, for 30 days. ``candidates`` report errors that no
     record answers: they were seen in a session or a run, and not reviewed yet.
@@ -98,6 +99,7 @@ class MatchedLog(Answer):
     unread: int = 0
     slow: list[str]
     unknown: list[str] = []
+    unlike: list[str] = []
     read: list[ReadProblem] | None = None
     asked: str | None = None
     candidates: list[SeenCandidate] = []

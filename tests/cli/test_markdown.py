@@ -1,5 +1,6 @@
 """Markdown for a comment: nothing that a memory or a log holds is markup in it."""
 
+import json
 import re
 from pathlib import Path
 
@@ -67,6 +68,32 @@ def test_the_same_rule_for_other_names_is_listed_apart_and_not_counted(
         "\n"
         "- `failure/module line 1 [the same rule for other names"
     )
+
+
+def test_no_line_of_a_log_stands_in_two_lists(store: Memory, capsys: pytest.CaptureFixture[str]) -> None:
+    yaml, zod = (f"ModuleNotFoundError: No module named '{name}'" for name in ("yaml", "zod"))
+    with store as memory:
+        memory.failures.add(yaml, name="module", fix="pip install pyyaml")
+    printed = matched(capsys, f"{zod}\nValueError: the list is empty\n")
+    known, alike, unknown = printed.partition("Like a known")[0], *printed.split(":\n\n")[1:]
+    assert known == "**Memory:** no known failure in the log\n\n"
+    assert zod in alike and zod not in unknown
+    assert "the list is empty" in unknown and "the list is empty" not in alike
+    assert printed.count("No module named 'zod'") == 1
+    answer = json.loads(matched(capsys, f"{zod}\nValueError: the list is empty\n", "json"))
+    assert (answer["unknown"], answer["unlike"]) == (
+        [zod, "ValueError: the list is empty"], ["ValueError: the list is empty"],
+    )  # fmt: skip
+
+
+def test_a_line_that_is_known_is_not_listed_as_like_another(store: Memory, capsys: pytest.CaptureFixture[str]) -> None:
+    yaml, zod = (f"ModuleNotFoundError: No module named '{name}'" for name in ("yaml", "zod"))
+    with store as memory:
+        memory.failures.add(yaml, name="yaml", fix="pip install pyyaml")
+        memory.failures.add("the build of zod", name="zod", fix="pip install zod", match="No module named 'zod'")
+    printed = matched(capsys, f"{zod}\n")
+    assert printed.startswith("**Memory:** 1 known failure in the log\n\n- `failure/zod line 1")
+    assert "Like a known failure" not in printed and "failure/yaml" not in printed
 
 
 def test_text_and_json_are_as_without_and_two_forms_at_once_are_refused(

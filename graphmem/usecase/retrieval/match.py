@@ -145,13 +145,17 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
         results = answers(snapshot, hits, is_strict=request.strict, is_all=request.all)
         by_ref = {found.record.key_ref: found.text for found in results}
         answered = [found.text for found in results if found.verdict == "same"]
+        answered_lines = {number for found in results for number in found.lines}
+        about = set(triggers((one for one in unknown if not answered_lines.isdisjoint(one.numbers)), kept))
+        errors = triggers(unknown, kept)
         return MatchedLog(
             results=results,
             lines=log.lines,
             cut=log.cut,
             unread=log.unread,
             slow=slow,
-            unknown=triggers(unknown, kept),
+            unknown=errors,
+            unlike=[error for error in errors if error not in about],
             read=[as_read(one, log.printed) for one in problems] if request.explain else None,
             asked=keep_question(snapshot, results[0].text, by_ref, known_as=known_as) if results else None,
             candidates=in_log(client, ends.text, answered),

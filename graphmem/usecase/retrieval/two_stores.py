@@ -145,6 +145,7 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
         update={
             "results": sorted(results, key=rank_of),
             "unknown": [error for error in found.unknown if error in theirs.unknown],
+            "unlike": [error for error in found.unlike if error in theirs.unknown],
             "asked": found.asked or theirs.asked,
             "candidates": [] if answered else found.candidates,
         }

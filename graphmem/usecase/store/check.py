@@ -46,14 +46,15 @@ def check(client: Client, request: CheckRequest) -> BranchChecked:
     with client.reading() as snapshot:
         own = {change.ref for change in changes}
         doubtful = list(broken_cites(snapshot, since, files, own))
-        unsolved = open_failures(snapshot, files)
+        added = refs(changes, ("created",))
+        unsolved = [one for one in open_failures(snapshot, files) if one.ref not in added]  # known before the branch
     return BranchChecked(
         ok=found.ok,
         findings=found.findings,
         base=base,
         since=since,
         summary=difference.summary,
-        added=refs(changes, ("created",)),
+        added=added,
         changed=refs(changes, ("changed", "renamed", "archived", "superseded", "restored")),
         removed=refs(changes, ("removed",)),
         changes=changes,

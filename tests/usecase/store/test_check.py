@@ -254,3 +254,12 @@ def test_what_cannot_be_compared_is_refused_in_words(repository: Repository, tmp
         memory.check(base="nonsense")
     with open_memory(tmp_path / "bare") as memory, pytest.raises(Unavailable, match="in no git repository"):
         memory.check()
+
+
+def test_a_failure_that_the_branch_adds_is_listed_once(repository: Repository) -> None:
+    (folder_of(repository) / "other.py").write_text("x = 2\n")
+    with open_memory(folder_of(repository)) as memory:
+        memory.failures.add("Other leaks", name="leaks", files=["other.py"])
+    answer = checked(repository, "main")
+    assert answer.added == ["failure/leaks"]
+    assert [one.ref for one in answer.known_failures] == ["failure/breaks"]
