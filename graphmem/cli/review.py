@@ -35,6 +35,7 @@ app = typer.Typer(
 ID = Taken("ID")
 KEYS = "a accept, e edit, d dismiss, s skip, q quit"
 MARK = "# "  # before lines of a file to edit that are not taken
+TIMES = ("  created_at:", "  updated_at:")
 MOST_LINES = 60  # of one candidate
 
 
@@ -91,6 +92,7 @@ def whole(one: ShownCandidate, most: int | None = None) -> str:
     lines = lines_of(one)[:1]
     for record in filter(None, (one.failure, one.pattern, *one.other)):
         _, *said = text.fields(record, but="key").split("\n")
+        said = [line for line in said if not line.startswith(TIMES)]  # it is no record yet
         lines += [f"  {record.kind}:", *(f"  {shown(line)}" for line in said)]
     lines += [f"  {name}: {value}" for name, value in (one.proof or {}).items() if value]
     lines += [line for line in lines_of(one)[1:] if line.startswith("  a record")] + list(reports(one))
