@@ -32,6 +32,14 @@ SUBJECT = re.compile(
 ENDS = re.compile(r"(?<=[.!?:])\s+|\n+")
 OF_TOOL = re.compile(r"[\[(]([\w/-]+)[\])]$")  # the rule or tool that a linter puts behind what it says
 QUOTED = re.compile(r"['\"`]([\w-]+)['\"`]")
+LACKS = re.compile(  # something that is installed, started or set
+    r"\b(?:not (?:be )?(?:found|installed|set|running)|no such|no module|can(?:no|')t (?:find|resolve|connect)"
+    r"|can(?:not)? find|could not (?:find|resolve|connect)|unable to (?:find|resolve|connect)|does not exist"
+    r"|missing|needed|unresolved|undefined|refused|unreachable|outdated|out of date)\b",
+    re.IGNORECASE,
+)
+CALLED = re.compile(r"[\w./-]+")
+WORD = re.compile(r"\w")
 TOKENS = re.compile(r"\w+|[^\w\s]")
 LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|\b\d[\d._]*\b")
 OF_CODE = ("rule", "compiler")  # sorts of problems that name the line they are about
@@ -248,8 +256,15 @@ def within(edits: Iterable[CandidateEdit]) -> Iterator[CandidateEdit]:
 def change_text(pair: FixPair) -> str:
     """Return what fixed a problem where no edit is known to, in words: how a command is called, what was set."""
     if pair.problem.sort == "usage":
-        return f"call it so: {' '.join(pair.passed.command.split())[:SENTENCE]}"
-    return act_text(pair.acts) or subject_of(pair)
+        is_same = is_same_call(pair.failed.command, pair.passed.command)
+        return f"call it so: {' '.join(pair.passed.command.split())[:SENTENCE]}" if is_same else ""
+    return act_text(pair.acts, pair.problem) or subject_of(pair)
+
+
+def is_same_call(failed: str, passed: str) -> bool:
+    """Return whether a command that passed is one that failed, corrected: half of its words were there."""
+    before, after = (frozenset(CALLED.findall(command)) for command in (failed, passed))
+    return 2 * len(before & after) >= len(after)
 
 
 def change_key(problem: RunProblem, change: str, edit: CandidateEdit | None = None) -> str | None:
@@ -294,6 +309,8 @@ def fitting(
         changed = f"{edit.removed}\n{edit.added}"
         is_at_line = bool(line) and line in " ".join(before.split())
         is_named = is_rule_in(problem, changed), any(is_word(name, changed) for name in wanted)
+        if problem.sort == "test" and not WORD.search(edit.added):
+            continue  # a check that is gone fixes nothing
         is_small = bool(before) or edit.added.count("\n") < LINES  # else it is a new file
         if changed.strip() and (is_at_line or any(is_named) or (is_alone and is_small)):
             fits.append((is_at_line, *is_named, -len(changed), -place))
@@ -396,7 +413,17 @@ def shown(text: str) -> str:
     return f"`{' / '.join(lines)}`" if lines else ""
 
 
-def act_text(acts: Sequence[RanCommand]) -> str:
-    """Return the last command that installed or set something, in words; empty without any."""
-    found = [act for act in acts if ENVIRONMENT.search(act.command)]
+def act_text(acts: Sequence[RanCommand], problem: RunProblem) -> str:
+    """
+    Return the last command that installed or set something, in words; empty without any.
+
+    It is about the problem: something is not there, or the command has a name of the message.
+    """
+    names = [name.casefold() for name in names_of(problem)]
+    found = [
+        act
+        for act in acts
+        if ENVIRONMENT.search(act.command)
+        and (LACKS.search(problem.text) or any(name in act.command.casefold() for name in names))
+    ]
     return f"run: {' '.join(found[-1].command.split())[:SENTENCE]}" if found else ""

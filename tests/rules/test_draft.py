@@ -259,3 +259,45 @@ def test_two_edits_are_the_same_where_they_turn_the_same_into_the_same(removed: 
 def test_where_nothing_says_what_fixed_it_no_change_is_the_same() -> None:
     two = pair_of(edit("a = 1", "a = 2"), edit("b = 1", "b = 2"))
     assert drafted(two, source="codex", session="s1", root="/p").evidence[0].change is None
+
+
+def test_a_check_that_is_gone_is_no_fix_of_it() -> None:
+    red = "--- FAIL: TestReset (0.00s)\n    reset_test.go:8: Expected 'two sessions' in output\nFAIL\n"
+    gone = edit("assertCount(t, 'two sessions')\n}", "}", "/p/reset_test.go")
+    assert insight(gone, output=red) is None
+    changed = edit("assertCount(t, 'two sessions')", "assertCount(t, 'two sessions', 2)", "/p/reset_test.go")
+    assert insight(changed, output=red) is not None
+
+
+@pytest.mark.parametrize(
+    ("output", "command", "is_fix"),
+    [
+        ("go: updates to go.mod needed; to update it:", "go mod tidy", True),
+        ("ModuleNotFoundError: No module named 'yaml'", "uv sync", True),
+        ("psycopg.OperationalError: connection to db:5432 refused", "docker compose up -d db", True),
+        ("Error: the version of 'jsonnet' is too old", "brew install jsonnet", True),  # a name of the message
+        ("sh: 1: permission denied: ", "go install honnef.co/go/tools/cmd/staticcheck@latest", False),
+    ],
+)
+def test_what_was_installed_fixed_what_was_not_there_or_is_named(output: str, command: str, is_fix: bool) -> None:
+    found = insight(ran(command, 0), output=output)
+    assert found == (f"run: {command}" if is_fix else None)
+
+
+@pytest.mark.parametrize(
+    ("failed", "passed", "is_fix"),
+    [
+        ("gh pr list --stat open", "gh pr list --state open", True),
+        (
+            "gh api repos/a/b/pulls/comments/1/replies -f body=done",
+            "gh api repos/a/b/pulls/9 --jq .head.ref --cache 1h",
+            False,
+        ),
+    ],
+)
+def test_how_a_command_is_called_is_the_same_call_corrected(failed: str, passed: str, is_fix: bool) -> None:
+    reader = SessionReader()
+    events = numbered([ran(failed, 1, "unknown flag: --stat"), ran(passed, 0)])
+    pairs = [pair for event in events for pair in reader.read(event)]
+    found = [drafted(pair, source="codex", session="s1", root="/p").pattern for pair in pairs]
+    assert [one and one["insight"] for one in found] == ([f"call it so: {passed}"] if is_fix else [None])
