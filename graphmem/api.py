@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from graphmem.contract.harvest import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
     from graphmem.contract.history import Difference, History
     from graphmem.contract.hooks import HookAnswer
+    from graphmem.contract.impact import Impact
     from graphmem.contract.imports import Imported
     from graphmem.contract.inbox import ItemChanged, ItemList
     from graphmem.contract.lessons import Injected, Learned
@@ -2570,6 +2571,11 @@ class Memory(Handle):
             objective: Also count how near the memories are to this objective.
         """
         answer: Stats = self.call("stats", objective=objective)
+        return answer
+
+    def impact(self) -> Impact:
+        """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
+        answer: Impact = self.call("impact")
         return answer
 
     def verify_loop(self, *, last: int = 10) -> Loop:

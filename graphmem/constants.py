@@ -259,6 +259,8 @@ KEPT_FINDINGS = 1_000  # bad lines of one file that are kept one by one, whateve
 CLOCK_SKEW_S = 300.0  # seconds by which the clocks of two machines may differ unnoticed
 MOST_BAD_ROWS = 10_000  # of an input to be added: with more it is no such input, and not read on
 
+IMPACT_SESSIONS = 500  # ended sessions of agents of which it is kept what the hooks did
+
 # --- briefing (docs/guides/agents.md) ----------------------------------------------------------------------------
 BRIEFING_BUDGET = 1_000  # tokens of what an agent gets when a session begins
 TYPES_BUDGET = 1_000  # tokens of the vocabulary for a prompt: about thirty types with their prose

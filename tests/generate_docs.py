@@ -40,6 +40,7 @@ from graphmem.contract.findings import Checked, Code, Doctored
 from graphmem.contract.harvest import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
 from graphmem.contract.history import Difference, History
 from graphmem.contract.hooks import HookAnswer
+from graphmem.contract.impact import Impact
 from graphmem.contract.imports import Imported
 from graphmem.contract.inbox import ItemChanged, ItemList
 from graphmem.contract.lessons import Injected, Learned
@@ -419,8 +420,8 @@ def default_in_json(field: FieldInfo) -> str:
 
 ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test compares it with the operations
     "`init`": Initialised,
-    "`add KIND`, `edit`, `rename`, `forget`, `restore`, `supersede`, `session decide`, `session constrain`, "
-    "`session end`, `campaign create`": Changed,
+    "`add KIND`, `edit`, `rename`, `forget`, `restore`, `pin`, `unpin`, `supersede`, `session decide`, "
+    "`session constrain`, `session end`, `campaign create`": Changed,
     "`add --ndjson`": BulkAdded,
     "`get`": Got,
     "`list`": Listing,
@@ -507,6 +508,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`purge`": Purged,
     "`trust`": Trust,
     "`stats`": Stats,
+    "`stats --impact`": Impact,
     "`verify-loop`": Loop,
     "`demo`": Demonstrated,
 }

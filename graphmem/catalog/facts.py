@@ -34,7 +34,7 @@ class FactReads(Reads):
             "SELECT id, total(good) - total(bad) AS worth, total(good) AS good FROM ("
             "SELECT record AS id, sum(helped) AS good, count(*) - sum(helped) AS bad FROM fact"
             " WHERE ref IS NOT NULL AND record IS NOT NULL GROUP BY record"
-            f" UNION ALL {row} FROM record WHERE instr(line, CAST('\"helped\":' AS BLOB)))"
+            f" UNION ALL {row} FROM record WHERE id IN (SELECT record FROM label WHERE sort = 'helped'))"
             " WHERE id IN (SELECT id FROM record WHERE is_live)"
             " GROUP BY id HAVING worth > 0 ORDER BY worth DESC, good DESC, id LIMIT ?"
         )

@@ -11,7 +11,9 @@ from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, passes
 from graphmem.constants import FEW_EXPERIENCES
 from graphmem.contract.effectiveness import Loop, VerifyLoopRequest
+from graphmem.contract.impact import Impact
 from graphmem.contract.stats import Connectivity, Stats, StatsRequest
+from graphmem.errors import Usage
 
 SHOWN_SIZES = 5  # of components that are listed
 
@@ -23,6 +25,10 @@ def stats(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a name that ends in .svg or .png.")
     ] = None,
+    impact: Annotated[
+        bool, typer.Option("--impact", help="Report what the hooks of agents did instead, and what it cost.")
+    ] = False,
+    objective: str | None = None,
 ) -> None:
     """
     Count records and edges, and report what they are worth, how they hang together, and how good estimates are.
@@ -32,7 +38,14 @@ def stats(
     above 0 tasks were harder than estimated.
 
     Example: graphmem stats --objective "add a login page" --plot health.svg
+    graphmem stats --impact
     """
+    if impact:
+        if plot is not None or objective is not None:
+            raise Usage("--impact is a report of its own", hint="give it without --plot and --objective")
+        of_hooks = invocation.memory.impact()
+        invocation.answer(of_hooks, "\n".join(f"{name:<17} {said}" for name, said in of_agents(of_hooks)))
+        return
     if plot is not None:
         from graphmem.cli import picture  # noqa: PLC0415 - matplotlib, which only a plot needs
 
@@ -45,6 +58,28 @@ def stats(
     )
     if plot is not None:
         invocation.say(f"drawn: {plot}")
+
+
+def of_agents(answer: Impact) -> Iterator[tuple[str, str]]:
+    """Yield what the hooks did, at most ten lines: each figure with its name."""
+    began = f" since {answer.since[:10]}, {answer.under_way:,} of them under way" if answer.since else ""
+    yield "sessions", f"{answer.sessions:,}{began}"
+    sizes = answer.tokens
+    a_session = f"{sizes.mean:,.0f} a session on the mean, {sizes.median:,.0f} the median, {sizes.most:,} at most"
+    yield "tokens injected", f"{sizes.total:,}: {a_session}"
+    yield "of these briefing", f"{sizes.briefings:,}"
+    yield "hints given", f"{answer.hints:,}"
+    yield "hints used", f"{answer.used:,}{share(answer.used, answer.hints)}, credited by a command that passed"
+    yield "failures met", f"{answer.failures:,}"
+    each = f", {answer.answer_tokens / answer.answered:,.0f} for each answered failure" if answer.answered else ""
+    yield "failures answered", f"{answer.answered:,}{share(answer.answered, answer.failures)}"
+    yield "answers cost", f"{text.count(answer.answer_tokens, 'token')}{each}"
+    yield "all reports", f"helped {answer.helped:,}, failed {answer.failed:,}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return a share in brackets; nothing of nothing."""
+    return f" ({part / whole:.0%})" if whole else ""
 
 
 def counts(answer: Stats) -> Iterator[str]:

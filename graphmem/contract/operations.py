@@ -71,6 +71,7 @@ from graphmem.contract.harvest import (
 )
 from graphmem.contract.history import Difference, DiffRequest, History, LogRequest
 from graphmem.contract.hooks import HookAnswer, HookRequest
+from graphmem.contract.impact import Impact
 from graphmem.contract.imports import Imported, ImportRequest
 from graphmem.contract.inbox import (
     AddItemRequest,
@@ -647,6 +648,8 @@ ROWS = (
     Operation("stats", StatsRequest, Stats, READ, "store.stats.stats",
         "Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.",
         past=True, scoped=True),
+    Operation("impact", NoParameters, Impact, READ, "store.impact.impact",
+        "Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."),
     Operation("verify_loop", VerifyLoopRequest, Loop, READ, "learning.effectiveness.verify",
         "Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken.",
         past=True),

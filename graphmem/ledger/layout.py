@@ -161,6 +161,11 @@ class Layout:
         return self.state / "runs.json"
 
     @cached_property
+    def impact(self) -> Path:
+        """Counts what the hooks did in the last sessions of agents."""
+        return self.state / "impact.json"
+
+    @cached_property
     def run_state(self) -> Path:
         """Holds what is going on now on this machine."""
         return self.state / "run.json"

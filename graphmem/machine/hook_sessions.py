@@ -10,8 +10,12 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from graphmem.constants import RUN_DAYS
+from graphmem.errors import Locked
+from graphmem.machine import impact
+from graphmem.machine.impact import HookCounts, SessionImpact
 from graphmem.machine.state_file import read_state
 from graphmem.model.field import Time
+from graphmem.names import mark
 from graphmem.system import safe_files
 from graphmem.system.lock import locked
 
@@ -38,7 +42,7 @@ class HookSession(BaseModel):
 
     A memory is shown once a session; after its context was compacted it may be shown again. ``began`` is when the
     command began that runs now, where it may settle a failure; ``acted`` when the agent last did what may fix one.
-    ``waiting`` is what is written at its end.
+    ``waiting`` is what is written at its end, ``counts`` what the hooks put into it.
     """
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
@@ -50,21 +54,36 @@ class HookSession(BaseModel):
     used: list[str] = []
     began: float | None = None
     acted: Time | None = None
+    counts: HookCounts = HookCounts()
+    given: list[list[str]] = []  # of each hint, hashes of the memory and of the pattern that it hands out
     late: list[str] = []  # what is known of events whose answer the agent did not wait for
     waiting: list[Credit] = []
+
+    def impact(self, name: str) -> SessionImpact:
+        """Return what the hooks did in the session, in numbers."""
+        credited = {mark(ref) for ref in self.used}
+        used = sum(not credited.isdisjoint(hint) for hint in self.given)
+        given = {"id": name, "at": self.since or self.at, "hints": len(self.given), "used": used}
+        return SessionImpact.model_validate(self.counts.model_dump() | given)
 
 
 @dataclass(frozen=True)
 class HookSessions:
-    """The sessions of the clients, a file each, which are forgotten after some days."""
+    """The sessions of the clients, a file each, which are forgotten after some days but for what was done in them."""
 
     folder: Path
+    past: Path
     lock: Path
     timeout_s: float
 
     def of(self, session: str) -> HookSession | None:
         """Return what is kept of a session."""
         return read(self.folder / f"{session}.json")
+
+    def under_way(self) -> list[SessionImpact]:
+        """Return what the hooks did in the sessions that have not ended."""
+        names = [path.stem for path in safe_files.files(self.folder)]
+        return [found.impact(name) for name in names if (found := self.of(name)) is not None]
 
     def waiting(self) -> list[str]:
         """Return the sessions of which something waits to be written."""
@@ -92,12 +111,19 @@ class HookSessions:
 
     def forget(self, session: str, now: datetime) -> None:
         """Remove a session that ended, and those of which nothing was heard for days; none of which something waits."""
-        with contextlib.suppress(OSError):
-            for path in safe_files.files(self.folder):
-                found = read(path)
-                is_old = found is not None and (path.stem == session or now - found.at > timedelta(days=RUN_DAYS))
-                if found is None or (is_old and not found.waiting):
-                    safe_files.remove(path)
+        with contextlib.suppress(OSError, Locked), locked(self.lock, timeout_s=self.timeout_s):
+            every = [(path, read(path)) for path in safe_files.files(self.folder)]
+            ended = {
+                path: found.impact(path.stem)
+                for path, found in every
+                if found is not None
+                and not found.waiting
+                and (path.stem == session or now - found.at > timedelta(days=RUN_DAYS))
+            }
+            if ended:
+                impact.keep(self.past, ended.values())
+            for path in [path for path, found in every if found is None or path in ended]:
+                safe_files.remove(path)
 
     def drop(self, is_told: Callable[[str], bool]) -> None:
         """

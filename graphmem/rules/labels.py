@@ -13,7 +13,7 @@ from typing import Literal
 from graphmem.model import Experience, Insight, MemoryRecord, Record
 from graphmem.model.cite import Cite
 
-Sort = Literal["tag", "file", "cite", "pin"]
+Sort = Literal["tag", "file", "cite", "pin", "helped"]
 PINNED = "pinned"  # the only label of its sort
 WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
 RELEASE = re.compile(r"^v(?=\d)")  # v0.19 and 0.19 are one release
@@ -28,6 +28,8 @@ def labels_of(record: Record) -> Iterator[tuple[Sort, str]]:
         for tag in record.tags:
             yield "tag", folded(tag)
     if isinstance(record, MemoryRecord):
+        if record.helped:  # in a row, what it was imported with
+            yield "helped", ""
         for path in record.files:
             yield "file", posixpath.normpath(path)
         for cite in record.cites:

@@ -138,7 +138,7 @@ def clear_state(store: PurgedStore, found: Traces) -> None:
         clear_session(path, found)
     with CandidateQueue(layout.candidates, local / "candidates.lock", timeout_s).changing() as queue:
         queue.drop(found.is_told)
-    HookSessions(layout.state / "hooks", local / "hooks.lock", timeout_s).drop(found.is_told)
+    HookSessions(layout.state / "hooks", layout.impact, local / "hooks.lock", timeout_s).drop(found.is_told)
     requests.drop_answers(layout.requests, found.is_told)
 
 

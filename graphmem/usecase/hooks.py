@@ -28,6 +28,7 @@ from graphmem.logs.command_line import mentions, parsed_line
 from graphmem.logs.diagnosis import diagnose
 from graphmem.logs.outcome import LOOKED_AT, outcome_of
 from graphmem.machine.hook_sessions import Credit, HookSession, name_of
+from graphmem.machine.impact import HookCounts
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
 from graphmem.names import mark, visible
@@ -59,11 +60,16 @@ MOST_CANDIDATES = 20  # failures whose texts are compared with a command line
 
 @dataclass(frozen=True)
 class HookText:
-    """A piece of an answer that a session gets once; ``key`` says what it is, ``ref`` which memory it hands out."""
+    """
+    A piece of an answer that a session gets once.
+
+    ``key`` says what it is, ``ref`` which memory it hands out, ``solution`` which pattern with it.
+    """
 
     key: str
     text: str
     ref: str | None = None
+    solution: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Said:
     helped: Sequence[str] = ()
     began: float | None = None  # when the command began that may settle a failure
     acted: datetime | None = None  # when the agent did what may fix a failure
+    is_failure: bool = False  # a tool failed
 
 
 def hook(client: Client, request: HookRequest) -> HookAnswer:
@@ -108,8 +115,26 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
             known = [part.key for part in said.parts if part.ref and part.key not in (*session.shown, *session.late)]
             session.late += known
         text, refs = ("", []) if is_lost else taken(event, (late, said), briefing, session)
+        given = [part for part in (*late.parts, *said.parts) if part.ref in refs]
+        hints = [[mark(ref) for ref in (part.ref, part.solution) if ref] for part in given]
+        session.given += [hint for hint in hints if hint not in session.given]
+        session.counts = counted(session.counts, said, text, briefing, refs)
     output = answer_of(request.client, event, text) if text else None
     return HookAnswer(event=event.kind, text=text, output=output, refs=refs, helped=list(said.helped))
+
+
+def counted(before: HookCounts, said: Said, text: str, briefing: str, refs: Collection[str]) -> HookCounts:
+    """Return the counts of a session after an event was answered with a text that hands out some memories."""
+    begun = tokens(briefing) if briefing and text.startswith(briefing) else 0
+    rest = max(tokens(text) - begun, 0)
+    is_answered = said.is_failure and any(part.ref in refs for part in said.parts)
+    return HookCounts(
+        briefing=before.briefing + begun,
+        answers=before.answers + (rest if is_answered else 0),
+        others=before.others + (0 if is_answered else rest),
+        failures=before.failures + said.is_failure,
+        answered=before.answered + is_answered,
+    )
 
 
 def briefed(client: Client) -> str:
@@ -255,7 +280,7 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
         log = log.model_copy(update={"results": shown})
         tests = command_runs.tested(client, tally, folder_of(client, event))
         command_runs.failed(client, command, client.now(), event.status or 1, log, tests)
-    return said
+    return replace(said, is_failure=True)
 
 
 def waiting(client: Client, name: str, credit: Credit) -> list[str]:
@@ -473,7 +498,8 @@ def entries(found: Iterable[tuple[Record, Sequence[Record], Matched | None, Stor
         lines += [quoted("met", hit.text[:HOOK_LINE_CHARS])] if hit and hit.recorded else []
         lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
         text = "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
-        yield HookText(key_in_session(record.key_ref, store), text, ref)
+        solution = address(pattern.ref, store) if pattern else None
+        yield HookText(key_in_session(record.key_ref, store), text, ref, solution)
 
 
 def advice(

@@ -27,6 +27,7 @@ BY_HAND = {
     "export_check",
     "feedback_rows",
     "hook",
+    "impact",
     "init",
     "names",
     "queries",

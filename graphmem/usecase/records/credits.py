@@ -21,7 +21,8 @@ from graphmem.usecase.writing.screening import unexposed
 
 def hook_sessions(client: Client) -> HookSessions:
     """Return what is kept of the sessions of agents."""
-    return HookSessions(client.layout.state / "hooks", client.local / "hooks.lock", client.lock_timeout_s)
+    layout = client.layout
+    return HookSessions(layout.state / "hooks", layout.impact, client.local / "hooks.lock", client.lock_timeout_s)
 
 
 def creditable(snapshot: Snapshot, credit: Credit) -> dict[str, int]:
