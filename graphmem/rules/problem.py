@@ -23,7 +23,7 @@ TYPE_CHECKERS = frozenset("mypy pyright pyrefly phpstan psalm tsc".split())
 WRONG_CALL = re.compile(
     r"(?im)^.{0,80}?(?:unknown (?:shorthand )?(?:flag|option|command|subcommand)s?\b|unrecognized (?:option"
     r"|argument)s?\b"
-    r"|(?:illegal|invalid) option\b|provided but not defined|no such option\b|\(HTTP 4(?:00|05|15|22)\)|parse error near).{0,120}$"
+    r"|(?:illegal|invalid) option\b|provided but not defined|no such option\b|\(HTTP 4\d\d\)|parse error near).{0,120}$"
 )
 PARENTHESIS = re.compile(r"\([^()]{0,300}\)")  # of a compiler: about which types and values
 FEW_LINES = 2_000  # characters at either end of an output in which a program says that it was called wrongly
