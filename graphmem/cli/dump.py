@@ -17,7 +17,7 @@ from graphmem.contract.store import Dump, DumpRequest
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.names import inert
 from graphmem.store.runtime import find_store
-from graphmem.system import safe_files
+from graphmem.system import safe_files, shell
 from graphmem.system.safe_files import STORE
 from graphmem.system.surroundings import current_folder
 
@@ -62,7 +62,8 @@ def dump(
         return
     if into or dry_run:
         option = "--into" if into else "--dry-run"
-        raise Usage(f"{option} is of the form rules", hint=f"graphmem dump --to rules {option}{' AGENT' * bool(into)}")
+        words = ("dump", "--to", "rules", option, *(["AGENT"] if into else []))
+        raise Usage(f"{option} is of the form rules", hint=shell.command("graphmem", *words))
     if output is not None:
         written(answer.files, current_folder() / output, is_folder=answer.format in IN_FOLDERS)
         invocation.say(f"written: {output}")

@@ -54,8 +54,8 @@ COMMANDS = [
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",
     "rename renamed mine", "link mine causes other", "unlink mine causes other", "feedback mine --helped",
-    "forget other", "restore other", "supersede other mine", "learn -", "decay r1", "session task t",
-    "session decide d", "task start c/001", "task block c/001 --reason x", "campaign propagate c",
+    "pin other", "unpin other", "forget other", "restore other", "supersede other mine", "learn -",
+    "decay r1", "session task t", "session decide d", "task start c/001", "task block c/001 --reason x", "campaign propagate c",
     "phase to explore", "inbox add x", "event add review.verdict", "observe c",
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
     "import sessions", "import notes", "import ci .", "run begin plan.json", "run resume", "explore start",

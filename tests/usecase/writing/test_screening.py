@@ -80,7 +80,7 @@ OTHERS = frozenset({
     "inbox.items", "inbox.take", "inbox.dismiss", "events.list",
     "explorations.wait", "runs.chunk", "runs.resume",
     "types.show", "types.rename", "types.drop", "types.brief", "scopes.show",
-    "get", "list", "restore", "purge", "undo", "prune", "related", "split", "embed.change",
+    "get", "list", "pin", "unpin", "restore", "purge", "undo", "prune", "related", "split", "embed.change",
     "vacuum", "reset", "dump",
     "path", "solutions", "similar", "cypher", "cypher_named", "log", "why", "view", "diff", "check", "export",
     "rebuild", "doctor",
