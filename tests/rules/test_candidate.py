@@ -44,3 +44,8 @@ def test_the_candidates_that_hold_the_rare_words_of_a_question_are_found() -> No
     assert about("kubernetes ingress", several, 5) == []
     assert about("", several, 5) == []
     assert [insight(one) for one in several] == ["wrap them with fmt.Errorf", "stop the other server", ""]
+
+
+def test_an_occasion_that_was_taken_back_says_so() -> None:
+    found = Occasion(source="git", at="2026-01-01T10:00:00Z", commit="a" * 40, reverted="b" * 40)
+    assert occasion(found) == f"taken back by {'b' * 12}, git {'a' * 12}, 2026-01-01"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.rules.codes import SaidCode, codes, codes_first
+from graphmem.rules.codes import SaidCode, codes, codes_first, printed_codes
 
 
 def only(text: str) -> SaidCode:
@@ -60,3 +60,10 @@ def test_relevances_stay_where_no_neighbour_comes_before_the_holder() -> None:
     assert codes_first(relevances, asked, {1: "v3 2 0", 2: "v3 3 0", 3: ""}) == relevances
     assert codes_first(relevances, asked, {1: "none", 2: "v3 1 0", 3: ""}) == relevances
     assert codes_first(relevances, asked, {1: "v3 2 0", 2: "", 3: "v3 1 0"}) == relevances
+
+
+def test_codes_that_programs_print_are_told_by_a_number_or_by_words() -> None:
+    said = "ERR_PNPM_OUTDATED_LOCKFILE, TS2307 and ORA-01017, 0x80070005; no HTTP, v3.1.0, get_user or README"
+    assert {code.words: code.is_number for code in printed_codes(said)} == {
+        "err pnpm outdated lockfile": False, "ts2307": True, "ora 01017": True, "0x80070005": True,
+    }  # fmt: skip
