@@ -174,12 +174,6 @@ class RecordReads(NameReads, FactReads):
         found = {number: parse_record(number, line, crc) for number, line, crc in self.connection.execute(sql, (kind,))}
         return {number: record for number, record in found.items() if isinstance(record, model)}
 
-    def newest(self, record_type: str, limit: int) -> list[int]:
-        """Return the live records of a record type that were made last, the newest first."""
-        made = "json_extract(CAST(line AS TEXT), '$.created_at')"
-        sql = f"SELECT id FROM record WHERE record_type = ? AND is_live ORDER BY {made} DESC, key LIMIT ?"
-        return [number for (number,) in self.connection.execute(sql, (record_type, limit))]
-
     def has_records(self) -> bool:
         """Return whether there is any record, archived ones too."""
         return self.connection.execute("SELECT 1 FROM record LIMIT 1").fetchone() is not None
