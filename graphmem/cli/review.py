@@ -59,17 +59,13 @@ def review(invocation: Invocation, answer: CandidateList) -> None:
 
 def lines_of(one: ShownCandidate) -> list[str]:
     """Return a candidate in at most six lines."""
-    seen = f"seen {text.count(one.occurrences, 'time')}"
-    head = f"{one.id}  {one.worth:.2f}  {seen}{'  proven' if one.proof else ''}"
     records = [*filter(None, (one.failure,)), *one.other]
-    lines = [head, *(f"  {record.kind}: {text.one_line(record.headline)}" for record in records[:2])]
+    lines = [head_of(one), *(f"  {record.kind}: {text.one_line(record.headline)}" for record in records[:2])]
     if one.failure is not None and getattr(one.failure, "flaky", False):
         lines.append("  passed again with nothing changed")
     if one.pattern is not None:
         lines.append(f"  fix: {text.one_line(getattr(one.pattern, 'insight', ''), text.ADVICE)}")
-    if one.near:
-        add = shell.command("graphmem", "review", "accept", one.id, "--into", one.near)
-        lines.append(f"  a record has this error: {add}")
+    lines += offers(one)
     if one.evidence:
         lines.append(f"  {visible(occasion(one.evidence[0]))}")
     return lines
@@ -78,6 +74,18 @@ def lines_of(one: ShownCandidate) -> list[str]:
 def shown(line: str) -> str:
     """Return a line of an output or of code, with its tabs as blanks."""
     return visible(line.expandtabs(4))
+
+
+def offers(one: ShownCandidate) -> list[str]:
+    """Return the command that adds a candidate to the record that has its error; nothing where none has."""
+    if one.near is None:
+        return []
+    return [f"  a record has this error: {shell.command('graphmem', 'review', 'accept', one.id, '--into', one.near)}"]
+
+
+def head_of(one: ShownCandidate) -> str:
+    """Return the first line of a candidate: its id, its worth, how often it was seen."""
+    return f"{one.id}  {one.worth:.2f}  seen {text.count(one.occurrences, 'time')}{'  proven' if one.proof else ''}"
 
 
 def reports(one: ShownCandidate) -> Iterator[str]:
@@ -89,19 +97,17 @@ def reports(one: ShownCandidate) -> Iterator[str]:
 
 def whole(one: ShownCandidate, most: int | None = None) -> str:
     """Return a candidate as the records that it would be, and its occasions, in at most so many lines."""
-    lines = lines_of(one)[:1]
+    lines = [head_of(one)]
     for record in filter(None, (one.failure, one.pattern, *one.other)):
         _, *said = text.fields(record, but="key").split("\n")
         said = [line for line in said if not line.startswith(TIMES)]  # it is no record yet
         lines += [f"  {record.kind}:", *(f"  {shown(line)}" for line in said)]
     lines += [f"  {name}: {value}" for name, value in (one.proof or {}).items() if value]
-    lines += [line for line in lines_of(one)[1:] if line.startswith("  a record")] + list(reports(one))
-    first, *others = [*one.evidence, None][: len(one.evidence) or 1]
-    lines += ["", *occasion_lines(first)] if first else []
+    lines += [*offers(one), *reports(one)]
+    for found in one.evidence[: None if most is None else 1]:
+        lines += ["", *occasion_lines(found)]
     more = [] if most is None or one.occurrences < 2 else [f"{text.count(one.occurrences - 1, 'more occasion')}"]
-    if most is None:
-        lines += [line for found in others if found for line in ("", *occasion_lines(found))]
-    elif len(lines) + 2 * len(more) > most:
+    if most is not None and len(lines) + 2 * len(more) > most:
         lines = lines[: most - 1]
         more = [f"… {'; '.join([*more, 'more lines'])}"]
     command = shell.command("graphmem", "review", "show", one.id, "--all")
