@@ -38,6 +38,7 @@ from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
 from graphmem.rules.tally import Tally
+from graphmem.rules.worth import is_prose
 from graphmem.store.attempt import attempt
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
@@ -49,7 +50,6 @@ from graphmem.usecase.retrieval.prime import prime
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.retrieval.two_stores import match, own_store, query
 from graphmem.usecase.work import command_runs
-from graphmem.usecase.work.causes import is_prose
 from graphmem.usecase.writing.candidates import for_agent
 from graphmem.usecase.writing.seen import in_run
 
