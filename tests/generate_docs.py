@@ -258,6 +258,8 @@ MEANINGS = {
     "symptoms": "How the issue shows.",
     "root_cause": "What is behind it.",
     "resolution": "What resolves it.",
+    "imported_occurrences": "How often it had been seen where it was imported from; `occurrences` goes on from it.",
+    "imported_confidence": "How sure it was where it was imported from; `confidence` is never less.",
     "decision": "What was decided.",
     "reasoning": "Why.",
     "decision.task": "In which task.",

@@ -25,6 +25,7 @@ CHOICES = {
 }  # fmt: skip
 MINUTES = {"m": 1.0, "h": 60.0, "d": 1440.0}
 DURATION = re.compile(r"\s*~?\s*(\d+(?:\.\d+)?)\s*(m|h|d)[a-z]*\s*")
+SEEN = (("first_seen", "created_at"), ("last_seen", "last_reinforced", "updated_at"))  # its first and last time
 FREQUENCIES = ("rarely", "sometimes", "usually", "always")
 
 
@@ -118,6 +119,12 @@ def add_insight(reading: ForeignInput, place: str, group: str, given: Any) -> No
     row |= {"sources": [reading.origin(f"{category}/{mark(said)}")], **texts(fields, parts)}
     if category == "user_behavior" and fields.left.get("frequency") in FREQUENCIES:
         row["frequency"] = fields.left.pop("frequency")
-    seen = fields.left.get("last_seen") or fields.left.get("last_reinforced")
-    row |= {"created_at": at} if (at := Fields({"at": seen}).time("at")) else {}
+    count = fields.left.get("occurrences")
+    if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        row["imported_occurrences"] = fields.left.pop("occurrences")
+    if fields.left.get("confidence") in CHOICES["confidence"]:
+        row["imported_confidence"] = fields.left.pop("confidence")
+    first, last = (next(filter(None, map(fields.time, names)), None) for names in SEEN)
+    row |= {"created_at": at} if (at := first or last) else {}
+    row |= {"edited": {"imported_occurrences": last}} if first and last and last > first else {}
     return reading.add(row | fields.rest(NAME), place)
