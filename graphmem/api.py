@@ -1063,6 +1063,28 @@ class Runs(Operations):
         answer: RunShown = self.call("runs.done", step=step)
         return answer
 
+    def change(
+        self,
+        action: Literal["add", "done"],
+        file: str,
+        *,
+        section: str | None = None,
+        section_number: int | str | None = None,
+    ) -> RunShown:
+        """
+        Note a file that was changed outside of the plan, or take it away; the others stay.
+
+        Args:
+            action: Note the file, or take it away.
+            file: Path of the file, below the root of the project.
+            section: Section of the specification that it belongs to.
+            section_number: Number of that section.
+        """
+        answer: RunShown = self.call(
+            "runs.change", action=action, file=file, section=section, section_number=section_number
+        )
+        return answer
+
     def require(self, step: str, *, workflow: str | None = None, skip: bool = False) -> Required:
         """
         Return whether what a step needs is complete; ``skip`` goes on without, which is recorded.

@@ -456,7 +456,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`explore start`": ExplorationStarted,
     "`explore report`": ExplorationReported,
     "`explore wait`": ExplorationWaited,
-    "`run show`, `run set`, `run done`, `run begin`, `run chunk`, `run checkpoint`, `run end`": RunShown,
+    "`run show`, `run set`, `run done`, `run change`, `run begin`, `run chunk`, `run checkpoint`, `run end`": RunShown,
     "`run require`": Required,
     "`run resume`": BuildResume,
     "`phase status`": PhaseStatus,
@@ -641,6 +641,7 @@ SETTINGS = {
     "cypher.limit": "Rows that a user's query returns at most.",
     "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`;"
     " `credit`: a pass reports nothing.",
+    "hooks.note_edits": "Whether files that an agent edits outside of a plan are noted in the run state.",
     "harvest.hand_out": "Whether agents get the texts of candidates that nobody has reviewed.",
     "service.autostart": "Whether the first command starts the service that answers the next ones.",
 }

@@ -130,6 +130,7 @@ from graphmem.contract.request import NoParameters, Request
 from graphmem.contract.runs import (
     BeginBuildRequest,
     BuildResume,
+    ChangeRequest,
     CheckpointRequest,
     MoveChunkRequest,
     Required,
@@ -396,6 +397,8 @@ ROWS = (
         "Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."),
     Operation("runs.done", StepRequest, RunShown, WRITE, "work.runs.done",
         "Note that a step of the workflow is complete."),
+    Operation("runs.change", ChangeRequest, RunShown, WRITE, "work.runs.change",
+        "Note a file that was changed outside of the plan, or take it away; the others stay."),
     Operation("runs.require", RequireStepRequest, Required, WRITE, "work.runs.require",
         "Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."),
     Operation("runs.begin", BeginBuildRequest, RunShown, WRITE, "work.runs.begin",

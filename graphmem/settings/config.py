@@ -113,6 +113,7 @@ class Cypher(SettingsSection):
 class Hooks(SettingsSection):
     """Which events of coding agents are answered."""
 
+    note_edits: bool = False
     off: Annotated[str, Field(pattern=r"^((start|prompt|before|after|end|credit|all)([ ,]+|$))*$")] = ""
 
     @property

@@ -236,8 +236,19 @@ def before_tool(client: Client, event: HookEvent, name: str, session: HookSessio
 def after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Return what there is to say after a tool ran, and whether it may have fixed what failed before."""
     said = settled(client, event, name, session)
+    if event.paths and not event.status and client.settings.hooks.note_edits:
+        note(client, event)
     is_act = not all(map(is_prose, event.paths)) or (bool(event.command) and parsed_line(event.command).is_cause)
     return replace(said, acted=client.now()) if is_act and not event.status else said
+
+
+def note(client: Client, event: HookEvent) -> None:
+    """Note edited files of the project in the run state; where it cannot be written, the event is answered all the same."""
+    from graphmem.usecase.work.runs import note_edits  # noqa: PLC0415 - few projects ask for it
+
+    with contextlib.suppress(GraphmemError):
+        if files := below(event, client.layout.root):
+            note_edits(client, files)
 
 
 def settled(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
@@ -563,9 +574,14 @@ def of_command(snapshot: Snapshot, command: str) -> Iterator[int]:
 
 def of_paths(snapshot: Snapshot, event: HookEvent) -> Iterator[int]:
     """Yield the records that list or cite a file that is about to change."""
-    root = os.path.realpath(snapshot.layout.root)
+    for sort in ("file", "cite"):
+        for _, number in snapshot.catalog.labelled(sort, below(event, snapshot.layout.root)):
+            yield number
+
+
+def below(event: HookEvent, project: Path) -> list[str]:
+    """Return the files of an event that are below the root of a project, by their paths there."""
+    root = os.path.realpath(project)
     here = event.folder if os.path.isabs(event.folder) else root
     found = [os.path.relpath(os.path.realpath(os.path.join(here, path)), root) for path in event.paths]
-    for sort in ("file", "cite"):
-        for _, number in snapshot.catalog.labelled(sort, [path for path in found if not path.startswith("..")]):
-            yield number
+    return [path for path in found if path.split(os.sep)[0] != ".."]

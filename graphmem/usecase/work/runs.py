@@ -6,7 +6,7 @@ It is a file of this machine under a lock of its own: no use case but a skipped 
 
 import contextlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 import orjson
@@ -17,6 +17,7 @@ from graphmem.contract.runs import (
     BUILD_EXAMPLE,
     BeginBuildRequest,
     BuildResume,
+    ChangeRequest,
     CheckpointRequest,
     Choice,
     MoveChunkRequest,
@@ -46,6 +47,7 @@ from graphmem.usecase.writing.screening import screened
 PRIORITY_SOURCES = get_args(PrioritySource)
 OWN = ("build_run", "last_updated")  # fields that commands of their own change
 MOST_OF_A_CAUSE = 200  # characters of a message that another library made
+MOST_NOTED = 1_000  # files that hooks note; of more, the last ones
 MOST_NAMES = 20  # in a hint
 USUAL_NAME = "usual"  # name of the workflow where a project declares none
 
@@ -114,8 +116,63 @@ def set_fields(client: Client, request: SetRunRequest) -> RunShown:
             raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
     refuse_unknown("the run state", fields, RunState.model_fields.keys() - {*OWN})
     with changing(client) as held:
+        if (listed := fields.get("untracked_changes")) and isinstance(listed, list):
+            fields["untracked_changes"] = united(held.state, listed)
         held.state = changed(client, held.state, fields)
         return shown(held.state)
+
+
+def change(client: Client, request: ChangeRequest) -> RunShown:
+    """
+    Note a file that was changed outside of the plan, or take it away.
+
+    Raises:
+        NotFound: the file that is done was not noted.
+    """
+    request = screened(client, request, "run")
+    with changing(client) as held:
+        if request.action == "add":
+            fields = {"file": request.file, "section": request.section, "section_number": request.section_number}
+            kept = noted(client, held.state, [fields])
+        else:
+            there = united(held.state, [])
+            kept = [one for one in there if one["file"] != request.file]
+            if len(kept) == len(there):
+                known = [one["file"] for one in there]
+                raise NotFound(
+                    f"{request.file!r} is not among the untracked changes",
+                    hint=did_you_mean(request.file, known) or (f"noted: {some(known)}" if known else "none is noted"),
+                )
+        held.state = changed(client, held.state, {"untracked_changes": kept or None})
+        return shown(held.state)
+
+
+def note_edits(client: Client, files: Collection[str]) -> None:
+    """Note files that an agent edited while no command of a plan and no build was under way."""
+    with changing(client) as held:
+        run = held.state.build_run
+        if held.state.current_command is None and (run is None or run.status != "running"):
+            kept = noted(client, held.state, [{"file": file} for file in files])
+            held.state = changed(client, held.state, {"untracked_changes": kept[-MOST_NOTED:]})
+
+
+def noted(client: Client, state: RunState, files: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the untracked changes with files added, as of now, in the active section if no other is given."""
+    section = state.active_section
+    here = {"section": section.alias, "section_number": section.number} if section else {}
+    at = format_time(client.now())
+    given = [{name: value for name, value in one.items() if value is not None} for one in files]
+    return united(state, [{**(here if one.keys() == {"file"} else {}), **one, "at": at} for one in given])
+
+
+def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
+    """Return the untracked changes with others added: one a file, the latest last, so that two writers lose nothing."""
+    found: dict[str, Any] = {}
+    for one in (*(old.model_dump(mode="json", exclude_none=True) for old in state.untracked_changes or ()), *changes):
+        file = str(one.get("file") if isinstance(one, Mapping) else one)
+        found.pop(file, None)
+        found[file] = one
+    return list(found.values())
 
 
 def done(client: Client, request: StepRequest) -> RunShown:
