@@ -243,7 +243,7 @@ def after_tool(client: Client, event: HookEvent, name: str, session: HookSession
 
 
 def note(client: Client, event: HookEvent) -> None:
-    """Note edited files of the project in the run state; where it cannot be written, the event is answered all the same."""
+    """Note edited files of the project in the run state; where it cannot be written, nothing is noted."""
     from graphmem.usecase.work.runs import note_edits  # noqa: PLC0415 - few projects ask for it
 
     with contextlib.suppress(GraphmemError):
