@@ -14,7 +14,7 @@ from graphmem.constants import IMPORT_BYTES
 from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.model import MODELS
 from graphmem.model.field import ITEM_CHARACTERS, LIST_ITEMS, TEXT_BYTES, format_time, parse_time
-from graphmem.model.vocabulary import RESERVED, EntityType, RelationType
+from graphmem.model.vocabulary import KEPT_FREE, RESERVED, EntityType, RelationType
 from graphmem.names import DEVICE, GIVEN_SLUG, TYPE_NAME, text_key
 from graphmem.ndjson import BadLine, Lines, Row, decode, refuse_long
 from graphmem.system import safe_files
@@ -119,7 +119,7 @@ def type_name(word: str) -> str:
     words = CAMEL.sub("_", word).lower()
     found = "_".join("".join(char if char.isalnum() and char.isascii() else " " for char in words).split())
     if TYPE_NAME.fullmatch(found):
-        return f"their_{found}"[:64] if found in RESERVED or DEVICE.fullmatch(found) else found
+        return f"their_{found}"[:64] if found in RESERVED | KEPT_FREE or DEVICE.fullmatch(found) else found
     return f"x_{text_key(found[:40], word).replace('-', '_').replace('.', '_')}"[:64]
 
 

@@ -129,6 +129,7 @@ RESERVED_RELATIONS = frozenset({*BUILT_IN_RELATIONS, *OWNED_RELATIONS, "cites"})
 
 
 RESERVED = frozenset({*RESERVED_KINDS, *RESERVED_RELATIONS, ANY})
+KEPT_FREE = frozenset({"work", "purge"})  # no new type gets one; a project that has such a type keeps it
 
 
 def beside(made: RelationType, own: RelationType | None) -> RelationType:
