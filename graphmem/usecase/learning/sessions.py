@@ -89,9 +89,9 @@ def current_of(snapshot: Snapshot, board: Blackboard) -> CurrentTask | None:
 
 
 def has_ended(snapshot: Snapshot, campaign: str) -> bool:
-    """Return whether a campaign, by reference, has ended."""
+    """Return whether a campaign, by reference, has ended or is archived."""
     record = next((snapshot.catalog.stored(number) for number in snapshot.catalog.known({campaign}).values()), None)
-    return isinstance(record, Campaign) and record.status != "active"
+    return isinstance(record, Campaign) and (record.status != "active" or record.is_archived)
 
 
 def decisions(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Decision]:
