@@ -924,7 +924,7 @@ class Tasks(Operations):
             delivered: What the task delivered, in words.
             used: Memories that helped.
             failed: Memories that did not help.
-            solved_by: Patterns that solved what the task was blocked by.
+            solved_by: Patterns that solved what the task was blocked by; they helped.
             spent: How much of its budget the task took.
             session: Name of a session; the project's own if not given.
         """

@@ -37,7 +37,7 @@ class CompleteTaskRequest(Request):
     delivered: str | None = Field(None, description="What the task delivered, in words")
     used: Texts = Field((), description="Memories that helped")
     failed: Failed = ()
-    solved_by: Texts = Field((), description="Patterns that solved what the task was blocked by")
+    solved_by: Texts = Field((), description="Patterns that solved what the task was blocked by; they helped")
     spent: float | None = Field(None, ge=0, allow_inf_nan=False, description="How much of its budget the task took")
     session: SessionName = None
 

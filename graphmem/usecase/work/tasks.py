@@ -206,10 +206,10 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
     with client.writing() as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
-        for ref in request.solved_by:
-            snapshot.resolve(ref, ["pattern"])
+        solvers = [snapshot.catalog.stored(snapshot.resolve(ref, ["pattern"])).key_ref for ref in request.solved_by]
         refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
-        keys, failed = keys_of(snapshot, request.used), keys_of(snapshot, request.failed)
+        keys = sorted({*keys_of(snapshot, request.used), *solvers})  # what solved the block helped
+        failed = keys_of(snapshot, request.failed)
         if both := sorted({*keys} & {*failed}):
             ref = snapshot.catalog.shown_refs(both)[both[0]]
             raise Usage(f"{ref} is given as a memory that helped and as one that did not", hint="leave one out")
@@ -224,7 +224,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
         else:
             given = {name: value for name, value in said.items() if value is not None}
             changes |= {**given, "status": "complete", "completed_at": snapshot.now}
-        solves = list(solved(snapshot, task, request.solved_by, blockers))
+        solves = list(solved(snapshot, task, solvers, blockers))
         also = [*made, *reported(snapshot, task, keys, failed), *solves]
         answer = moved(snapshot, plan, number, changes, also=also, session=request.session)
         failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})

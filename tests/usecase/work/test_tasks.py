@@ -272,6 +272,24 @@ def test_a_pattern_that_is_named_after_a_block_solves_the_failure_of_the_block(w
     assert [one.ref for one in found] == ["pattern/install"]
 
 
+def test_what_solved_a_block_was_used_and_helped_without_being_named_twice(work: Memory) -> None:
+    work.patterns.add("a package is missing", "install it from the lock file", name="install")
+    work.patterns.add("a mirror is down", "use the other mirror", name="mirror")
+    work.tasks.block("sso/001", ERROR)
+    work.tasks.start("sso/001")
+    work.tasks.complete("sso/001", solved_by=["install"])
+    assert task(work, "001-choose").utilized == ("pattern/install",)
+    assert work.tasks.show("sso/001").handed_out.helped == ["pattern/install"]
+    assert getattr(work.get("pattern/install").record, "helped", None) == 1
+    found = work.verify_loop()
+    assert (found.is_learning, found.broken) == (True, None)
+    work.tasks.complete("sso/001", solved_by=["install", "mirror"])  # what was named is not counted again
+    helped = [getattr(work.get(f"pattern/{name}").record, "helped", None) for name in ("install", "mirror")]
+    assert helped == [1, 1]
+    with pytest.raises(Usage, match="pattern/mirror is given as a memory that helped and as one that did not"):
+        work.tasks.complete("sso/001", solved_by=["mirror"], failed=["mirror"])
+
+
 def test_solutions_say_how_often_they_worked_after_they_were_handed_out(work: Memory) -> None:
     work.patterns.add("choose a provider", "take the one that the others take", name="same")
     work.campaigns.create("another one", name="two")
