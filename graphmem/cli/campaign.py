@@ -180,6 +180,7 @@ def similar(invocation: Invocation, answer: Similar) -> None:
         found_lines.append(f"    took: {took(found.took)}")
         found_lines += [f"    blocked by: {', '.join(found.blocked_by)}"] if found.blocked_by else []
         found_lines += [f"    solved by: {', '.join(found.solved_by)}"] if found.solved_by else []
+        found_lines += [f"    {ref}: {one}" for ref, doubts in found.doubts.items() for one in text.against(doubts)]
     invocation.answer(answer, "\n".join(found_lines))
     if not found_lines:
         invocation.say("no finished campaign is like it")

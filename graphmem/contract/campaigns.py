@@ -17,6 +17,7 @@ from pydantic import (
 
 from graphmem.constants import SIMILAR_MAX, SIMILAR_THRESHOLD
 from graphmem.contract.answer import Answer, Part, Shown
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import Name, Sources, Tags
 from graphmem.contract.records import AddRequest
 from graphmem.contract.request import Request, complaint, shown
@@ -315,7 +316,7 @@ class Parts(Part):
 
 
 class SimilarCampaign(Part):
-    """A finished campaign that resembles the one asked about."""
+    """A finished campaign that resembles the one asked about; ``doubts`` are about the records that it names."""
 
     ref: str
     similarity: float
@@ -323,6 +324,7 @@ class SimilarCampaign(Part):
     outcome: str | None
     blocked_by: list[str]
     solved_by: list[str]
+    doubts: dict[str, list[Doubt]] = {}
     took: Actual
     record: Shown
 

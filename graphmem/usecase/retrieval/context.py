@@ -447,7 +447,8 @@ def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     assert isinstance(found.record, Campaign)
     notes = [("objective", found.record.objective), ("outcome", found.outcome or found.record.status)]
     notes += [("blocked by", ", ".join(found.blocked_by))] if found.blocked_by else []
-    return notes + ([("used", ", ".join(found.solved_by))] if found.solved_by else [])
+    notes += [("used", ", ".join(found.solved_by))] if found.solved_by else []
+    return notes + [(f"doubt about {ref}", one.text) for ref, doubts in found.doubts.items() for one in doubts]
 
 
 def entities(snapshot: Snapshot, objective: str, picks: Collection[Pick]) -> Iterator[ContextEntry]:

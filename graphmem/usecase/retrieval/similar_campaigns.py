@@ -18,6 +18,7 @@ from graphmem.model.campaign import FINISHED, Fingerprint
 from graphmem.rules.score import overlap, size_likeness
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.campaign_plan import actual_of, tasks_of
 
 
@@ -127,7 +128,9 @@ def described(snapshot: Snapshot, number: int, record: Record, total: float, par
     """Return a similar campaign with what blocked it and what its tasks used."""
     tasks = tasks_of(snapshot, number)
     known = snapshot.catalog.known({ref for task in tasks for ref in (*task.blocked_by, *task.utilized)})
-    names = snapshot.catalog.refs(set(known.values()))
+    records, doubter = snapshot.catalog.records(set(known.values())), Doubter(snapshot)
+    names = {found: one.ref for found, one in records.items()}
+    doubts = {one.ref: marks for one in records.values() if (marks := [d for d in doubter.of(one) if d.is_mark])}
     current = {ref: names[found] for ref, found in known.items()}
     blocked = {current.get(ref, ref) for task in tasks for ref in task.blocked_by}
     used = {current.get(ref, ref) for task in tasks for ref in task.utilized}
@@ -139,6 +142,7 @@ def described(snapshot: Snapshot, number: int, record: Record, total: float, par
         outcome=outcome,
         blocked_by=sorted(blocked),
         solved_by=sorted(used),
+        doubts=doubts,
         took=actual_of(tasks),
         record=record,
     )

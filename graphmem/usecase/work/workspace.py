@@ -11,6 +11,7 @@ from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_na
 from graphmem.rules.notes import notes_of
 from graphmem.store.snapshot import Snapshot
 from graphmem.system.shell import command
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.campaign_plan import Plan
 from graphmem.usecase.retrieval.context_sections import Notes, entry_of
 from graphmem.usecase.retrieval.traversal import solving
@@ -79,10 +80,14 @@ def known_of_block(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     failures = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
     numbers = [number for number, _ in snapshot.catalog.live(failures).values()]
     solved = solving(snapshot.catalog, numbers)
-    found = []
+    found, doubter = [], Doubter(snapshot)
     for number, record in snapshot.catalog.records(numbers).items():
         patterns = [one for one in solved.get(number, ()) if not one.is_archived][:CONTEXT_SOLUTIONS]
-        notes = [*notes_of(record), *((f"fix, {one.ref}", getattr(one, "insight", "")) for one in patterns)]
+        notes = [
+            *noted_doubts(doubter, record),
+            *notes_of(record),
+            *((f"fix, {one.ref}", getattr(one, "insight", "")) for one in patterns),
+        ]
         made = entry_of(BLOCK, record, notes)
         found.append(made.model_copy(update={"solved_by": [one.ref for one in patterns]}))
     return found
@@ -137,8 +142,16 @@ def sibling_text(one: Sibling) -> str:
 def handed_out_before(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     """Return what a task was handed out when it began, as it is now."""
     numbers = dict.fromkeys(snapshot.catalog.known(task.prior_knowledge).values())
-    records = snapshot.catalog.records(numbers)
-    return [entry_of(KNOWN, one, notes_of(one)) for one in of_prompt(records[number] for number in numbers)]
+    records, doubter = snapshot.catalog.records(numbers), Doubter(snapshot)
+    return [
+        entry_of(KNOWN, one, [*noted_doubts(doubter, one), *notes_of(one)])
+        for one in of_prompt(records[number] for number in numbers)
+    ]
+
+
+def noted_doubts(doubter: Doubter, record: Record) -> Notes:
+    """Return what speaks against relying on a record, as texts of the workspace."""
+    return [("doubt", doubt.text) for doubt in doubter.of(record) if doubt.is_mark]
 
 
 def of_prompt(records: Iterator[Record]) -> Iterator[Record]:
