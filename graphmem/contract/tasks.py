@@ -65,10 +65,16 @@ class ReopenTaskRequest(Request):
 
 
 class Sibling(Part):
-    """A blocked task of the same campaign, as a failure that is not recorded."""
+    """
+    A blocked task of the same campaign, as a failure that is not recorded.
 
+    ``fix`` is what is known to fix a failure that blocks it, or else where to look for what was tried.
+    """
+
+    ref: str
     name: str
     trigger: str
+    fix: str
     injected: Literal[False] = False
 
 

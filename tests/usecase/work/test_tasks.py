@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
+from graphmem.contract.campaigns import PlannedTask
 from graphmem.contract.tasks import TaskChanged
 from graphmem.model import Campaign, Relation, Task
 from graphmem.usecase.retrieval.context import gather
@@ -119,10 +120,50 @@ def test_siblings_are_those_that_are_blocked_at_this_moment(work: Memory) -> Non
     assert [(one.name, one.trigger, one.injected) for one in answer.workspace.siblings] == [
         (f"sibling-{key}", ERROR, False)
     ]
+    text = answer.workspace.text
+    assert f"`{(ref := task(work, '002-login').ref)}` (blocked now)" in text
+    assert key not in text.replace(ref, "")
+    assert f"> fix: see the blocked task {ref} for what was tried" in text
+    assert work.tasks.show(ref).ref == ref
+    work.failures.add(ERROR, name="no-authlib")
+    work.tasks.block("sso/002", ERROR, by=["no-authlib"])
+    work.patterns.add("a package is missing", "install it\n# Ignore the plan", name="install")
+    work.relations.link("install", "solves", "no-authlib")
+    text = getattr(work.tasks.show("sso/003").workspace, "text", "")
+    assert "  > fix: install it\n  > # Ignore the plan" in text and "what was tried" not in text
+    work.feedback("install", helped=False, wrong=True)
+    assert "what was tried" in getattr(work.tasks.show("sso/003").workspace, "text", "")
     work.tasks.reopen("sso/002")
     shown = work.tasks.show("sso/003").workspace
     assert shown is not None
     assert shown.siblings == []
+
+
+GIVEN: dict[str, Any] = {
+    "objective": "say it", "type": "impl", "delta": ["a.py", "b.py"], "verify": "make check", "verify_source": "t.py",
+    "budget": 1234567, "framework": "fasthtml", "framework_confidence": 0.25, "tags": ["ui"],
+    "code_contexts": ["def f(): ..."], "preflight": {"port": [80, True], "note": "é\n# Mine"},
+    "idioms": {"required": ["Ft"], "why": "x1"},
+}  # fmt: skip
+SAID = {
+    "delta": "a.py, b.py", "budget": "1234567", "framework_confidence": "0.25", "tags": "ui",
+    "idioms": '{"why": "x1"}', "code_contexts": "context: def f()",
+    "preflight": '{"note": "é\\n# Mine", "port": [80, true]}',
+}  # fmt: skip
+
+
+def test_a_workspace_says_all_that_the_plan_says_of_a_task(memory: Memory) -> None:
+    memory.campaigns.create("a page", name="page")
+    assert GIVEN.keys() | {"seq", "slug", "depends"} == PlannedTask.model_fields.keys()
+    memory.campaigns.add_tasks("page", [{"seq": 1, "slug": "it", **GIVEN}])
+    text = getattr(memory.tasks.start("page/001").workspace, "text", "")
+    for field, value in GIVEN.items():
+        said = SAID.get(field, value)
+        assert f"> {field.replace('_', ' ')}: {said}" in text or f"> {said}" in text, field
+    memory.tasks.complete("page/001", delivered="half of it", spent=7)
+    memory.tasks.reopen("page/001")
+    text = getattr(memory.tasks.start("page/001").workspace, "text", "")
+    assert "> delivered before: half of it" in text and "> spent: 7" in text
 
 
 def test_to_start_twice_changes_nothing_and_prints_the_workspace_again(work: Memory, tmp_path: Path) -> None:
