@@ -74,6 +74,7 @@ class Failures(Operations):
         name: str | None = None,
         match: str | None = None,
         cost: float | None = None,
+        framework: str | None = None,
         tags: Collection[str] | None = None,
         sources: Collection[str] | None = None,
         files: Collection[str] | None = None,
@@ -99,6 +100,7 @@ class Failures(Operations):
             name: Name of the record; made from its text if not given.
             match: Regular expression that finds the failure in a log.
             cost: What the failure cost, in thousands of tokens.
+            framework: Framework or tool that the record is about.
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             files: Files that the record is about.
@@ -122,6 +124,7 @@ class Failures(Operations):
             name=name,
             match=match,
             cost=cost,
+            framework=framework,
             tags=tags,
             sources=sources,
             files=files,
@@ -171,7 +174,7 @@ class Patterns(Operations):
             insight: What to do when the pattern applies.
             name: Name of the record; made from its text if not given.
             saved: What the pattern saves, in thousands of tokens.
-            framework: Framework or tool that the pattern is for.
+            framework: Framework or tool that the record is about.
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             files: Files that the record is about.
@@ -2111,6 +2114,7 @@ class Memory(Handle):
         *,
         tags: Collection[str] = (),
         files: Collection[str] = (),
+        framework: str | None = None,
         tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
         complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None,
         domain: str | None = None,
@@ -2129,6 +2133,7 @@ class Memory(Handle):
             objective: What is to be done, in words.
             tags: Tags of the task.
             files: Files and folders that the task is about.
+            framework: Framework or tool that the work is built with; that of the current task if not given.
             tiers: Take these tiers instead of the usual ones.
             complexity: Complexity of the task; for a hard one more is taken.
             domain: Domain whose lessons to take, beside the general ones.
@@ -2145,6 +2150,7 @@ class Memory(Handle):
             objective=objective,
             tags=tags,
             files=files,
+            framework=framework,
             tiers=tiers,
             complexity=complexity,
             domain=domain,

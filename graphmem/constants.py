@@ -130,6 +130,7 @@ CONTEXT_BUDGET = 2_000  # tokens of a context block unless asked otherwise: abou
 BYTES_A_TOKEN = 3  # of UTF-8; English prose has about 4, code and paths fewer, and too small a block does no harm
 CONTEXT_SOLUTIONS = 3  # patterns shown with a failure that they solve
 CONTEXT_LABELLED = 10  # records that are in a context block for a tag or a file alone
+CONTEXT_OF_FRAMEWORK = 3  # records that are in it for the framework alone
 CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 
 # --- code anchors (docs/guides/code-anchors.md) ------------------------------------------------------------------

@@ -34,7 +34,7 @@ from graphmem.system.shell import command
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.records.change import prepare, rows_to_add
 from graphmem.usecase.records.feedback import prepared
-from graphmem.usecase.retrieval.campaign_plan import Plan, plan_of
+from graphmem.usecase.retrieval.campaign_plan import Plan, framework_of, plan_of
 from graphmem.usecase.retrieval.context import gather
 from graphmem.usecase.retrieval.context import prepare as prepare_context
 from graphmem.usecase.retrieval.match import match
@@ -114,8 +114,13 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     """
     with client.reading() as snapshot:
         _, task = task_of(snapshot, request.ref)
+        framework = framework_of(snapshot, task) or ""  # not that of another task which is the current one
     asked = ContextRequest(
-        objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
+        objective=task.objective,
+        files=task.delta,
+        framework=framework,
+        budget=max(request.budget, CONTEXT_BUDGET),
+        session=request.session,
     )
     prepare_context(client, asked)
     with client.unchanging(client.clues, client.lexical) as snapshot:
@@ -265,7 +270,8 @@ def failures_of_block(snapshot: Snapshot, task: Task) -> tuple[list[str], list[E
     known = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
     if known:
         return known, []
-    ref, rows = rows_to_add(snapshot, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
+    fields = {"trigger": task.blocked_reason, "sources": [task.key_ref], "framework": framework_of(snapshot, task)}
+    ref, rows = rows_to_add(snapshot, "failure", fields)
     return [ref], rows
 
 

@@ -358,6 +358,22 @@ def test_the_reason_of_a_block_becomes_a_failure_where_a_pattern_solved_it(work:
     assert task(work, "001-choose").blocked_by == (ref,)
 
 
+def test_what_broke_in_a_framework_is_told_where_a_later_task_uses_it(work: Memory) -> None:
+    work.patterns.add("a child is refused", "wrap it in a Div", name="wrap")
+    for name, framework in (("one", "fasthtml"), ("two", "FastHTML")):
+        work.campaigns.create(f"campaign {name}", name=name, framework=framework)
+        work.campaigns.add_tasks(name, [{"seq": 1, "objective": f"add a section to {name}"}])
+    work.tasks.block("one/1", "TypeError: Card takes no child")
+    work.tasks.start("one/1")
+    (ref,) = work.tasks.complete("one/1", solved_by=["wrap"]).solved
+    assert work.get(ref).record.model_dump()["framework"] == "fasthtml"
+    answer = work.tasks.start("two/1")
+    assert answer.workspace is not None
+    assert ref in answer.workspace.prior_knowledge
+    assert f"`{ref}` (same framework, FastHTML;" in answer.workspace.text
+    assert "wrap it in a Div" in answer.workspace.text
+
+
 def test_a_pattern_cannot_solve_the_block_of_a_task_that_was_not_blocked(work: Memory, tmp_path: Path) -> None:
     work.patterns.add("a package is missing", "install it", name="install")
     work.tasks.start("sso/001")
