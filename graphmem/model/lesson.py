@@ -47,7 +47,7 @@ class Lesson(MemoryRecord):
         return self
 
     def seen_by_hand(self) -> Self:
-        """Return the lesson as seen once, by whoever adds it, where nothing says how often it was seen."""
+        """Return the lesson as seen once, by its author, where nothing says how often it was seen."""
         return self.replaced({"frequency": max(1, self.frequency)})
 
     @property

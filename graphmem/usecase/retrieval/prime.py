@@ -253,9 +253,9 @@ def frequent_lessons(snapshot: Snapshot) -> Iterator[ContextEntry]:
 
 def other_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPart]:
     """Yield what a briefing says beside its records."""
-    board = board_of(snapshot, session)
+    board, own = board_of(snapshot, session), board_of(snapshot, None)
     for name, word in OF_THE_USER.items():
-        if value := getattr(board.preferences, name):
+        if value := getattr(board.preferences, name) or getattr(own.preferences, name):
             yield BriefingPart(PREFERENCES, quoted(word, value))
     if (task := current_of(snapshot, board)) is not None:
         yield BriefingPart(CURRENT, quoted("task, blocked" if task.status == "blocked" else "task", task.description))

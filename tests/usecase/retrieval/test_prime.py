@@ -155,6 +155,23 @@ def test_lessons_are_in_a_briefing_by_how_often_they_were_seen(memory: Memory) -
     assert memory.prime().refs == ["lesson/often", "lesson/seldom"]
 
 
+def test_preferences_and_frequent_lessons_are_in_a_briefing_of_any_session_within_the_budget(memory: Memory) -> None:
+    memory.sessions.prefer(communication_style="be short", approval_gates="a push")
+    memory.sessions.prefer(name="other", communication_style="be polite")
+    memory.lessons.add("commits are in English", type="preference", name="english")
+    rows = [line(kind="lesson", name=f"l{n}", description=f"lesson {n}", frequency=n, domain="code") for n in range(9)]
+    memory.add_rows(rows)
+    for number in range(30):
+        memory.sessions.decide(f"decision {number} " + "of many words " * 20, key=f"d-{number:02}")
+    mine, other = memory.prime(budget=1_000), memory.prime(session="other", budget=1_000)
+    for answer, style in ((mine, "be short"), (other, "be polite")):
+        assert answer.tokens <= 1_000
+        assert f"style: {style}" in answer.text and "ask before: a push" in answer.text
+    lessons = [ref for ref in other.refs if ref.startswith("lesson/")]
+    assert lessons == ["lesson/english", "lesson/l8", "lesson/l7", "lesson/l6", "lesson/l5"]
+    assert "style: be short" in memory.prime(budget=400).text  # where the decisions do not fit, it still does
+
+
 def test_what_a_memory_was_imported_with_counts_for_what_helped(memory: Memory) -> None:
     memory.add_rows([line(kind="pattern", name="old", trigger="a", insight="do b", helped=3)])
     memory.patterns.add("c", name="new", insight="do d")
