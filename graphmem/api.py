@@ -2293,7 +2293,7 @@ class Memory(Handle):
 
     def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
         """
-        Return finished campaigns that resemble a campaign or an objective.
+        Return campaigns that have ended in any way and resemble a campaign or an objective.
 
         Args:
             text: A campaign, or an objective in words.

@@ -91,7 +91,7 @@ def current_of(snapshot: Snapshot, board: Blackboard) -> CurrentTask | None:
 def has_ended(snapshot: Snapshot, campaign: str) -> bool:
     """Return whether a campaign, by reference, has ended or is archived."""
     record = next((snapshot.catalog.stored(number) for number in snapshot.catalog.known({campaign}).values()), None)
-    return isinstance(record, Campaign) and (record.status != "active" or record.is_archived)
+    return isinstance(record, Campaign) and (record.has_ended or record.is_archived)
 
 
 def decisions(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Decision]:

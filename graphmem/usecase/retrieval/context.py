@@ -455,11 +455,11 @@ def why(hit: Hit) -> str:
 
 
 def campaigns(snapshot: Snapshot, objective: str) -> Iterator[ContextEntry]:
-    """Yield the finished campaigns that resemble the objective, with what blocked and what solved them."""
+    """Yield the campaigns that have ended and resemble the objective, with what blocked and what solved them."""
     bounds = tier_bounds(snapshot.settings.retrieval)
     for found in find_similar(snapshot, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
-        marks = [nearness, f"similarity {found.similarity:.2f}"]
+        marks = [nearness, found.status, f"similarity {found.similarity:.2f}"]
         entry = entry_of("Similar campaigns", found.record, campaign_notes(found), marks)
         yield entry.model_copy(update={"tier": nearness, "similarity": found.similarity})
 
@@ -467,7 +467,7 @@ def campaigns(snapshot: Snapshot, objective: str) -> Iterator[ContextEntry]:
 def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     """Return what a prompt should know of a campaign."""
     assert isinstance(found.record, Campaign)
-    notes = [("objective", found.record.objective), ("outcome", found.outcome or found.record.status)]
+    notes = [("objective", found.record.objective), ("outcome", found.outcome or found.status)]
     notes += [("blocked by", ", ".join(found.blocked_by))] if found.blocked_by else []
     notes += [("used", ", ".join(found.solved_by))] if found.solved_by else []
     return notes + [(f"doubt about {ref}", one.text) for ref, doubts in found.doubts.items() for one in doubts]

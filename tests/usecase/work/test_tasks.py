@@ -806,7 +806,7 @@ def test_an_estimate_is_shown_beside_what_the_campaign_took(memory: Memory) -> N
     assert estimate.usual == pytest.approx(2 / 3)
     sizes = memory.stats().campaigns
     assert sizes is not None
-    assert (sizes.finished, sizes.tasks, sizes.estimated) == (1, 2, 1)
+    assert (sizes.ended, sizes.tasks, sizes.estimated) == ({"partial": 1}, 2, 1)
     assert sizes.usual == pytest.approx(2 / 3)
     (like,) = memory.similar("campaign/two", threshold=0).results
     assert (like.took.tasks, like.took.spent) == (2, 4)
