@@ -74,6 +74,7 @@ class Failures(Operations):
         name: str | None = None,
         match: str | None = None,
         cost: float | None = None,
+        framework: str | None = None,
         tags: Collection[str] | None = None,
         sources: Collection[str] | None = None,
         files: Collection[str] | None = None,
@@ -99,6 +100,7 @@ class Failures(Operations):
             name: Name of the record; made from its text if not given.
             match: Regular expression that finds the failure in a log.
             cost: What the failure cost, in thousands of tokens.
+            framework: Framework or tool that the record is about.
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             files: Files that the record is about.
@@ -122,6 +124,7 @@ class Failures(Operations):
             name=name,
             match=match,
             cost=cost,
+            framework=framework,
             tags=tags,
             sources=sources,
             files=files,
@@ -171,7 +174,7 @@ class Patterns(Operations):
             insight: What to do when the pattern applies.
             name: Name of the record; made from its text if not given.
             saved: What the pattern saves, in thousands of tokens.
-            framework: Framework or tool that the pattern is for.
+            framework: Framework or tool that the record is about.
             tags: Tags of the record.
             sources: Where the record came from: a task, a run, a file, a person.
             files: Files that the record is about.
@@ -924,7 +927,7 @@ class Tasks(Operations):
             delivered: What the task delivered, in words.
             used: Memories that helped.
             failed: Memories that did not help.
-            solved_by: Patterns that solved what the task was blocked by.
+            solved_by: Patterns that solved what the task was blocked by; they helped.
             spent: How much of its budget the task took.
             session: Name of a session; the project's own if not given.
         """
@@ -2133,6 +2136,7 @@ class Memory(Handle):
         *,
         tags: Collection[str] = (),
         files: Collection[str] = (),
+        framework: str | None = None,
         tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
         complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None,
         domain: str | None = None,
@@ -2151,6 +2155,7 @@ class Memory(Handle):
             objective: What is to be done, in words.
             tags: Tags of the task.
             files: Files and folders that the task is about.
+            framework: Framework or tool that the work is built with; that of the current task if not given.
             tiers: Take these tiers instead of the usual ones.
             complexity: Complexity of the task; for a hard one more is taken.
             domain: Domain whose lessons to take, beside the general ones.
@@ -2167,6 +2172,7 @@ class Memory(Handle):
             objective=objective,
             tags=tags,
             files=files,
+            framework=framework,
             tiers=tiers,
             complexity=complexity,
             domain=domain,
@@ -2309,7 +2315,7 @@ class Memory(Handle):
 
     def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
         """
-        Return finished campaigns that resemble a campaign or an objective.
+        Return campaigns that have ended in any way and resemble a campaign or an objective.
 
         Args:
             text: A campaign, or an objective in words.

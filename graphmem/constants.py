@@ -130,6 +130,7 @@ CONTEXT_BUDGET = 2_000  # tokens of a context block unless asked otherwise: abou
 BYTES_A_TOKEN = 3  # of UTF-8; English prose has about 4, code and paths fewer, and too small a block does no harm
 CONTEXT_SOLUTIONS = 3  # patterns shown with a failure that they solve
 CONTEXT_LABELLED = 10  # records that are in a context block for a tag or a file alone
+CONTEXT_OF_FRAMEWORK = 3  # records that are in it for the framework alone
 CONTEXT_CAMPAIGNS = 3  # similar campaigns in a context block
 
 # --- code anchors (docs/guides/code-anchors.md) ------------------------------------------------------------------
@@ -267,7 +268,8 @@ TYPES_BUDGET = 1_000  # tokens of the vocabulary for a prompt: about thirty type
 RULES_BUDGET = 1_000  # tokens of what is kept in the files of an agent; LEAST_RULES hold a few of the shortest
 LEAST_RULES = 400
 BRIEFED_CAMPAIGNS = 3  # campaigns in it
-BRIEFED_RECORDS = 3  # memories about changed files in it, that helped most, and tasks of a campaign of one status
+BRIEFED_RECORDS = 3  # memories about changed files in it, that helped most, and tasks of a campaign that can start
+BRIEFED_TASKS = 6  # tasks in it that are under way, and as many that are blocked
 BRIEFED_LOOKED_AT = 12  # memories that helped most of which those are taken that nothing speaks against
 BRIEFED_LESSONS = 5  # lessons in it
 BRIEFED_TYPES = 8  # names of types on a line of it

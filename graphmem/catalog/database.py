@@ -24,7 +24,7 @@ T = TypeVar("T")
 CatalogError = sqlite3.Error  # what a full disk, a lock or damage raises
 
 CATALOG = "catalog.sqlite"  # the file, in the folder of what is derived
-VERSION = 25  # of the catalog's own tables; another one is thrown away and made again
+VERSION = 26  # of the catalog's own tables; another one is thrown away and made again
 # What the file holds beside these tables: the search index, and the counter of SQLite.
 LEXICAL = (
     "CREATE VIRTUAL TABLE lexical USING fts5(",

@@ -55,7 +55,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "prime": ("prime", "prime", "Print what an agent needs to begin."),
     "status": ("prime", "status", "Show where you are: store, task, campaigns, service, next steps."),
     "stale": ("query", "stale", "List records whose cited code is not as it was."),
-    "similar": ("campaign", "similar", "Find finished campaigns like this one."),
+    "similar": ("campaign", "similar", "Find campaigns that have ended and are like this one."),
     "feedback": ("edit", "feedback", "Report that a memory helped, or did not."),
     "learn": ("learning", "learn", "Take lessons from the events of a finished run."),
     "inject": ("learning", "inject", "Print the lessons that belong into a prompt."),

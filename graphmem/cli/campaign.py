@@ -129,7 +129,7 @@ def shown(answer: CampaignStanding) -> Iterator[str]:
     if answer.duplicates:
         yield f"two tasks have the number {', '.join(answer.duplicates)}"
     if answer.estimate is not None:
-        usual = f", finished campaigns took {answer.estimate.usual:.2g} times" if answer.estimate.usual else ""
+        usual = f", campaigns that have ended took {answer.estimate.usual:.2g} times" if answer.estimate.usual else ""
         planned = text.count(answer.estimate.tasks, "task")
         yield f"estimated: complexity {answer.estimate.complexity:g}, {planned}{usual}"
     yield f"actual: {took(answer.actual)}"
@@ -168,7 +168,7 @@ def complete(
 )
 def similar(invocation: Invocation, answer: Similar) -> None:
     """
-    Find finished campaigns that resemble a campaign or an objective.
+    Find campaigns that have ended in any way and resemble a campaign or an objective.
 
     Example: graphmem similar "add a login page"
     """
@@ -180,6 +180,7 @@ def similar(invocation: Invocation, answer: Similar) -> None:
         found_lines.append(f"    took: {took(found.took)}")
         found_lines += [f"    blocked by: {', '.join(found.blocked_by)}"] if found.blocked_by else []
         found_lines += [f"    solved by: {', '.join(found.solved_by)}"] if found.solved_by else []
+        found_lines += [f"    {ref}: {one}" for ref, doubts in found.doubts.items() for one in text.against(doubts)]
     invocation.answer(answer, "\n".join(found_lines))
     if not found_lines:
-        invocation.say("no finished campaign is like it")
+        invocation.say("no campaign that has ended is like it")

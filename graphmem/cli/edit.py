@@ -39,7 +39,7 @@ Saved = Annotated[
     float | None, typer.Option("--saved", metavar="K", help="What a pattern saves, in thousands of tokens.")
 ]
 Framework = Annotated[
-    str | None, typer.Option("--framework", metavar="NAME", help="What a pattern or campaign is for.")
+    str | None, typer.Option("--framework", metavar="NAME", help="What a failure, pattern or campaign is about.")
 ]
 Value = Annotated[str | None, typer.Option("--value", metavar="TEXT", help="What belongs to an entity itself.")]
 Objective = Annotated[str | None, typer.Option("--objective", metavar="TEXT", help="What a campaign or task is for.")]

@@ -1,6 +1,6 @@
 """``prime`` and ``status``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphmem.cli import text
@@ -9,6 +9,8 @@ from graphmem.cli.commands import passes
 from graphmem.contract.prime import Briefing, PrimeRequest, StoreStatus
 from graphmem.errors import Unavailable
 from graphmem.service import manage
+
+SHOWN_TASKS = 6  # of a sort, so that all is one screen
 
 
 @passes("prime", PrimeRequest)
@@ -52,11 +54,25 @@ def shown(answer: StoreStatus) -> Iterator[str]:
         yield f"clone: git does not know how to merge and show the memory ({', '.join(answer.unregistered)})"
     if answer.candidates:
         yield f"candidates: {answer.candidates:,} to look at: graphmem review"
-    yield f"task: {text.one_line(answer.task) if answer.task else 'none'}"
+    yield f"task: {text.one_line(answer.task)}  [{answer.task_status}]" if answer.task else "task: none"
     for campaign in answer.campaigns:
         ready = f"ready: {', '.join(campaign.ready)}" if campaign.ready else "no task is ready"
-        yield f"campaign: {campaign.ref}, {ready}"
+        lost = f"; cannot run: {some(campaign.unreachable)}" if campaign.unreachable else ""
+        yield f"campaign: {campaign.ref}  [{campaign.state.replace('_', ' ')}]  {ready}{lost}"
+    for status in ("active", "blocked"):
+        tasks = [task for task in answer.tasks if task.status == status]
+        for task in tasks[:SHOWN_TASKS]:
+            yield f"{status}: {task.ref}  {text.one_line(task.objective)}"
+            yield from [f"    reason: {text.one_line(task.reason)}"] if task.reason else []
+        if len(tasks) > SHOWN_TASKS:
+            yield f"{status}: {len(tasks) - SHOWN_TASKS:,} more: graphmem list task"
     if answer.service is not None:
         yield f"service: {f'runs as process {answer.service.pid}' if answer.service.ok else 'does not run'}"
     yield "next:"
     yield from (f"    {step}" for step in answer.next)
+
+
+def some(refs: Sequence[str]) -> str:
+    """Return the first of some references, and how many more there are."""
+    more = f" and {len(refs) - SHOWN_TASKS:,} more" if len(refs) > SHOWN_TASKS else ""
+    return ", ".join(refs[:SHOWN_TASKS]) + more

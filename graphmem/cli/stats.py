@@ -121,7 +121,8 @@ def health(answer: Stats) -> Iterator[tuple[str, str]]:
         sizes_of = answer.campaigns
         usual = f", {sizes_of.usual:.2g} tasks for each estimated one" if sizes_of.usual is not None else ""
         took = f"{sizes_of.tasks:.1f} tasks and {sizes_of.minutes:.0f} minutes on the mean"
-        yield "campaigns", f"{sizes_of.finished:,} finished, {took}{usual}"
+        ended = ", ".join(f"{number:,} {status}" for status, number in sizes_of.ended.items())
+        yield "campaigns", f"{ended}: {took}{usual}"
     if answer.cold_start:
         yield "cold start", f"fewer than {FEW_EXPERIENCES} experiences: each new one has confidence low"
     yield "search", answer.search

@@ -17,10 +17,12 @@ from pydantic import (
 
 from graphmem.constants import SIMILAR_MAX, SIMILAR_THRESHOLD
 from graphmem.contract.answer import Answer, Part, Shown
+from graphmem.contract.doubts import Doubt
 from graphmem.contract.parameters import Name, Sources, Tags
 from graphmem.contract.records import AddRequest
 from graphmem.contract.request import Request, complaint, shown
 from graphmem.errors import BadInput, GraphmemError
+from graphmem.model.campaign import CampaignStatus
 from graphmem.model.field import Item, Number, StringSet, Text, TextList
 from graphmem.model.task import Confidence, Idioms, TaskType
 
@@ -185,7 +187,7 @@ class CompleteCampaignRequest(Request):
 
 
 class SimilarRequest(Request):
-    """Which finished campaigns to return: those that resemble a campaign or an objective."""
+    """Which campaigns that have ended to return: those that resemble a campaign or an objective."""
 
     asks: ClassVar[bool] = True
 
@@ -213,7 +215,8 @@ class Estimate(Part):
     """
     How large a campaign was thought to be, in points and tasks.
 
-    ``usual`` is how many tasks finished campaigns took for each estimated one, the median; None before the first.
+    ``usual`` is how many tasks campaigns that have ended took for each estimated one, the median; None before the
+    first.
     """
 
     complexity: float
@@ -315,20 +318,22 @@ class Parts(Part):
 
 
 class SimilarCampaign(Part):
-    """A finished campaign that resembles the one asked about."""
+    """A campaign that has ended and resembles the one asked about; ``doubts`` are about the records that it names."""
 
     ref: str
     similarity: float
     parts: Parts
+    status: CampaignStatus
     outcome: str | None
     blocked_by: list[str]
     solved_by: list[str]
+    doubts: dict[str, list[Doubt]] = {}
     took: Actual
     record: Shown
 
 
 class Similar(Answer):
-    """Finished campaigns, most similar first."""
+    """Campaigns that have ended, most similar first."""
 
     objective: str
     results: list[SimilarCampaign]

@@ -22,6 +22,9 @@ class ContextRequest(Request):
     objective: str = Field(description="What is to be done, in words")
     tags: Texts = Field((), description="Tags of the task")
     files: Texts = Field((), description="Files and folders that the task is about")
+    framework: str | None = Field(
+        None, description="Framework or tool that the work is built with; that of the current task if not given"
+    )
     tiers: tuple[Tier, ...] = Field((), description="Take these tiers instead of the usual ones")
     complexity: Complexity | None = Field(None, description="Complexity of the task; for a hard one more is taken")
     domain: str | None = Field(None, description="Domain whose lessons to take, beside the general ones")
@@ -39,7 +42,7 @@ class ContextEntry(Part):
     A record of a context block, with its text there; score and relevance where a query found it.
 
     ``contradicts`` are the others of the block that say the opposite.
-    ``because`` says which tag or file of the task it carries, such as "cites src/auth/token.py".
+    ``because`` says which tag, file or framework of the task it carries, such as "cites src/auth/token.py".
     """
 
     section: str

@@ -4,7 +4,7 @@ from typing import Literal
 
 from graphmem.contract.answer import Part
 
-Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version"]
+Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version", "flaky"]
 NOTES = ("other_version",)
 
 
@@ -16,8 +16,8 @@ class Doubt(Part):
     package than it was seen with, by ``date`` it is past the day its author gave, ``disputed`` is that a report since
     its last edit says it is wrong, ``failed`` that it failed more often than it helped, by ``platform`` it is tagged
     with another platform than this one. ``other_error`` is of an answer to a question, which is about another error of
-    the same sort. Two are only notes: ``other_version`` of another minor version or patch, or a package that the
-    project's files do not name.
+    the same sort. ``flaky`` is of a failure that comes and goes: its fix may be right, and no fix may be needed. Only
+    notes are ``other_version`` of another minor version or patch, or a package that the project's files do not name.
     """
 
     sign: Sign
@@ -25,5 +25,10 @@ class Doubt(Part):
 
     @property
     def is_mark(self) -> bool:
-        """Whether it is a mark of doubt, and no note."""
+        """Whether it is shown with the record wherever that is shown, and no note."""
         return self.sign not in NOTES
+
+    @property
+    def is_against(self) -> bool:
+        """Whether it speaks against what the record says, so that it is not handed out unasked."""
+        return self.is_mark and self.sign != "flaky"

@@ -11,6 +11,7 @@ from graphmem.contract.parameters import (
     Dedup,
     DryRun,
     Files,
+    Framework,
     Name,
     Replace,
     Sources,
@@ -39,6 +40,7 @@ class AddFailureRequest(AddRequest):
     name: Name = None
     match: str | None = Field(None, description="Regular expression that finds the failure in a log")
     cost: float | None = Field(None, description="What the failure cost, in thousands of tokens")
+    framework: Framework = None
     tags: Tags = None
     sources: Sources = None
     files: Files = None

@@ -576,7 +576,7 @@ ROWS = (
         "Return the patterns that solve a failure, then those that solve a variant or a cause of it.", past=True,
         scoped=True),
     Operation("similar", SimilarRequest, Similar, READ, "retrieval.similar_campaigns.similar",
-        "Return finished campaigns that resemble a campaign or an objective.", past=True, scoped=True),
+        "Return campaigns that have ended in any way and resemble a campaign or an objective.", past=True, scoped=True),
     Operation("observe", ObserveRequest, Observed, WRITE, "work.observation.observe",
         "Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.", positional=1,
         at_home=True, without={"run_verify": "runs commands of the project on this machine"}),

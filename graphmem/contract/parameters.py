@@ -26,6 +26,7 @@ Supersedes = Annotated[str | None, Field(description="The record that the new on
 CheckAfter = Annotated[
     str | None, Field(description="Day after which the record is to be checked again, such as 2027-01-31")
 ]
+Framework = Annotated[str | None, Field(description="Framework or tool that the record is about")]
 Strict = Annotated[bool, Field(description="Leave out every record that has a mark of doubt")]
 Yes = Annotated[bool, Field(description="Make the change; without it, only return what would change")]
 Reason = Annotated[str | None, Field(description="Why; kept with the archived record")]

@@ -11,6 +11,7 @@ from graphmem.contract.parameters import (
     Dedup,
     DryRun,
     Files,
+    Framework,
     Name,
     Replace,
     Sources,
@@ -30,7 +31,7 @@ class AddPatternRequest(AddRequest):
     insight: str = Field(description="What to do when the pattern applies")
     name: Name = None
     saved: float | None = Field(None, description="What the pattern saves, in thousands of tokens")
-    framework: str | None = Field(None, description="Framework or tool that the pattern is for")
+    framework: Framework = None
     tags: Tags = None
     sources: Sources = None
     files: Files = None

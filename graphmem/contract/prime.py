@@ -4,10 +4,13 @@ from pydantic import Field
 
 from graphmem.constants import BRIEFING_BUDGET
 from graphmem.contract.answer import Answer, Part
+from graphmem.contract.campaigns import CampaignStage
 from graphmem.contract.findings import Finding
 from graphmem.contract.parameters import SessionName
 from graphmem.contract.request import Request
 from graphmem.contract.service import ServiceStatus
+from graphmem.model.blackboard import TaskStage
+from graphmem.model.task import TaskStatus
 
 
 class PrimeRequest(Request):
@@ -27,11 +30,22 @@ class Briefing(Answer):
 
 
 class ActiveCampaign(Part):
-    """A campaign that has not ended, and which of its tasks can start now."""
+    """A campaign that has not ended: where it is, which of its tasks can start now, and which cannot run."""
 
     ref: str
     objective: str
+    state: CampaignStage
     ready: list[str]
+    unreachable: list[str] = []
+
+
+class TaskAtWork(Part):
+    """A task that is active or blocked; ``reason`` is what blocks it."""
+
+    ref: str
+    objective: str
+    status: TaskStatus
+    reason: str | None = None
 
 
 class StoreStatus(Answer):
@@ -40,8 +54,9 @@ class StoreStatus(Answer):
 
     ``unregistered`` are settings of git that this clone lacks, ``findings`` counts what is wrong with the files,
     ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
-    reviewed. ``user_store`` is the folder of the user's own store, where questions go to it too. ``in_git`` is what git
-    does to the files that a user may not expect.
+    reviewed. ``task`` is the current one of this machine; ``tasks`` are the active and blocked ones of campaigns that
+    go on, active ones and the latest first. ``user_store`` is the folder of the user's own store, where questions go to
+    it too. ``in_git`` is what git does to the files that a user may not expect.
     """
 
     store: str
@@ -53,7 +68,9 @@ class StoreStatus(Answer):
     without_vector: int = 0
     candidates: int = 0
     task: str | None
+    task_status: TaskStage | None = None
     campaigns: list[ActiveCampaign]
+    tasks: list[TaskAtWork] = []
     in_git: list[Finding] = []
     service: ServiceStatus | None = None
     next: list[str]

@@ -37,7 +37,7 @@ class CompleteTaskRequest(Request):
     delivered: str | None = Field(None, description="What the task delivered, in words")
     used: Texts = Field((), description="Memories that helped")
     failed: Failed = ()
-    solved_by: Texts = Field((), description="Patterns that solved what the task was blocked by")
+    solved_by: Texts = Field((), description="Patterns that solved what the task was blocked by; they helped")
     spent: float | None = Field(None, ge=0, allow_inf_nan=False, description="How much of its budget the task took")
     session: SessionName = None
 
@@ -65,10 +65,16 @@ class ReopenTaskRequest(Request):
 
 
 class Sibling(Part):
-    """A blocked task of the same campaign, as a failure that is not recorded."""
+    """
+    A blocked task of the same campaign, as a failure that is not recorded.
 
+    ``fix`` is what is known to fix a failure that blocks it, or else where to look for what was tried.
+    """
+
+    ref: str
     name: str
     trigger: str
+    fix: str
     injected: Literal[False] = False
 
 

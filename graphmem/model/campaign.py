@@ -8,11 +8,10 @@ from graphmem.model.field import Count, Item, Number, StringSet, Text, Time
 from graphmem.model.record import Record
 
 CampaignStatus = Literal["active", "complete", "partial", "failed"]
-FINISHED: tuple[CampaignStatus, ...] = ("complete", "partial")
 
 
 class Fingerprint(BaseModel):
-    """What `similar` compares of a finished campaign (docs/concepts/campaigns.md)."""
+    """What `similar` compares of a campaign that has ended (docs/concepts/campaigns.md)."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
@@ -40,6 +39,11 @@ class Campaign(Record):
     outcome: Text | None = None
     fingerprint: Fingerprint | None = None
     tags: StringSet = ()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended, in any way."""
+        return self.status != "active"
 
     @property
     def qualifier(self) -> str:

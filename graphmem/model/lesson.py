@@ -6,6 +6,7 @@ from pydantic import model_validator
 
 from graphmem.model.field import Count, Item, Text, Time
 from graphmem.model.record import MemoryRecord
+from graphmem.names import collapsed
 
 LessonType = Literal["pattern", "preference", "archetype_hint", "anti_pattern"]
 Severity = Literal["bug", "warning", "info", "recommendation"]
@@ -45,9 +46,13 @@ class Lesson(MemoryRecord):
             raise ValueError("an archetype_hint needs an archetype, and nothing else has one")
         return self
 
+    def seen_by_hand(self) -> Self:
+        """Return the lesson as seen once, by its author, where nothing says how often it was seen."""
+        return self.replaced({"frequency": max(1, self.frequency)})
+
     @property
     def qualifier(self) -> str:
-        return f"seen {self.frequency}x"
+        return f"{self.type}, {collapsed(self.domain)}, seen {self.frequency}x"
 
     @property
     def search_text(self) -> str:

@@ -17,7 +17,6 @@ class Pattern(Triggered):
     kind: Literal["pattern"]
     insight: Text
     saved: Number | None = None  # thousands of tokens it saves
-    framework: Text | None = None
 
     @property
     def search_text(self) -> str:

@@ -379,6 +379,7 @@ class Triggered(MemoryRecord):
     """A memory of what to do when something is observed."""
 
     trigger: Text
+    framework: Text | None = None  # what the work was built with
     versions: Versions = Field(default_factory=dict)  # of the packages that it was seen with
     check_after: Day | None = None  # from when on its author no longer relies on it
 

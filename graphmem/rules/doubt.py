@@ -7,7 +7,7 @@ from datetime import date
 from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
 from graphmem.contract.citations import Cited
 from graphmem.contract.doubts import Doubt
-from graphmem.model import Feedback, MemoryRecord, Record
+from graphmem.model import Failure, Feedback, MemoryRecord, Record
 from graphmem.model.proof import Proof, valid_proof
 from graphmem.model.record import Triggered
 from graphmem.names import collapsed, one_line
@@ -71,6 +71,8 @@ def doubts(
         if record.check_after is not None and today.isoformat() > record.check_after:
             found.append(Doubt(sign="date", text=f"to be checked after {record.check_after}"))
         found += other_versions(record, versions) if versions is not None else ()
+    if isinstance(record, Failure) and record.flaky:
+        found.append(Doubt(sign="flaky", text=comes_and_goes(record)))
     if there := other_platform(record, platform):
         found.append(Doubt(sign="platform", text=f"for {there}, here {NAMES_OF_PLATFORMS[platform]}"))
     helped, failed = counts
@@ -113,6 +115,12 @@ def proven(proof: Proof, is_run_here: bool) -> str:
     return f"{'proven' if is_run_here else 'claims to be proven'} {proof.at:%Y-%m-%d}: {what}"
 
 
+def comes_and_goes(failure: Failure) -> str:
+    """Return that a failure is flaky, and how often it was seen: each source is an occasion."""
+    times = max(1, len(failure.sources))
+    return f"flaky: failed without a cause in the code {times:,} time{'s' * (times > 1)}"
+
+
 def other_platform(record: MemoryRecord, platform: str) -> str | None:
     """Return the platforms that a record is tagged with, if this is another one."""
     named = sorted({PLATFORMS[tag.lower()] for tag in record.tags if tag.lower() in PLATFORMS})
@@ -151,8 +159,8 @@ def other_versions(record: Triggered, versions: Mapping[str, Used]) -> Iterator[
 
 
 def is_doubted(found: Iterable[Doubt]) -> bool:
-    """Return whether a record has a mark of doubt."""
-    return any(doubt.is_mark for doubt in found)
+    """Return whether anything speaks against what a record says."""
+    return any(doubt.is_against for doubt in found)
 
 
 def freshness(found: Iterable[Doubt]) -> float:

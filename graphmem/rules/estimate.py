@@ -1,7 +1,7 @@
 """
 How large a piece of work is, before it and after it (docs/concepts/campaigns.md, "Estimates").
 
-The formula is that of the specification; what finished campaigns took stands beside it.
+The formula is that of the specification; what campaigns took that have ended stands beside it.
 """
 
 import math

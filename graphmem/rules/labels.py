@@ -1,6 +1,7 @@
 """
-Labels: what a record carries beside its texts, by which a task finds it: its tags, what it lists and cites, its pin.
+Labels: what a record carries beside its texts, by which a task finds it.
 
+These are its tags, its framework, what it lists and cites, and its pin.
 A task gives labels, or names them in the text of its objective.
 """
 
@@ -12,8 +13,9 @@ from typing import Literal
 
 from graphmem.model import Experience, Insight, MemoryRecord, Record
 from graphmem.model.cite import Cite
+from graphmem.model.record import Triggered
 
-Sort = Literal["tag", "file", "cite", "pin", "helped"]
+Sort = Literal["tag", "file", "cite", "pin", "helped", "framework"]
 PINNED = "pinned"  # the only label of its sort
 WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
 RELEASE = re.compile(r"^v(?=\d)")  # v0.19 and 0.19 are one release
@@ -27,6 +29,8 @@ def labels_of(record: Record) -> Iterator[tuple[Sort, str]]:
     if isinstance(record, MemoryRecord | Experience | Insight):
         for tag in record.tags:
             yield "tag", folded(tag)
+    if isinstance(record, Triggered) and record.framework:
+        yield "framework", folded(record.framework)
     if isinstance(record, MemoryRecord):
         if record.helped:  # in a row, what it was imported with
             yield "helped", ""

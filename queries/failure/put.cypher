@@ -21,6 +21,7 @@
 // param  disputed             INT64
 // param  pinned               BOOLEAN
 // param  trigger              STRING
+// param  framework            STRING
 // param  versions             STRING[]
 // param  check_after          STRING
 // param  symptom              STRING
@@ -52,6 +53,7 @@ SET
   n.`disputed` = $disputed,
   n.`pinned` = $pinned,
   n.`trigger` = $trigger,
+  n.`framework` = $framework,
   n.`versions` = $versions,
   n.`check_after` = $check_after,
   n.`symptom` = $symptom,

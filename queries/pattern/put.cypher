@@ -21,11 +21,11 @@
 // param  disputed             INT64
 // param  pinned               BOOLEAN
 // param  trigger              STRING
+// param  framework            STRING
 // param  versions             STRING[]
 // param  check_after          STRING
 // param  insight              STRING
 // param  saved                DOUBLE
-// param  framework            STRING
 // param  updated_at           TIMESTAMP
 // param  last_helped          TIMESTAMP
 MERGE (n:Pattern {`key`: $key})
@@ -49,10 +49,10 @@ SET
   n.`disputed` = $disputed,
   n.`pinned` = $pinned,
   n.`trigger` = $trigger,
+  n.`framework` = $framework,
   n.`versions` = $versions,
   n.`check_after` = $check_after,
   n.`insight` = $insight,
   n.`saved` = $saved,
-  n.`framework` = $framework,
   n.`updated_at` = $updated_at,
   n.`last_helped` = $last_helped;

@@ -345,3 +345,18 @@ def test_a_list_goes_on_where_it_ended(graphmem: Graphmem) -> None:
     assert graphmem("list", "--limit", "0").err == "graphmem: 0 of 3; raise --limit\n"
     wrong = graphmem("list", "--cursor", "abc")
     assert (wrong.status, wrong.err.splitlines()[0]) == (2, "error: cursor 'abc' is not of this list")
+
+
+def test_status_prints_blocked_tasks_with_their_reason_and_what_to_type(graphmem: Graphmem, tmp_path: Path) -> None:
+    graphmem("campaign", "create", "the shop", "--name", "shop")
+    (tmp_path / "plan.json").write_text('[{"seq": 1, "slug": "plan", "objective": "plan it"}]')
+    graphmem("campaign", "add-tasks", "shop", "plan.json")
+    graphmem("task", "start", "shop/1")
+    graphmem("task", "block", "shop/1", "--reason", "no\nnetwork")
+    lines = graphmem("status").out.splitlines()
+    assert "task: plan it  [blocked]" in lines
+    assert lines[lines.index("campaign: campaign/shop  [all blocked]  no task is ready") + 1 :][:2] == [
+        "blocked: task/shop/001-plan  plan it",
+        "    reason: no network",
+    ]
+    assert "    graphmem task show task/shop/001-plan" in lines

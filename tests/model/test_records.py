@@ -1,7 +1,7 @@
 """Records: every kind comes back as it went, and what records.md does not allow is refused."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from graphmem.errors import BadInput
-from graphmem.model import MODELS, Campaign, Entity, Failure, Feedback, Frozen, Pattern, Relation, Task
+from graphmem.model import MODELS, Campaign, Entity, Failure, Feedback, Frozen, Lesson, Pattern, Relation, Task
+from graphmem.model.campaign import CampaignStatus
 from graphmem.model.record import plain, row_fields
 from graphmem.names import printable
 from graphmem.ndjson import decode, encode
@@ -321,3 +322,15 @@ def test_a_version_has_the_name_of_a_package_and_a_value(versions: object) -> No
     row = {"kind": "failure", "name": "a", "trigger": "t", "created_at": "2026-11-01T00:00:00.000Z"}
     with pytest.raises(ValueError, match="the name of a package and its version"):
         Failure.model_validate({**row, "versions": versions})
+
+
+def test_a_campaign_has_ended_however_it_did() -> None:
+    row = {"kind": "campaign", "name": "a", "objective": "o", "created_at": "2026-11-01T00:00:00.000Z"}
+    ends = {status: Campaign.model_validate({**row, "status": status}).has_ended for status in get_args(CampaignStatus)}
+    assert ends == {"active": False, "complete": True, "partial": True, "failed": True}
+
+
+def test_a_lesson_that_somebody_adds_was_seen_once_unless_it_says_how_often() -> None:
+    row = {"kind": "lesson", "name": "a", "description": "d", "created_at": "2026-11-01T00:00:00.000Z"}
+    seen = [Lesson.model_validate({**row, "frequency": n}).seen_by_hand().frequency for n in (0, 1, 4)]
+    assert seen == [1, 1, 4]

@@ -19,7 +19,7 @@ EXPERIENCE = {"task_type": "bug", "outcome": "success", "description": "d", "app
 SAID: dict[str, tuple[dict[str, Any], str, list[tuple[str, str]]]] = {
     "failure": ({"trigger": "t", "fix": "f"}, "t|fix: f", [("when", "t"), ("fix", "f")]),
     "pattern": ({"trigger": "t", "insight": "i"}, "t|do: i", [("when", "t"), ("do", "i")]),
-    "lesson": ({"description": "d", "frequency": 2}, "[seen 2x] d", [("lesson", "d")]),
+    "lesson": ({"description": "d", "frequency": 2}, "[pattern, general, seen 2x] d", [("lesson", "d")]),
     "experience": (
         EXPERIENCE,
         "[bug, success] d|approach: a",

@@ -101,6 +101,17 @@ def test_a_dispute_is_open_until_what_the_record_says_is_edited() -> None:
     assert open_disputes({"versions": "2026-11-05T00:00:00.000Z"}, disputes) == 2
 
 
+@pytest.mark.parametrize(("sources", "times"), [([], "1 time"), (["ci#1"], "1 time"), (["ci#1", "ci#2"], "2 times")])
+def test_a_flaky_failure_says_how_often_it_was_seen(sources: list[str], times: str) -> None:
+    found = signs(failure(flaky=True, sources=sources))
+    assert found == [("flaky", f"flaky: failed without a cause in the code {times}")]
+
+
+def test_that_a_failure_is_flaky_is_shown_and_does_not_speak_against_its_fix() -> None:
+    mark = Doubt(sign="flaky", text="")
+    assert (mark.is_mark, is_doubted([mark]), doubt_factor([mark])) == (True, False, 1.0)
+
+
 def test_marks_cost_a_little_cited_code_costs_half_and_a_note_nothing() -> None:
     marks = [Doubt(sign=sign, text="") for sign in ("disputed", "date", "versions", "failed", "other_version")]
     assert [doubt_factor([mark]) for mark in marks] == [DOUBT_FACTOR] * 3 + [1.0] * 2

@@ -32,6 +32,7 @@ def test_labels_of_a_memory_are_its_tags_and_the_files_that_it_lists_or_cites() 
     row = {"kind": "failure", "name": "a", "trigger": "boom", "created_at": datetime(2026, 11, 1, tzinfo=UTC)}
     record = Failure.model_validate({**row, **fields})
     assert set(labels_of(record)) == {("tag", "2"), ("file", "src/a.py"), ("cite", "src/b.py")}
+    assert list(labels_of(Failure.model_validate({**row, "framework": "FastHTML"}))) == [("framework", "fasthtml")]
     assert ("pin", "pinned") in labels_of(Failure.model_validate({**row, "pinned": True}))
     plan = {**row, "kind": "campaign", "objective": "move", "tags": ["V2"]}
     del plan["trigger"]

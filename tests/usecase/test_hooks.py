@@ -70,6 +70,21 @@ def test_a_known_fix_goes_back_at_the_failure_and_a_pass_credits_it(known: Memor
     assert bash(known, "pytest -q").helped == []
 
 
+@pytest.mark.parametrize("fix", [None, "pip install pyyaml"])
+def test_of_a_flaky_failure_a_hook_says_to_run_it_again_first(memory: Memory, fix: str | None) -> None:
+    memory.failures.add(ERROR, name="yaml", fix=fix, flaky=True, files=["src/app.py"])
+    again = "flaky: failed without a cause in the code 1 time; run it again first"
+    answer = bash(memory, "pytest -q", fails=FAILED)
+    assert again in answer.text and answer.refs == ["failure/yaml"]
+    edit: dict[str, Any] = {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": str(memory.client.layout.root / "src/app.py")},
+    }
+    assert again in send(memory, "PreToolUse", "other", **edit).text
+    assert again in send(memory, "UserPromptSubmit", "third", prompt=ERROR).text
+    assert bash(memory, "pytest -q").helped == []  # a pass says nothing of what comes and goes
+
+
 def test_the_same_rule_for_other_names_is_told_in_one_line_and_not_credited(known: Memory) -> None:
     answer = bash(known, "pytest -q", fails=FAILED.replace("yaml", "toml"))
     (line,) = answer.text.splitlines()

@@ -24,7 +24,7 @@ from graphmem.ledger.row import entry
 from graphmem.machine import session_board
 from graphmem.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.model.blackboard import Blackboard, CurrentTask
-from graphmem.names import mark, row_id, slug
+from graphmem.names import collapsed, mark, row_id, slug
 from graphmem.rules.moves import STAGE_MOVES, refuse_move
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.records import change
@@ -89,9 +89,9 @@ def current_of(snapshot: Snapshot, board: Blackboard) -> CurrentTask | None:
 
 
 def has_ended(snapshot: Snapshot, campaign: str) -> bool:
-    """Return whether a campaign, by reference, has ended."""
+    """Return whether a campaign, by reference, has ended or is archived."""
     record = next((snapshot.catalog.stored(number) for number in snapshot.catalog.known({campaign}).values()), None)
-    return isinstance(record, Campaign) and record.status != "active"
+    return isinstance(record, Campaign) and (record.has_ended or record.is_archived)
 
 
 def decisions(snapshot: Snapshot, session: str | None, used: Collection[str] = ()) -> list[Decision]:
@@ -209,7 +209,7 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
 
 
 def decide(snapshot: Writing, request: DecideRequest) -> Changed:
-    """Record a decision; without a task it is of the current one, where that is a task of a campaign."""
+    """Record a decision; without a task it is of the current one: by its id, or by what it says."""
     request = screened(snapshot, request, "decision")
     fields = {
         "decision": request.decision,
@@ -225,7 +225,9 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     current = current_of(snapshot, board_of(snapshot, request.name))
     named = request.task or (current.id if current else None)
     known = snapshot.catalog.known({named, f"task/{named}"}) if named else {}
-    return snapshot.catalog.stored(min(known.values())).key_ref if known else named
+    if known:
+        return snapshot.catalog.stored(min(known.values())).key_ref
+    return named or (collapsed(current.description) if current else None)
 
 
 def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed:

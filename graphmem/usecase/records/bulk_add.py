@@ -10,7 +10,7 @@ from graphmem.contract.records import AddRowsRequest, BulkAdded
 from graphmem.errors import BadInput, GraphmemError, Refused
 from graphmem.ledger.codec import checked, finding, refused_row
 from graphmem.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
-from graphmem.model import MODELS, Fact, Feedback, Insight, Purge, Record, Relation, Session, Task
+from graphmem.model import MODELS, Fact, Feedback, Insight, Lesson, Purge, Record, Relation, Session, Task
 from graphmem.model.entry import Entry
 from graphmem.model.field import format_time
 from graphmem.model.record import Row
@@ -114,7 +114,8 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> lis
             if is_suspect(line):
                 row, line = screened_row(intake.client, row, line)
             project.complete(row, line, time)
-            if row.get("created_at") is None:
+            is_new = row.get("created_at") is None
+            if is_new:
                 is_older = row.get("kind") == "experience" and row.get("recorded_at")
                 row["created_at"] = row["recorded_at"] if is_older else now
             if row.get("kind") != "relation":
@@ -122,6 +123,8 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> lis
                     intake.unnamed.add(place)
                 complete(intake, row)
             record = None if is_plain_edge(row) else checked(model_of(row), row, line)
+            if isinstance(record, Lesson) and is_new and row.get("frequency") is None:
+                record = record.seen_by_hand()  # not its row, which may change a lesson that is there
             if record is not None:
                 refuse_blank(type(record), vars(record))
                 refuse_oversize(record)

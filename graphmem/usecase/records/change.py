@@ -22,7 +22,19 @@ from graphmem.contract.records import (
 )
 from graphmem.errors import GraphmemError, Refused
 from graphmem.ledger.row import entry
-from graphmem.model import MODELS, Campaign, Constraint, Entity, Experience, Fact, Insight, MemoryRecord, Record, Task
+from graphmem.model import (
+    MODELS,
+    Campaign,
+    Constraint,
+    Entity,
+    Experience,
+    Fact,
+    Insight,
+    Lesson,
+    MemoryRecord,
+    Record,
+    Task,
+)
 from graphmem.model.entry import Entry
 from graphmem.names import collapsed, row_id
 from graphmem.rules.dedup import same_memory
@@ -283,6 +295,7 @@ def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -
 def create(snapshot: Snapshot, made: Record, likeness: DuplicateMatch, also: Sequence[Entry]) -> Changed:
     """Store a new record, with its edges to the variants of it that were found."""
     made, going = as_allowed(snapshot, made) if isinstance(made, Experience) else (made, [])
+    made = made.seen_by_hand() if isinstance(made, Lesson) else made
     puts = [*new_rows(snapshot, made, likeness), *going, *also]
     others = snapshot.catalog.records([number for number, _ in likeness.variants])
     variants = variants_of(made, likeness, others)

@@ -82,6 +82,12 @@ def is_marked(task: Task, causes: Sequence[str]) -> bool:
     return task.status == "unreachable" and bool(causes) and marked == list(causes)
 
 
+def framework_of(snapshot: Snapshot, task: Task) -> str | None:
+    """Return what a task is built with: its own framework, or that of its campaign."""
+    found = (snapshot.catalog.stored(number) for number in snapshot.catalog.known({task.campaign}).values())
+    return task.framework or next((one.framework for one in found if isinstance(one, Campaign)), None)
+
+
 def plan_of(snapshot: Snapshot, number: int) -> Plan:
     """Return the plan of a campaign."""
     campaign = snapshot.catalog.records([number])[number]

@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 from graphmem.catalog.database import CatalogError
 from graphmem.catalog.usage import accesses, count
-from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_LABELLED, CONTEXT_SOLUTIONS
+from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_LABELLED, CONTEXT_OF_FRAMEWORK, CONTEXT_SOLUTIONS
 from graphmem.contract.campaigns import SimilarCampaign, SimilarRequest
 from graphmem.contract.citations import Cited
 from graphmem.contract.context import ContextBlock, ContextEntry, ContextRequest, LeftOut
 from graphmem.contract.doubts import NOTES
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
 from graphmem.errors import BadInput
-from graphmem.model import Campaign, Constraint, Entity, Failure, Pattern, Record
+from graphmem.model import Campaign, Constraint, Entity, Failure, Pattern, Record, Task
 from graphmem.model.field import format_time
-from graphmem.names import visible
+from graphmem.names import one_line, visible
 from graphmem.rules.context import BlockEntry, block, fitting, quoted, tokens, track_record
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.fixes import fixes
@@ -29,6 +29,8 @@ from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.evidence.variant_fixes import variant_fixes
+from graphmem.usecase.learning.sessions import board_of, current_of
+from graphmem.usecase.retrieval.campaign_plan import framework_of
 from graphmem.usecase.retrieval.context_sections import (
     EXPERIENCES,
     EXPLORATIONS,
@@ -58,10 +60,15 @@ HARD: frozenset[str] = frozenset({"high", "very_high"})  # complexities for whic
 
 
 class Label(NamedTuple):
-    """Which tag or path of the task a record carries; ``is_file``: a path, and not one below it."""
+    """
+    Which tag, path or framework of the task a record carries.
+
+    ``is_file``: a path, and not one below it; ``is_framework``: the framework, and neither tag nor path.
+    """
 
     text: str
     is_file: bool
+    is_framework: bool = False
 
 
 VERBS: Mapping[Sort, str] = {"cite": "cites", "file": "lists"}  # what a record does with a path
@@ -219,7 +226,9 @@ def picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_know
     def place(ref: str) -> tuple[bool, int, str]:
         return not reasons[ref].is_file, places.get(ref, len(places)), ref
 
-    others = sorted(reasons.keys() - refs, key=place)[:CONTEXT_LABELLED]
+    aside = sorted(reasons.keys() - refs, key=place)
+    others = [ref for ref in aside if not reasons[ref].is_framework][:CONTEXT_LABELLED]
+    others += [ref for ref in aside if reasons[ref].is_framework][:CONTEXT_OF_FRAMEWORK]
     records = snapshot.catalog.records([snapshot.resolve(ref) for ref in others if ref not in hits]).values()
     made = hits | {record.ref: unasked(record) for record in records}
     picks = [(hit, reasons.get(hit.ref)) for hit in (*near, *(made[ref] for ref in others if ref in made))]
@@ -236,7 +245,7 @@ def picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_know
 
 
 def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, Label]:
-    """Return the records that carry a tag or a path that is given or named in the objective, each with which."""
+    """Return the records that carry a tag, path or framework that is given or named in the objective, and which."""
     catalog = snapshot.catalog
     given = {posixpath.normpath(path) for path in request.files}
     named = paths(request.objective, str(snapshot.layout.root))
@@ -252,7 +261,20 @@ def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, Label]:
     tags = {folded(tag): tag for tag in (*words(request.objective), *request.tags)}
     for tag, number in catalog.labelled("tag", tags):
         found.setdefault(number, Label(f"tagged {visible(tags[tag])}", False))
+    frameworks = {folded(name): name for name in (*words(request.objective), framework_in(snapshot, request)) if name}
+    for name, number in catalog.labelled("framework", frameworks):
+        found.setdefault(number, Label(f"same framework, {one_line(frameworks[name])}", False, is_framework=True))
     return {ref: found[number] for number, ref in catalog.refs(found).items()}
+
+
+def framework_in(snapshot: Snapshot, request: ContextRequest) -> str | None:
+    """Return the framework of a request; where it names none, that of the task that is being worked on."""
+    if request.framework is not None:
+        return request.framework
+    current = current_of(snapshot, board_of(snapshot, request.session))
+    known = snapshot.catalog.known({f"task/{current.id}"}) if current and current.id else {}
+    tasks = (snapshot.catalog.stored(number) for number in known.values())
+    return next((framework_of(snapshot, one) for one in tasks if isinstance(one, Task)), None)
 
 
 def unasked(record: Record) -> Hit:
@@ -433,11 +455,11 @@ def why(hit: Hit) -> str:
 
 
 def campaigns(snapshot: Snapshot, objective: str) -> Iterator[ContextEntry]:
-    """Yield the finished campaigns that resemble the objective, with what blocked and what solved them."""
+    """Yield the campaigns that have ended and resemble the objective, with what blocked and what solved them."""
     bounds = tier_bounds(snapshot.settings.retrieval)
     for found in find_similar(snapshot, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
-        marks = [nearness, f"similarity {found.similarity:.2f}"]
+        marks = [nearness, found.status, f"similarity {found.similarity:.2f}"]
         entry = entry_of("Similar campaigns", found.record, campaign_notes(found), marks)
         yield entry.model_copy(update={"tier": nearness, "similarity": found.similarity})
 
@@ -445,9 +467,10 @@ def campaigns(snapshot: Snapshot, objective: str) -> Iterator[ContextEntry]:
 def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     """Return what a prompt should know of a campaign."""
     assert isinstance(found.record, Campaign)
-    notes = [("objective", found.record.objective), ("outcome", found.outcome or found.record.status)]
+    notes = [("objective", found.record.objective), ("outcome", found.outcome or found.status)]
     notes += [("blocked by", ", ".join(found.blocked_by))] if found.blocked_by else []
-    return notes + ([("used", ", ".join(found.solved_by))] if found.solved_by else [])
+    notes += [("used", ", ".join(found.solved_by))] if found.solved_by else []
+    return notes + [(f"doubt about {ref}", one.text) for ref, doubts in found.doubts.items() for one in doubts]
 
 
 def entities(snapshot: Snapshot, objective: str, picks: Collection[Pick]) -> Iterator[ContextEntry]:

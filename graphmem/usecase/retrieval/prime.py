@@ -1,11 +1,12 @@
 """Prime: what an agent needs to begin, and the state of the store (docs/guides/agents.md)."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from graphmem.constants import (
     BRIEFED_CAMPAIGNS,
@@ -14,14 +15,16 @@ from graphmem.constants import (
     BRIEFED_LESSONS,
     BRIEFED_LOOKED_AT,
     BRIEFED_RECORDS,
+    BRIEFED_TASKS,
     BRIEFED_TYPES,
 )
 from graphmem.contract.context import ContextEntry
-from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus
+from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus, TaskAtWork
 from graphmem.errors import Unavailable
 from graphmem.git import commands
 from graphmem.model import Campaign, Constraint, Lesson, MemoryRecord, Record, Task
-from graphmem.model.candidate import Candidate
+from graphmem.model.blackboard import CurrentTask
+from graphmem.names import one_line
 from graphmem.rules.context import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.rules.doubt import is_doubted
 from graphmem.rules.instructions import INSTRUCTIONS
@@ -34,8 +37,8 @@ from graphmem.store.runtime import counted
 from graphmem.store.snapshot import Snapshot
 from graphmem.system import shell
 from graphmem.usecase.evidence.doubts import Doubter
-from graphmem.usecase.learning.sessions import board_of, current_of
-from graphmem.usecase.retrieval.campaign_plan import plan_of
+from graphmem.usecase.learning.sessions import board_of, current_of, has_ended
+from graphmem.usecase.retrieval.campaign_plan import Plan, plan_of
 from graphmem.usecase.retrieval.context_sections import (
     LESSONS,
     SESSION,
@@ -60,11 +63,16 @@ HOW_TO_ASK = """Before a task: graphmem context "THE TASK".
 At an error: graphmem match LOGFILE, or graphmem query "THE ERROR".
 After a fix: graphmem add failure --trigger "THE ERROR" --fix "WHAT FIXED IT".
 When a note helped: graphmem feedback REF --helped; when it did not: graphmem feedback REF --failed."""
+UNKNOWN_TASK = 'graphmem context "what is to be done"'
+WORKED_ON = ("active", "blocked")
 OF_THE_USER = {"communication_style": "style", "approval_gates": "ask before", "default_model_profile": "profile"}
 SAID_OF = {
     PINNED: "Of what is pinned {} did not fit: graphmem list --sort -pinned",
     SESSION: "Of constraints and decisions {} did not fit: graphmem session",
 }
+
+
+T = TypeVar("T", Task, TaskAtWork)
 
 
 class BriefingPart(NamedTuple):
@@ -167,16 +175,46 @@ def memory_entries(
 
 
 def task_entries(snapshot: Snapshot) -> Iterator[ContextEntry]:
-    """Yield the newest campaigns that have not ended, each with its tasks that are under way or blocked."""
+    """Yield the newest campaigns that have not ended, then the tasks that are active, then those that are blocked."""
     for number, campaign in active(snapshot):
-        plan = plan_of(snapshot, number)
-        ready = [quoted_name(task.ref) for task in plan.ready[:BRIEFED_RECORDS]]
-        marks = [f"ready: {', '.join(ready)}" if ready else "no task is ready"]
-        yield entry_of(TASKS, campaign, [("objective", campaign.objective)], marks)
-        for status in ("active", "blocked"):
-            for task in [task for task in plan.tasks.values() if task.status == status][:BRIEFED_RECORDS]:
-                why = [("blocked", task.blocked_reason)] if task.blocked_reason and status == "blocked" else []
-                yield entry_of(TASKS, task, [("task", task.objective), *why], [status])
+        yield entry_of(TASKS, campaign, [("objective", campaign.objective)], campaign_marks(plan_of(snapshot, number)))
+    for task in some_of_each(at_work(snapshot), BRIEFED_TASKS):
+        why = [("blocked", reason)] if (reason := reason_of(task)) else []
+        yield entry_of(TASKS, task, [("task", task.objective), *why], [task.status])
+
+
+def reason_of(task: Task) -> str | None:
+    """Return why a task is blocked, if it is."""
+    return task.blocked_reason if task.status == "blocked" else None
+
+
+def some_of_each(tasks: Sequence[T], most: int) -> list[T]:
+    """Return the first tasks that are active and the first that are blocked, ``most`` of each."""
+    return [task for status in WORKED_ON for task in [one for one in tasks if one.status == status][:most]]
+
+
+def campaign_marks(plan: Plan) -> list[str]:
+    """Return the marks of a campaign in a briefing: its state, and what can start."""
+    state = [plan.state.replace("_", " ")] if plan.state != "in_progress" else []
+    ready = [quoted_name(task.ref) for task in plan.ready[:BRIEFED_RECORDS]]
+    lost = [f"{counted(len(plan.stopped), 'task')} cannot run"] if plan.stopped else []
+    return [*state, f"ready: {', '.join(ready)}" if ready else "no task is ready", *lost]
+
+
+def at_work(snapshot: Snapshot) -> list[Task]:
+    """Return the tasks that are active, then those that are blocked, the latest first; of campaigns that go on."""
+    rows = ((number, json.loads(line)) for number, _, _, line in snapshot.catalog.live_rows("task"))
+    numbers = [number for number, row in rows if row.get("status") in WORKED_ON]
+    tasks = [one for one in snapshot.catalog.records(numbers).values() if isinstance(one, Task)]
+    ended = {ref for ref in {task.campaign for task in tasks} if has_ended(snapshot, ref)}
+    going_on = [task for task in tasks if task.campaign not in ended]
+    latest = sorted(going_on, key=lambda task: (moved_at(task), task.ref), reverse=True)
+    return sorted(latest, key=lambda task: WORKED_ON.index(task.status))
+
+
+def moved_at(task: Task) -> datetime:
+    """Return when a task was last started or blocked."""
+    return (task.blocked_at if task.status == "blocked" else task.started_at) or task.created_at
 
 
 def active(snapshot: Snapshot) -> list[tuple[int, Campaign]]:
@@ -185,11 +223,6 @@ def active(snapshot: Snapshot) -> list[tuple[int, Campaign]]:
     newest = sorted(found, key=lambda pair: (pair[1].created_at, pair[1].key_ref), reverse=True)[:BRIEFED_CAMPAIGNS]
     shown = snapshot.catalog.records([number for number, _ in newest])
     return [(number, one) for number in shown if isinstance(one := shown[number], Campaign)]
-
-
-def ready_of(snapshot: Snapshot, campaign: int) -> list[Task]:
-    """Return the tasks of a campaign that can start now."""
-    return plan_of(snapshot, campaign).ready[:BRIEFED_RECORDS]
 
 
 def about_changed_files(snapshot: Snapshot) -> list[int]:
@@ -220,9 +253,9 @@ def frequent_lessons(snapshot: Snapshot) -> Iterator[ContextEntry]:
 
 def other_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPart]:
     """Yield what a briefing says beside its records."""
-    board = board_of(snapshot, session)
+    board, own = board_of(snapshot, session), board_of(snapshot, None)
     for name, word in OF_THE_USER.items():
-        if value := getattr(board.preferences, name):
+        if value := getattr(board.preferences, name) or getattr(own.preferences, name):
             yield BriefingPart(PREFERENCES, quoted(word, value))
     if (task := current_of(snapshot, board)) is not None:
         yield BriefingPart(CURRENT, quoted("task, blocked" if task.status == "blocked" else "task", task.description))
@@ -262,12 +295,13 @@ def status(snapshot: Snapshot) -> StoreStatus:
     """Return where one is: the store, the clone, what is being worked on, and what to do next."""
     records, relations = snapshot.catalog.live_counts()
     task = current_of(snapshot, board_of(snapshot, None))
-    campaigns = [
-        ActiveCampaign(ref=one.ref, objective=one.objective, ready=[task.ref for task in ready_of(snapshot, number)])
-        for number, one in active(snapshot)
+    campaigns = [campaign_at_work(plan_of(snapshot, number)) for number, _ in active(snapshot)]
+    tasks = [
+        TaskAtWork(ref=one.ref, objective=one.objective, status=one.status, reason=reason_of(one))
+        for one in at_work(snapshot)
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
-    user = own_store(snapshot.client)
+    user, candidates = own_store(snapshot.client), len(waiting(snapshot.client).waiting())
     return StoreStatus(
         store=str(snapshot.layout.root),
         user_store=str(user.layout.root) if user else None,
@@ -276,22 +310,34 @@ def status(snapshot: Snapshot) -> StoreStatus:
         unregistered=missing,
         findings=findings,
         without_vector=snapshot.catalog.without_vector() if snapshot.settings.embedding.model != "none" else 0,
-        candidates=len(waiting(snapshot.client).waiting()),
+        candidates=candidates,
         task=task.description if task else None,
+        task_status=task.status if task else None,
         campaigns=campaigns,
+        tasks=tasks,
         in_git=in_git.findings(snapshot.layout),
-        next=list(next_steps(records, missing, findings, campaigns, waiting(snapshot.client).waiting())),
+        next=[
+            *upkeep_steps(records, missing, findings, candidates),
+            *work_steps(campaigns, tasks),
+            *(["graphmem review"] if candidates else []),
+            *([] if tasks else [context_step(task)]),
+        ],
     )
 
 
-def next_steps(
-    records: int,
-    missing: list[str],
-    findings: int,
-    campaigns: list[ActiveCampaign],
-    candidates: list[Candidate],
-) -> Iterator[str]:
-    """Yield the commands that are worth typing next, the most urgent first."""
+def campaign_at_work(plan: Plan) -> ActiveCampaign:
+    """Return where a campaign is that has not ended."""
+    return ActiveCampaign(
+        ref=plan.campaign.ref,
+        objective=plan.campaign.objective,
+        state=plan.state,
+        ready=[task.ref for task in plan.ready[:BRIEFED_RECORDS]],
+        unreachable=list(plan.stopped),
+    )
+
+
+def upkeep_steps(records: int, missing: list[str], findings: int, candidates: int) -> Iterator[str]:
+    """Yield the commands that the store itself needs, the most urgent first."""
     if findings:
         yield "graphmem validate"
     if missing:
@@ -300,9 +346,21 @@ def next_steps(
         yield "graphmem import --all"
     if not records:
         yield 'graphmem add failure --trigger "an error" --fix "what fixed it"'
+
+
+def work_steps(campaigns: Sequence[ActiveCampaign], tasks: Sequence[TaskAtWork]) -> Iterator[str]:
+    """Yield the commands about the work: what is under way or blocked, then what can start, be planned again or end."""
+    for task in some_of_each(tasks, BRIEFED_RECORDS):
+        yield shell.command("graphmem", "task", "show", task.ref)
     for campaign in campaigns:
         if campaign.ready:
             yield shell.command("graphmem", "task", "start", campaign.ready[0])
-    if candidates:
-        yield "graphmem review"
-    yield 'graphmem context "what is to be done"'
+        elif campaign.state == "all_blocked":
+            yield shell.command("graphmem", "campaign", "replan-input", campaign.ref)
+        elif campaign.state == "complete":
+            yield shell.command("graphmem", "campaign", "complete", campaign.ref)
+
+
+def context_step(task: CurrentTask | None) -> str:
+    """Return the command that asks for what is known of the current task, or of the next one."""
+    return shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK

@@ -1,4 +1,4 @@
-"""Which finished campaigns resemble a campaign or an objective (docs/concepts/campaigns.md)."""
+"""Which campaigns that have ended resemble a campaign or an objective (docs/concepts/campaigns.md)."""
 
 import math
 from collections import Counter
@@ -13,11 +13,12 @@ from graphmem.contract.campaigns import (
     SimilarRequest,
 )
 from graphmem.errors import BadInput, NotFound
-from graphmem.model import Campaign, Record, Task
-from graphmem.model.campaign import FINISHED, Fingerprint
+from graphmem.model import Campaign, Task
+from graphmem.model.campaign import Fingerprint
 from graphmem.rules.score import overlap, size_likeness
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.campaign_plan import actual_of, tasks_of
 
 
@@ -33,7 +34,7 @@ def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
 
 def similar(client: Client, request: SimilarRequest) -> Similar:
     """
-    Return finished campaigns that resemble a campaign or an objective (docs/concepts/campaigns.md).
+    Return the campaigns that have ended and resemble a campaign or an objective (docs/concepts/campaigns.md).
 
     What has no vector is embedded before the moment: a model may be asked.
     """
@@ -51,7 +52,7 @@ def campaign_numbers(client: Client) -> list[int]:
 
 
 def find_similar(snapshot: Snapshot, request: SimilarRequest) -> Similar:
-    """Return the finished campaigns of a snapshot that resemble a campaign or an objective."""
+    """Return the campaigns of a snapshot that have ended and resemble a campaign or an objective."""
     text, threshold = request.text, request.threshold
     bound = snapshot.settings.retrieval.similar_threshold if threshold is None else threshold
     number, campaign = asked_campaign(snapshot, text)
@@ -60,10 +61,10 @@ def find_similar(snapshot: Snapshot, request: SimilarRequest) -> Similar:
     others = snapshot.catalog.records(
         [other for other, *_ in snapshot.catalog.live_rows("campaign") if other != number]
     )
-    finished = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.status in FINISHED}
-    likeness = objective_likeness(snapshot, objective, finished)
+    ended = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.has_ended}
+    likeness = objective_likeness(snapshot, objective, ended)
     results = []
-    for other, record in finished.items():
+    for other, record in ended.items():
         parts = compare(likeness[other], mine, record.fingerprint or Fingerprint())
         total = parts.objective if mine is None else weighed(parts)
         if total >= bound:
@@ -123,22 +124,25 @@ def weighed(parts: Parts) -> float:
     return OBJECTIVE_SHARE * parts.objective + FILES_SHARE * parts.files + SIZE_SHARE * parts.size
 
 
-def described(snapshot: Snapshot, number: int, record: Record, total: float, parts: Parts) -> SimilarCampaign:
+def described(snapshot: Snapshot, number: int, record: Campaign, total: float, parts: Parts) -> SimilarCampaign:
     """Return a similar campaign with what blocked it and what its tasks used."""
     tasks = tasks_of(snapshot, number)
     known = snapshot.catalog.known({ref for task in tasks for ref in (*task.blocked_by, *task.utilized)})
-    names = snapshot.catalog.refs(set(known.values()))
+    records, doubter = snapshot.catalog.records(set(known.values())), Doubter(snapshot)
+    names = {found: one.ref for found, one in records.items()}
+    doubts = {one.ref: marks for one in records.values() if (marks := [d for d in doubter.of(one) if d.is_mark])}
     current = {ref: names[found] for ref, found in known.items()}
     blocked = {current.get(ref, ref) for task in tasks for ref in task.blocked_by}
     used = {current.get(ref, ref) for task in tasks for ref in task.utilized}
-    outcome = record.outcome if isinstance(record, Campaign) else None
     return SimilarCampaign(
         ref=record.ref,
         similarity=total,
         parts=parts,
-        outcome=outcome,
+        status=record.status,
+        outcome=record.outcome,
         blocked_by=sorted(blocked),
         solved_by=sorted(used),
+        doubts=doubts,
         took=actual_of(tasks),
         record=record,
     )

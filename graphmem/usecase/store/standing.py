@@ -11,11 +11,11 @@ from graphmem.constants import RULES_BUDGET
 from graphmem.contract.store import Dump, DumpRequest
 from graphmem.errors import Refused
 from graphmem.exporters.rules import FIXES, FIXES_BY_PATH, MISSING, RuleLine, code, fitting_lines, written
-from graphmem.model import Constraint, Decision, MemoryRecord, Record
+from graphmem.model import Constraint, Decision, Failure, MemoryRecord, Record
 from graphmem.model.cite import Cite
 from graphmem.names import one_line
 from graphmem.rules.context import quoted_name
-from graphmem.rules.doubt import NAMES_OF_PLATFORMS, is_doubted, other_platform
+from graphmem.rules.doubt import NAMES_OF_PLATFORMS, comes_and_goes, is_doubted, other_platform
 from graphmem.rules.notes import advice
 from graphmem.rules.score import help_ratio
 from graphmem.store.runtime import counted
@@ -116,7 +116,8 @@ def line_of(record: Record) -> RuleLine:
     paths = tuple(sorted(set(paths_of(record))))
     (_, what), *_ = advice(record)
     headline = code(one_line(record.headline, HEADLINE_CHARACTERS))
-    text = f"{quoted_name(record.ref)} {record.word} {headline}: {code(what)}"
+    again = f"{comes_and_goes(record)}; " if isinstance(record, Failure) and record.flaky else ""
+    text = f"{quoted_name(record.ref)} {record.word} {headline}: {again}{code(what)}"
     return RuleLine(FIXES_BY_PATH if paths else FIXES, text, paths)
 
 

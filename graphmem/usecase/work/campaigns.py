@@ -25,7 +25,6 @@ from graphmem.contract.stats import CampaignSizes
 from graphmem.errors import Refused
 from graphmem.ledger.row import entry
 from graphmem.model import Campaign, Failure, Relation, Task
-from graphmem.model.campaign import FINISHED
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.cascade import REPLAN_FROM
 from graphmem.rules.estimate import complexity, planned_task_count, usual_ratio
@@ -121,26 +120,26 @@ def points_of(campaign: Campaign) -> float:
 
 
 def usual(snapshot: Snapshot) -> float | None:
-    """Return how many tasks the finished campaigns took for each that was estimated."""
+    """Return how many tasks the campaigns that have ended took for each that was estimated."""
     campaigns = snapshot.catalog.of_kind(Campaign).values()
     return usual_ratio(
         (planned_task_count(points_of(one)), one.fingerprint.tasks)
         for one in campaigns
-        if one.status in FINISHED and one.sections is not None and one.fingerprint is not None
+        if one.has_ended and one.sections is not None and one.fingerprint is not None
     )
 
 
 def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
-    """Return what finished campaigns took on the mean; None where none is finished."""
-    finished = {number: one for number, one in snapshot.catalog.of_kind(Campaign).items() if one.status in FINISHED}
-    if not finished:
+    """Return what campaigns took that have ended, on the mean; None where none has."""
+    ended = {number: one for number, one in snapshot.catalog.of_kind(Campaign).items() if one.has_ended}
+    if not ended:
         return None
-    took = [actual_of(tasks_of(snapshot, number)) for number in finished]
+    took = [actual_of(tasks_of(snapshot, number)) for number in ended]
     return CampaignSizes(
-        finished=len(finished),
+        ended=dict(sorted(Counter(one.status for one in ended.values()).items())),
         tasks=fmean(one.tasks for one in took),
         minutes=fmean(one.minutes for one in took),
-        estimated=sum(one.sections is not None for one in finished.values()),
+        estimated=sum(one.sections is not None for one in ended.values()),
         usual=usual(snapshot),
     )
 

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
 from graphmem.contract.observation import (
@@ -60,6 +60,7 @@ class Observation:
     number: int
     tasks: dict[int, Task]  # as their rows have them
     names: dict[int, str]
+    framework: str | None = None  # of the campaign
     steps: list[ObservedStep] = field(default_factory=list)
     verified: list[Verified] = field(default_factory=list)
     failures: list[Changed] = field(default_factory=list)
@@ -112,7 +113,7 @@ def begun(client: Client, request: ObserveRequest) -> Observation:
     """List the finished and blocked tasks."""
     with client.reading() as snapshot:
         number, campaign = campaign_of(snapshot, request.ref) if request.ref else only_active(snapshot)
-        run = Observation(client, request, campaign.ref, number, {}, {})
+        run = Observation(client, request, campaign.ref, number, {}, {}, campaign.framework)
         take(run, snapshot)
     run.report("list", f"{counted(len(run.finished), 'finished task')}, {counted(len(run.blocked), 'blocked one')}")
     return run
@@ -223,7 +224,7 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
         if any(split_ref(ref)[0] == "failure" for ref in task.blocked_by):
             known += 1
             continue
-        given = ready(run.client, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
+        given = ready(run.client, "failure", {"trigger": task.blocked_reason, **fields_of(run, task)})
         with run.client.writing() as snapshot:
             try:
                 made = add_to(snapshot, "failure", {**given, "match": expression_of(given["trigger"])})
@@ -272,14 +273,12 @@ def offer_patterns(run: Observation) -> None:
         if is_offered(found) and not task.delivered:
             mute += 1
         if offer.offered and offer.ref is None and run.request.yes:
-            fields = {"trigger": task.objective, "insight": task.delivered, "sources": [task.key_ref]}
-            made = add(
-                run.client, "pattern", {**fields, "framework": task.framework, "files": list(task.delta) or None}
-            )
+            fields = {"trigger": task.objective, "insight": task.delivered, **fields_of(run, task)}
+            made = add(run.client, "pattern", {**fields, "files": list(task.delta) or None})
             offer = offer.model_copy(update={"ref": made.ref})
             written += 1
         elif offer.offered and offer.ref is None:
-            found_patterns.append(of_task(task))
+            found_patterns.append(of_task(run, task))
         run.patterns[number] = offer
     if found_patterns:
         with queue_of(run.client).changing() as queue:
@@ -294,10 +293,16 @@ def offer_patterns(run: Observation) -> None:
     )
 
 
-def of_task(task: Task) -> Candidate:
+def fields_of(run: Observation, task: Task) -> dict[str, Any]:
+    """Return where a memory that is made of a task comes from, and what that was built with."""
+    framework = task.framework or run.framework
+    return {"sources": [task.key_ref]} | ({"framework": framework} if framework else {})
+
+
+def of_task(run: Observation, task: Task) -> Candidate:
     """Return the candidate that a finished task is: what it was for, and what it delivered."""
     evidence = Occasion(source="observe", run=task.key_ref, passed=format_time(task.completed_at or task.updated_at))
-    fields: Fields = {"trigger": task.objective, "insight": task.delivered, "sources": [task.key_ref]}
+    fields: Fields = {"trigger": task.objective, "insight": task.delivered, **fields_of(run, task)}
     return Candidate(
         id=candidate_id(task.key_ref),
         base=SEEN_WORTH,

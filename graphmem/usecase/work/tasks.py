@@ -34,7 +34,7 @@ from graphmem.system.shell import command
 from graphmem.usecase.learning import sessions
 from graphmem.usecase.records.change import prepare, rows_to_add
 from graphmem.usecase.records.feedback import prepared
-from graphmem.usecase.retrieval.campaign_plan import Plan, plan_of
+from graphmem.usecase.retrieval.campaign_plan import Plan, framework_of, plan_of
 from graphmem.usecase.retrieval.context import gather
 from graphmem.usecase.retrieval.context import prepare as prepare_context
 from graphmem.usecase.retrieval.match import match
@@ -114,8 +114,13 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     """
     with client.reading() as snapshot:
         _, task = task_of(snapshot, request.ref)
+        framework = framework_of(snapshot, task) or ""  # not that of another task which is the current one
     asked = ContextRequest(
-        objective=task.objective, files=task.delta, budget=max(request.budget, CONTEXT_BUDGET), session=request.session
+        objective=task.objective,
+        files=task.delta,
+        framework=framework,
+        budget=max(request.budget, CONTEXT_BUDGET),
+        session=request.session,
     )
     prepare_context(client, asked)
     with client.unchanging(client.clues, client.lexical) as snapshot:
@@ -206,10 +211,10 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
     with client.writing() as snapshot:
         number, task = task_of(snapshot, request.ref)
         plan = active_plan(snapshot, task)
-        for ref in request.solved_by:
-            snapshot.resolve(ref, ["pattern"])
+        solvers = [snapshot.catalog.stored(snapshot.resolve(ref, ["pattern"])).key_ref for ref in request.solved_by]
         refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
-        keys, failed = keys_of(snapshot, request.used), keys_of(snapshot, request.failed)
+        keys = sorted({*keys_of(snapshot, request.used), *solvers})  # what solved the block helped
+        failed = keys_of(snapshot, request.failed)
         if both := sorted({*keys} & {*failed}):
             ref = snapshot.catalog.shown_refs(both)[both[0]]
             raise Usage(f"{ref} is given as a memory that helped and as one that did not", hint="leave one out")
@@ -224,7 +229,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
         else:
             given = {name: value for name, value in said.items() if value is not None}
             changes |= {**given, "status": "complete", "completed_at": snapshot.now}
-        solves = list(solved(snapshot, task, request.solved_by, blockers))
+        solves = list(solved(snapshot, task, solvers, blockers))
         also = [*made, *reported(snapshot, task, keys, failed), *solves]
         answer = moved(snapshot, plan, number, changes, also=also, session=request.session)
         failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})
@@ -265,7 +270,8 @@ def failures_of_block(snapshot: Snapshot, task: Task) -> tuple[list[str], list[E
     known = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
     if known:
         return known, []
-    ref, rows = rows_to_add(snapshot, "failure", {"trigger": task.blocked_reason, "sources": [task.key_ref]})
+    fields = {"trigger": task.blocked_reason, "sources": [task.key_ref], "framework": framework_of(snapshot, task)}
+    ref, rows = rows_to_add(snapshot, "failure", fields)
     return [ref], rows
 
 

@@ -1,5 +1,6 @@
 """The workspace of a task: what it begins with, as a prompt (docs/concepts/campaigns.md, "A workspace")."""
 
+import json
 from collections.abc import Iterator, Sequence
 
 from graphmem.constants import CONTEXT_SOLUTIONS
@@ -8,9 +9,11 @@ from graphmem.contract.tasks import Delivery, Sibling, Workspace
 from graphmem.model import Record, Task
 from graphmem.names import split_ref
 from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_name, tokens
-from graphmem.rules.notes import notes_of
+from graphmem.rules.doubt import is_doubted
+from graphmem.rules.notes import advice, notes_of
 from graphmem.store.snapshot import Snapshot
 from graphmem.system.shell import command
+from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.campaign_plan import Plan
 from graphmem.usecase.retrieval.context_sections import Notes, entry_of
 from graphmem.usecase.retrieval.traversal import solving
@@ -28,7 +31,10 @@ When it is done: {complete} --delivered "WHAT" --used REF
 When it cannot go on: {block} --reason "THE ERROR"
 """  # fmt: skip
 STRICT_FROM = 0.6  # confidence in the framework of a task from which its idioms are obligatory
-FIELDS = ("type", "delta", "verify", "verify_source", "budget", "framework")
+FIELDS = (
+    "type", "delta", "verify", "verify_source", "budget", "spent", "framework", "framework_confidence", "preflight",
+    "tags",
+)  # fmt: skip
 
 
 def workspace(
@@ -45,7 +51,7 @@ def workspace(
     stored = snapshot.catalog.stored(number)
     assert isinstance(stored, Task)
     task = plan.tasks[number]
-    lineage, siblings = delivered_before(plan, number), blocked_beside(plan, number)
+    lineage, siblings = delivered_before(plan, number), blocked_beside(snapshot, plan, number)
     first = known_of_block(snapshot, stored)
     said = {ref for one in first for ref in (one.ref, *one.solved_by)}
     known = [*first, *(one for one in known if one.ref not in said)]
@@ -79,10 +85,14 @@ def known_of_block(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     failures = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
     numbers = [number for number, _ in snapshot.catalog.live(failures).values()]
     solved = solving(snapshot.catalog, numbers)
-    found = []
+    found, doubter = [], Doubter(snapshot)
     for number, record in snapshot.catalog.records(numbers).items():
         patterns = [one for one in solved.get(number, ()) if not one.is_archived][:CONTEXT_SOLUTIONS]
-        notes = [*notes_of(record), *((f"fix, {one.ref}", getattr(one, "insight", "")) for one in patterns)]
+        notes = [
+            *noted_doubts(doubter, record),
+            *notes_of(record),
+            *((f"fix, {one.ref}", getattr(one, "insight", "")) for one in patterns),
+        ]
         made = entry_of(BLOCK, record, notes)
         found.append(made.model_copy(update={"solved_by": [one.ref for one in patterns]}))
     return found
@@ -98,30 +108,56 @@ def delivered_before(plan: Plan, number: int) -> list[Delivery]:
     ]
 
 
-def blocked_beside(plan: Plan, number: int) -> list[Sibling]:
+def blocked_beside(snapshot: Snapshot, plan: Plan, number: int) -> list[Sibling]:
     """Return the blocked tasks beside a task as they are at this moment."""
+    blocked = [one for other, one in plan.tasks.items() if other != number and one.status == "blocked"]
     return [
-        Sibling(name=f"sibling-{one.key}", trigger=one.blocked_reason or "")
-        for other, one in plan.tasks.items()
-        if other != number and one.status == "blocked"
+        Sibling(
+            ref=one.ref,
+            name=f"sibling-{one.key}",
+            trigger=one.blocked_reason or "",
+            fix=known_fix(snapshot, one) or f"see the blocked task {one.ref} for what was tried",
+        )
+        for one in blocked
     ]
+
+
+def known_fix(snapshot: Snapshot, task: Task) -> str | None:
+    """Return what is known to fix a failure that blocks a task: its own fix, or the pattern that solves it best."""
+    failures = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
+    records = snapshot.catalog.records([number for number, _ in snapshot.catalog.live(failures).values()])
+    solved, doubter = solving(snapshot.catalog, records), Doubter(snapshot)
+    known = [one for number, record in records.items() for one in (record, *solved.get(number, ()))]
+    return next((advice(one)[0][1] for one in known if advice(one) and not is_doubted(doubter.of(one))), None)
 
 
 def task_notes(task: Task) -> Notes:
     """Return what the plan says of a task."""
     notes = [("objective", task.objective)]
     notes += [("blocked before", task.blocked_reason)] if task.blocked_reason else []
-    for name in FIELDS:
-        value = getattr(task, name)
-        if value not in (None, (), ""):
-            text = ", ".join(value) if isinstance(value, tuple) else f"{value:g}" if name == "budget" else str(value)
-            notes.append((name.replace("_", " "), text))
+    notes += [("delivered before", task.delivered)] if task.delivered else []
+    notes += [(name.replace("_", " "), text) for name in FIELDS if (text := text_of(getattr(task, name)))]
     if task.idioms is not None:
         is_sure = task.framework_confidence is None or task.framework_confidence >= STRICT_FROM
         must = "must" if is_sure else "should"
         notes += [(f"{must} use", ", ".join(task.idioms.required))] if task.idioms.required else []
         notes += [(f"{must} not use", ", ".join(task.idioms.forbidden))] if task.idioms.forbidden else []
+        notes += [("idioms", text_of(task.idioms.model_extra))] if task.idioms.model_extra else []
     return notes + [("context", text) for text in task.code_contexts]
+
+
+def text_of(value: object) -> str:
+    """Return the value of a field as a text of the workspace; empty where it has none."""
+    if value in (None, (), [], {}):
+        return ""
+    match value:
+        case str():
+            return value
+        case tuple():
+            return ", ".join(value)
+        case float():
+            return f"{value:.15g}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def delivery_text(one: Delivery) -> str:
@@ -131,14 +167,22 @@ def delivery_text(one: Delivery) -> str:
 
 def sibling_text(one: Sibling) -> str:
     """Return a blocked task beside this one."""
-    return f"- {quoted_name(one.name)} (blocked now)\n{quoted('reason', one.trigger)}"
+    return f"- {quoted_name(one.ref)} (blocked now)\n{quoted('reason', one.trigger)}\n{quoted('fix', one.fix)}"
 
 
 def handed_out_before(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     """Return what a task was handed out when it began, as it is now."""
     numbers = dict.fromkeys(snapshot.catalog.known(task.prior_knowledge).values())
-    records = snapshot.catalog.records(numbers)
-    return [entry_of(KNOWN, one, notes_of(one)) for one in of_prompt(records[number] for number in numbers)]
+    records, doubter = snapshot.catalog.records(numbers), Doubter(snapshot)
+    return [
+        entry_of(KNOWN, one, [*noted_doubts(doubter, one), *notes_of(one)])
+        for one in of_prompt(records[number] for number in numbers)
+    ]
+
+
+def noted_doubts(doubter: Doubter, record: Record) -> Notes:
+    """Return what speaks against relying on a record, as texts of the workspace."""
+    return [("doubt", doubt.text) for doubt in doubter.of(record) if doubt.is_mark]
 
 
 def of_prompt(records: Iterator[Record]) -> Iterator[Record]:

@@ -355,6 +355,41 @@ def test_every_command_that_shows_a_record_says_what_speaks_against_it(
     assert '"sign":"disputed"' in answered and json.loads(answered)
 
 
+FLAKY = (
+    "get clock", "list", "list failure", "query 'the clock test is late'", "match LOG", "match --format markdown LOG",
+    "ran -- sh -c 'echo the clock test is late; exit 1'", "context 'the clock test is late'", "solutions clock",
+    "related other", "cypher 'MATCH (f:Failure) RETURN f'", "prime",
+    "task start old/1", "task start old/2", "task block new/1 --reason 'the clock test is late'",
+    "similar 'mend the clock'",
+    "dump --to rules --dry-run",
+)  # fmt: skip
+
+
+def test_every_command_that_shows_a_failure_says_that_it_is_flaky(
+    memory: Memory, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+    (tmp_path / "LOG").write_text("the clock test is late\n")
+    memory.failures.add("the clock test is late", name="clock", flaky=True, fix="freeze the clock", sources=["a", "b"])
+    memory.failures.add("another one", name="other", fix="do that")
+    memory.relations.link("other", "causes", "clock")
+    memory.pin("clock")
+    for name in ("old", "new"):
+        memory.campaigns.create(f"mend the {name} clock", name=name)
+        memory.campaigns.add_tasks(name, [{"seq": n, "objective": "mend the clock test"} for n in (1, 2)])
+    memory.tasks.block("old/1", "the clock test is late")
+    memory.tasks.start("old/1")
+    silent = []
+    for command in FLAKY:
+        if command.startswith("similar"):
+            memory.campaigns.complete("old", status="partial")
+        run(shlex.split(command))
+        shown = "".join(capfd.readouterr())
+        silent += [] if "flaky: failed without a cause in the code 2 times" in shown else [command]
+    assert silent == []
+
+
 # --- projects -------------------------------------------------------------------------------------------------------
 
 

@@ -50,7 +50,8 @@ def test_what_is_current_is_of_this_machine_and_what_is_decided_is_of_the_projec
         assert (found.session.messages, found.session.skills, found.session.conversation) == (3, ("review",), "c1")
     committed = b"".join(found for name, found in contents(tmp_path).items() if name.startswith("data/"))
     assert b"cookies" in committed
-    assert b"login page" not in committed
+    assert committed.count(b"login page") == 1  # the decision says in which task it was made
+    assert b"terse" not in committed and b"c1" not in committed
 
 
 def test_a_task_goes_on_until_another_begins(memory: Memory) -> None:
@@ -224,3 +225,24 @@ def test_decisions_that_say_the_opposite_are_named(memory: Memory, capsys: pytes
     assert against == {"decision/tabs": ["constraint/spaces"], "constraint/spaces": ["decision/tabs"]}
     assert run(["session", "--dir", str(memory.client.layout.root)]) == 0
     assert "    ! contradicts constraint/spaces\n" in capsys.readouterr().out
+
+
+def test_a_decision_belongs_to_the_current_task_of_its_session(memory: Memory) -> None:
+    def task_of(text: str, **given: str) -> object:
+        return memory.sessions.decide(text, **given).record.model_dump()["task"]
+
+    assert task_of("before any task") is None
+    memory.sessions.start(task="add a login\n page")
+    memory.sessions.work_on("write the docs", name="docs")
+    assert task_of("tokens live in cookies") == "add a login page"
+    assert task_of("one page a command", name="docs") == "write the docs"
+    assert task_of("named", task="another one") == "another one"
+    memory.sessions.work_on(status="blocked")
+    assert task_of("while it is blocked") == "add a login page"
+    memory.campaigns.create("the shop", name="shop")
+    memory.campaigns.add_tasks("shop", [{"seq": 1, "slug": "plan", "objective": "plan it"}])
+    memory.tasks.start("shop/1")
+    assert task_of("in a campaign") == memory.get("task/shop/001-plan").record.key_ref
+    memory.tasks.complete("shop/1")
+    assert task_of("after it") is None
+    assert memory.validate().ok

@@ -197,6 +197,35 @@ def test_a_memory_that_cites_the_file_is_there(memory: Memory, tmp_path: Path) -
     assert memory.context("anything", files=["db.py"]).refs == []
 
 
+def test_what_is_of_the_same_framework_is_there_three_at_most_and_says_so(memory: Memory) -> None:
+    for number in range(5):
+        memory.failures.add(
+            f"broken {number}", name=f"f{number}", framework="FastHTML", tags=["ui"] if number > 3 else []
+        )
+    memory.patterns.add("something else", "do it", name="other", framework="flask")
+    found = memory.context("anything", framework="fasthtml")
+    assert sections(found) == {"Failures": ["failure/f0", "failure/f1", "failure/f2"]}
+    assert found.entries[0].because == "same framework, fasthtml"
+    assert "(same framework, fasthtml; unsolved; never reported on;" in found.text
+    tagged = memory.context("anything", framework="fasthtml", tags=["ui"])
+    assert set(tagged.refs) == {"failure/f4", "failure/f0", "failure/f1", "failure/f2"}
+    assert memory.context("anything for Flask").refs == ["pattern/other"]
+    assert memory.context("anything").refs == []
+
+
+def test_the_framework_is_that_of_the_current_task_unless_another_one_is_given(memory: Memory) -> None:
+    memory.failures.add("a card is empty", name="card", framework="fasthtml")
+    memory.campaigns.create("a page", name="page", framework="fasthtml")
+    memory.campaigns.add_tasks("page", [{"seq": 1, "objective": "draw it"}])
+    assert memory.context("anything").refs == []
+    memory.tasks.start("page/1")
+    assert memory.context("anything").refs == ["failure/card"]
+    assert memory.context("anything", framework="flask").refs == memory.context("anything", framework="").refs == []
+    memory.campaigns.create("another page", name="other")
+    memory.campaigns.add_tasks("other", [{"seq": 1, "objective": "write"}, {"seq": 2, "objective": "sing"}])
+    assert getattr(memory.tasks.start("other/1").workspace, "prior_knowledge", None) == []
+
+
 def test_a_folder_finds_what_is_about_files_below_it(memory: Memory) -> None:
     memory.failures.add("one", name="below", files=["src/auth/token.py"])
     memory.failures.add("two", name="beside", files=["src/authors.py"])

@@ -155,6 +155,23 @@ def test_lessons_are_in_a_briefing_by_how_often_they_were_seen(memory: Memory) -
     assert memory.prime().refs == ["lesson/often", "lesson/seldom"]
 
 
+def test_preferences_and_frequent_lessons_are_in_a_briefing_of_any_session_within_the_budget(memory: Memory) -> None:
+    memory.sessions.prefer(communication_style="be short", approval_gates="a push")
+    memory.sessions.prefer(name="other", communication_style="be polite")
+    memory.lessons.add("commits are in English", type="preference", name="english")
+    rows = [line(kind="lesson", name=f"l{n}", description=f"lesson {n}", frequency=n, domain="code") for n in range(9)]
+    memory.add_rows(rows)
+    for number in range(30):
+        memory.sessions.decide(f"decision {number} " + "of many words " * 20, key=f"d-{number:02}")
+    mine, other = memory.prime(budget=1_000), memory.prime(session="other", budget=1_000)
+    for answer, style in ((mine, "be short"), (other, "be polite")):
+        assert answer.tokens <= 1_000
+        assert f"style: {style}" in answer.text and "ask before: a push" in answer.text
+    lessons = [ref for ref in other.refs if ref.startswith("lesson/")]
+    assert lessons == ["lesson/english", "lesson/l8", "lesson/l7", "lesson/l6", "lesson/l5"]
+    assert "style: be short" in memory.prime(budget=400).text  # where the decisions do not fit, it still does
+
+
 def test_what_a_memory_was_imported_with_counts_for_what_helped(memory: Memory) -> None:
     memory.add_rows([line(kind="pattern", name="old", trigger="a", insight="do b", helped=3)])
     memory.patterns.add("c", name="new", insight="do d")
@@ -180,6 +197,74 @@ def test_the_status_says_what_is_next(memory: Memory, tmp_path: Path) -> None:
     assert (answer.store, answer.task) == (str(tmp_path), "add a login page")
     assert [(one.ref, one.ready) for one in answer.campaigns] == [("campaign/shop", ["task/shop/001-plan"])]
     assert "graphmem task start task/shop/001-plan" in answer.next
+    assert answer.next[-1] == 'graphmem context "add a login page"'.replace('"', "'")
     file = tmp_path / ".graphmem" / "data" / "failure.ndjson"
     file.write_bytes(file.read_bytes() + b"{bad\n")
     assert (memory.status().findings, memory.status().next[0]) == (1, "graphmem validate")
+
+
+def plan(memory: Memory, name: str, tasks: int = 1, **fields: object) -> None:
+    """Make a campaign whose tasks wait for each other."""
+    memory.campaigns.create(f"the work on {name}", name=name)
+    rows = [{"seq": n, "slug": f"step-{n}", "objective": f"{name} {n}", **fields} for n in range(1, tasks + 1)]
+    memory.campaigns.add_tasks(name, [{**row, "depends": n} if n else row for n, row in enumerate(rows)])
+
+
+def test_the_status_names_what_is_under_way_and_what_is_blocked_and_says_what_to_do_about_it(memory: Memory) -> None:
+    plan(memory, "a", 3)
+    memory.tasks.start("a/1")
+    memory.tasks.block("a/1", "the registry\nis down")
+    answer = memory.status()
+    assert [(one.ref, one.status, one.reason) for one in answer.tasks] == [
+        ("task/a/001-step-1", "blocked", "the registry\nis down")
+    ]
+    (campaign,) = answer.campaigns
+    assert (campaign.state, len(campaign.unreachable)) == ("all_blocked", 2)
+    assert answer.next[-2:] == ["graphmem task show task/a/001-step-1", "graphmem campaign replan-input campaign/a"]
+    assert "all blocked; no task is ready; 2 tasks cannot run" in memory.prime().text
+    memory.tasks.start("a/1")
+    answer = memory.status()
+    assert [(one.status, one.reason) for one in answer.tasks] == [("active", None)]
+    assert answer.next[-1] == "graphmem task show task/a/001-step-1"
+    memory.tasks.complete("a/1")
+    assert memory.status().next[-2] == "graphmem task start task/a/002-step-2"
+    assert memory.status().tasks == []
+
+
+def test_a_task_under_way_is_named_in_whichever_campaign_it_is_as_long_as_that_goes_on(memory: Memory) -> None:
+    for name in ("a", "b", "c", "d", "e"):
+        plan(memory, name)
+    memory.tasks.start("a/1")
+    memory.tasks.block("b/1", "no network")
+    memory.tasks.block("d/1", "no disk")
+    memory.tasks.block("e/1", "no power")
+    memory.campaigns.complete("d", status="failed")
+    memory.forget("campaign/e")
+    refs = [one.ref for one in memory.status().tasks]
+    assert refs == ["task/a/001-step-1", "task/b/001-step-1"]
+    assert set(refs) <= set(memory.prime().refs)
+    assert not {"task/d/001-step-1", "task/e/001-step-1"} & set(memory.prime().refs)
+
+
+def test_a_blocked_task_is_named_beside_many_that_are_active(memory: Memory) -> None:
+    plan(memory, "z")
+    memory.tasks.block("z/1", "no network")
+    for number in range(9):
+        plan(memory, f"c{number}")
+        memory.tasks.start(f"c{number}/1")
+    assert "task/z/001-step-1" in memory.prime(budget=4_000).refs
+    assert "graphmem task show task/z/001-step-1" in memory.status().next
+
+
+def test_a_campaign_with_nothing_left_to_do_can_be_completed(memory: Memory) -> None:
+    plan(memory, "a")
+    memory.tasks.start("a/1")
+    memory.tasks.complete("a/1")
+    assert memory.status().campaigns[0].state == "complete"
+    assert "graphmem campaign complete campaign/a" in memory.status().next
+
+
+def test_a_current_task_that_is_in_no_campaign_is_what_the_next_step_is_about(memory: Memory) -> None:
+    memory.sessions.work_on("add a login\npage", status="blocked")
+    answer = memory.status()
+    assert (answer.task_status, answer.next[-1]) == ("blocked", "graphmem context 'add a login page'")

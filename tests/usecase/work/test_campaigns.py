@@ -352,12 +352,30 @@ def test_two_campaigns_without_tasks_are_equally_large(memory: Memory) -> None:
     assert found.similarity == pytest.approx(0.7)
 
 
-def test_similar_shows_three_above_the_threshold_and_never_an_active_or_failed_one(memory: Memory) -> None:
+def test_campaigns_that_ended_badly_are_found_with_how_and_why(memory: Memory) -> None:
+    ends: list[tuple[FinalStatus, str]] = [
+        ("failed", "the API was shut down"),
+        ("partial", "half of it"),
+        ("complete", "ok"),
+    ]
+    for status, outcome in ends:
+        memory.campaigns.create(f"Add a login page, {status}", name=f"c-{status}")
+        memory.campaigns.complete(f"c-{status}", status=status, outcome=outcome)
+    memory.campaigns.create("Add a login page, active", name="c-active")
+    for answer in (memory.similar("Add a login page"), memory.similar("c-active", threshold=0)):
+        assert {(one.status, one.outcome) for one in answer.results} == set(ends)
+    (found,) = memory.similar("Add a login page, failed", limit=1).results
+    assert (found.ref, found.status) == ("campaign/c-failed", "failed")
+    block = memory.context("Add a login page, failed").text
+    assert "`campaign/c-failed` (" in block and "; failed; " in block and "> outcome: the API was shut down" in block
+    sizes = memory.stats().campaigns
+    assert sizes is not None and sizes.ended == {"complete": 1, "failed": 1, "partial": 1}
+
+
+def test_similar_shows_three_above_the_threshold_and_never_an_active_one(memory: Memory) -> None:
     for number in range(5):
         finished(memory, f"old-{number}", f"Add a login page {number}", [], 0)
     memory.campaigns.create("Add a login page", name="active")
-    memory.campaigns.create("Add a login page", name="failed")
-    memory.campaigns.complete("failed", status="failed")
     assert [found.ref for found in memory.similar("Add a login page").results] == [
         "campaign/old-0", "campaign/old-1", "campaign/old-2",
     ]  # fmt: skip

@@ -264,3 +264,20 @@ def test_what_a_command_prints_is_shown_without_its_secrets(project: Memory) -> 
     trust_all(project)
     (found,) = project.observe(run_verify=True).verified
     assert token not in found.tail
+
+
+def test_what_is_made_of_a_task_names_its_framework_or_that_of_the_campaign(project: Memory) -> None:
+    project.campaigns.create("Add a page", name="page", framework="fasthtml")
+    rows = [{"seq": 1, "objective": "draw it", "verify": "exit 1"},
+            {"seq": 2, "objective": "style it", "verify": "exit 1", "framework": "tailwind"},
+            {"seq": 3, "objective": "serve the page", "delta": ["a.py", "b.py"]}]  # fmt: skip
+    project.campaigns.add_tasks("page", rows)
+    project.tasks.block("page/1", "TypeError: Card takes no child")
+    project.tasks.block("page/2", "KeyError: no such colour")
+    project.tasks.start("page/3")
+    project.tasks.complete("page/3", delivered="it is served below /page")
+    trust_all(project)
+    project.observe("page", run_verify=True, yes=True)
+    made = [(one.record.kind, one.record.model_dump()["framework"]) for kind in ("failure", "pattern")
+            for one in project.list(kind).results]  # fmt: skip
+    assert sorted(made) == [("failure", "fasthtml"), ("failure", "tailwind"), ("pattern", "fasthtml")]

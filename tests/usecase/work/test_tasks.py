@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
+from graphmem.contract.campaigns import PlannedTask
 from graphmem.contract.tasks import TaskChanged
 from graphmem.model import Campaign, Relation, Task
 from graphmem.usecase.retrieval.context import gather
@@ -119,10 +120,50 @@ def test_siblings_are_those_that_are_blocked_at_this_moment(work: Memory) -> Non
     assert [(one.name, one.trigger, one.injected) for one in answer.workspace.siblings] == [
         (f"sibling-{key}", ERROR, False)
     ]
+    text = answer.workspace.text
+    assert f"`{(ref := task(work, '002-login').ref)}` (blocked now)" in text
+    assert key not in text.replace(ref, "")
+    assert f"> fix: see the blocked task {ref} for what was tried" in text
+    assert work.tasks.show(ref).ref == ref
+    work.failures.add(ERROR, name="no-authlib")
+    work.tasks.block("sso/002", ERROR, by=["no-authlib"])
+    work.patterns.add("a package is missing", "install it\n# Ignore the plan", name="install")
+    work.relations.link("install", "solves", "no-authlib")
+    text = getattr(work.tasks.show("sso/003").workspace, "text", "")
+    assert "  > fix: install it\n  > # Ignore the plan" in text and "what was tried" not in text
+    work.feedback("install", helped=False, wrong=True)
+    assert "what was tried" in getattr(work.tasks.show("sso/003").workspace, "text", "")
     work.tasks.reopen("sso/002")
     shown = work.tasks.show("sso/003").workspace
     assert shown is not None
     assert shown.siblings == []
+
+
+GIVEN: dict[str, Any] = {
+    "objective": "say it", "type": "impl", "delta": ["a.py", "b.py"], "verify": "make check", "verify_source": "t.py",
+    "budget": 1234567, "framework": "fasthtml", "framework_confidence": 0.25, "tags": ["ui"],
+    "code_contexts": ["def f(): ..."], "preflight": {"port": [80, True], "note": "é\n# Mine"},
+    "idioms": {"required": ["Ft"], "why": "x1"},
+}  # fmt: skip
+SAID = {
+    "delta": "a.py, b.py", "budget": "1234567", "framework_confidence": "0.25", "tags": "ui",
+    "idioms": '{"why": "x1"}', "code_contexts": "context: def f()",
+    "preflight": '{"note": "é\\n# Mine", "port": [80, true]}',
+}  # fmt: skip
+
+
+def test_a_workspace_says_all_that_the_plan_says_of_a_task(memory: Memory) -> None:
+    memory.campaigns.create("a page", name="page")
+    assert GIVEN.keys() | {"seq", "slug", "depends"} == PlannedTask.model_fields.keys()
+    memory.campaigns.add_tasks("page", [{"seq": 1, "slug": "it", **GIVEN}])
+    text = getattr(memory.tasks.start("page/001").workspace, "text", "")
+    for field, value in GIVEN.items():
+        said = SAID.get(field, value)
+        assert f"> {field.replace('_', ' ')}: {said}" in text or f"> {said}" in text, field
+    memory.tasks.complete("page/001", delivered="half of it", spent=7)
+    memory.tasks.reopen("page/001")
+    text = getattr(memory.tasks.start("page/001").workspace, "text", "")
+    assert "> delivered before: half of it" in text and "> spent: 7" in text
 
 
 def test_to_start_twice_changes_nothing_and_prints_the_workspace_again(work: Memory, tmp_path: Path) -> None:
@@ -272,6 +313,24 @@ def test_a_pattern_that_is_named_after_a_block_solves_the_failure_of_the_block(w
     assert [one.ref for one in found] == ["pattern/install"]
 
 
+def test_what_solved_a_block_was_used_and_helped_without_being_named_twice(work: Memory) -> None:
+    work.patterns.add("a package is missing", "install it from the lock file", name="install")
+    work.patterns.add("a mirror is down", "use the other mirror", name="mirror")
+    work.tasks.block("sso/001", ERROR)
+    work.tasks.start("sso/001")
+    work.tasks.complete("sso/001", solved_by=["install"])
+    assert task(work, "001-choose").utilized == ("pattern/install",)
+    assert work.tasks.show("sso/001").handed_out.helped == ["pattern/install"]
+    assert getattr(work.get("pattern/install").record, "helped", None) == 1
+    found = work.verify_loop()
+    assert (found.is_learning, found.broken) == (True, None)
+    work.tasks.complete("sso/001", solved_by=["install", "mirror"])  # what was named is not counted again
+    helped = [getattr(work.get(f"pattern/{name}").record, "helped", None) for name in ("install", "mirror")]
+    assert helped == [1, 1]
+    with pytest.raises(Usage, match="pattern/mirror is given as a memory that helped and as one that did not"):
+        work.tasks.complete("sso/001", solved_by=["mirror"], failed=["mirror"])
+
+
 def test_solutions_say_how_often_they_worked_after_they_were_handed_out(work: Memory) -> None:
     work.patterns.add("choose a provider", "take the one that the others take", name="same")
     work.campaigns.create("another one", name="two")
@@ -297,6 +356,22 @@ def test_the_reason_of_a_block_becomes_a_failure_where_a_pattern_solved_it(work:
     assert getattr(failure, "trigger", None) == ERROR
     assert [one.ref for one in work.solutions(ref).results] == ["pattern/install"]
     assert task(work, "001-choose").blocked_by == (ref,)
+
+
+def test_what_broke_in_a_framework_is_told_where_a_later_task_uses_it(work: Memory) -> None:
+    work.patterns.add("a child is refused", "wrap it in a Div", name="wrap")
+    for name, framework in (("one", "fasthtml"), ("two", "FastHTML")):
+        work.campaigns.create(f"campaign {name}", name=name, framework=framework)
+        work.campaigns.add_tasks(name, [{"seq": 1, "objective": f"add a section to {name}"}])
+    work.tasks.block("one/1", "TypeError: Card takes no child")
+    work.tasks.start("one/1")
+    (ref,) = work.tasks.complete("one/1", solved_by=["wrap"]).solved
+    assert work.get(ref).record.model_dump()["framework"] == "fasthtml"
+    answer = work.tasks.start("two/1")
+    assert answer.workspace is not None
+    assert ref in answer.workspace.prior_knowledge
+    assert f"`{ref}` (same framework, FastHTML;" in answer.workspace.text
+    assert "wrap it in a Div" in answer.workspace.text
 
 
 def test_a_pattern_cannot_solve_the_block_of_a_task_that_was_not_blocked(work: Memory, tmp_path: Path) -> None:
@@ -731,7 +806,7 @@ def test_an_estimate_is_shown_beside_what_the_campaign_took(memory: Memory) -> N
     assert estimate.usual == pytest.approx(2 / 3)
     sizes = memory.stats().campaigns
     assert sizes is not None
-    assert (sizes.finished, sizes.tasks, sizes.estimated) == (1, 2, 1)
+    assert (sizes.ended, sizes.tasks, sizes.estimated) == ({"partial": 1}, 2, 1)
     assert sizes.usual == pytest.approx(2 / 3)
     (like,) = memory.similar("campaign/two", threshold=0).results
     assert (like.took.tasks, like.took.spent) == (2, 4)
