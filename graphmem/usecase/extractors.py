@@ -228,13 +228,14 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
         raise Unavailable(f"{label} cannot be started in {str(folder)!r}: {error.strerror}") from None
     said = [one_line(line) for line in said_by(client, label, end)]
     refuse_failure(label, extractor, end, said)
-    lines = end.output.split(b"\n")
+    lines, vocabulary = end.output.split(b"\n"), client.catalog.vocabulary
     if len(lines) > EXTRACT_LINES:
         raise Refused(f"{label} printed {len(lines):,} lines; at most {EXTRACT_LINES:,} are read")
     rows = []
     for place, line in enumerate(lines, 1):
         try:
-            rows.append(redacted(client, label, row_of(line, source, extractor.writes)) if line.strip() else b"")
+            row = row_of(line, source, extractor.writes, vocabulary) if line.strip() else b""
+            rows.append(redacted(client, label, row))
         except BadLine as bad:
             raise refused_line(finding(bad, label, place), said) from None
     with client.deciding(is_real=not is_dry) as snapshot:

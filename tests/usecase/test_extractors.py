@@ -119,6 +119,15 @@ def test_rows_of_others_stay_as_they_are(project: Memory) -> None:
     assert getattr(project.get("target/app").record, "value", None) == "by hand"
 
 
+def test_an_extractor_goes_on_to_print_the_names_that_its_types_had(project: Memory) -> None:
+    rows = entity("app"), entity("lib"), edge("app", "target/lib")
+    extract(project, *rows)
+    project.types.rename("target", "unit", yes=True)
+    project.types.rename("needs", "requires", yes=True)
+    (done,) = project.extractors.run(["make"]).extractions
+    assert (done.unchanged, done.created, done.removed) == (3, 0, 0)
+
+
 def test_a_row_that_has_another_source_too_is_not_its_own(project: Memory) -> None:
     extract(project, entity("app", "printed"))
     row = {**entity("app"), "sources": ["a person"]}

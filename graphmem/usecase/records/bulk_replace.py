@@ -14,13 +14,14 @@ from graphmem.contract.extractors import Extraction
 from graphmem.model import Entity, Relation
 from graphmem.model.entry import Entry
 from graphmem.model.record import Row
+from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import row_id, row_title
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system.collector import collector_paused
 from graphmem.usecase.records.bulk_add import read_lines, settle_edge
 from graphmem.usecase.records.bulk_new import Project
-from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded
+from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, under_current_names
 from graphmem.usecase.writing.validation import changed, known_type
 
 # The fields of a printed line: those that it must have, and those that it may have.
@@ -44,7 +45,7 @@ class Replacement:
     unchanged: int = 0
 
 
-def row_of(line: bytes, source: str, writes: Collection[str]) -> bytes:
+def row_of(line: bytes, source: str, writes: Collection[str], vocabulary: Vocabulary) -> bytes:
     """
     Return the row that a printed line says, as a line of the ledger with its source.
 
@@ -63,6 +64,7 @@ def row_of(line: bytes, source: str, writes: Collection[str]) -> bytes:
     if unknown := sorted(row.keys() - {"kind", *required, *optional}):
         fields = ", ".join((*required, *optional))
         raise BadLine(f"an {kind} has no field {unknown[0]!r}", f"of {fields}", code="bad_row")
+    row = under_current_names(row, vocabulary)
     if row["type"] not in writes:
         raise BadLine(f"type {row['type']!r} is not among those that it writes", ", ".join(writes), code="refused")
     return encode({**row, "kind": KINDS[kind], "sources": [source]})
