@@ -195,12 +195,17 @@ class Vocabulary(BaseModel):
         return Vocabulary(entities=entities, project_relations=relations)
 
     def narrowed(self, visible: Collection[str]) -> "Vocabulary":
-        """Return the types that a caller may know who sees some kinds and entity types only."""
+        """
+        Return the types that a caller may know who sees some kinds and entity types only.
+
+        A relation type is known by one end that may be seen: of the other end its edges show the type.
+        """
+        every = self.record_types
         entities = {name: made for name, made in self.entities.items() if name in visible}
         relations = {
             name: made
             for name, made in self.project_relations.items()
-            if any(made.allows(source, target) for source in visible for target in visible)
+            if any(made.allows(*ends) for one in visible for other in every for ends in ((one, other), (other, one)))
         }
         return Vocabulary(entities=entities, project_relations=relations, drifted=self.drifted)
 

@@ -37,6 +37,7 @@ from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_
 from graphmem.logs.in_use import using
 from graphmem.model.field import format_time, parse_time
 from graphmem.model.vocabulary import KINDS
+from graphmem.names import split_ref
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.settings.folders import project_folder, user_store
 from graphmem.store import in_git, purging
@@ -380,6 +381,34 @@ class Client:
             if self.rights.sees is not None and record_type in KINDS and record_type not in self.rights.sees:
                 hint = f"it may read: {', '.join(sorted(self.rights.sees)) or 'nothing'}"
                 raise Refused(f"this caller may not read {record_type!r}", hint=hint)
+
+    @property
+    def everything(self) -> Catalog:
+        """The catalog with the records that the caller may not see too: to decide by, and not to show."""
+        return (self.whole or self).catalog
+
+    def hidden_end(self, ref: str, other: str) -> str | None:
+        """
+        Return the reference by key of a record that the caller may not read, as an end of an edge that it may write.
+
+        An edge may be written if the type of either end may; an end that may not be read is named by its whole
+        reference.
+
+        Args:
+            other: the reference of the other end.
+
+        Returns:
+            None where it may be read, where the edge may not be written, or where no live record is called so.
+        """
+        record_type, name = split_ref(ref)
+        catalog, writes = self.everything, self.rights.writes
+        renamed = catalog.vocabulary.renamed
+        ends = {renamed.get(found, found) for found in (record_type, split_ref(other)[0])}
+        if not record_type or self.catalog.may_tell(record_type) or (writes is not None and writes.isdisjoint(ends)):
+            return None
+        number = catalog.lookup(record_type, name)
+        found = catalog.stored(number) if number is not None else None
+        return found.key_ref if found is not None and not found.is_archived else None
 
     def findings(self) -> list[Finding]:
         """Return what is wrong with the files that the caller may see."""

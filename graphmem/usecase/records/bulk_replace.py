@@ -158,7 +158,7 @@ def place_edges(work: Replacement, rows: Sequence[Given]) -> None:
     made: list[tuple[Given, Entry]] = []
     for given in rows:
         guarded(intake, given, lambda intake, given: made.append((given, settle_edge(intake, given))))
-    there = intake.client.catalog.files_of([fresh.id for _, fresh in made], "relation")
+    there = intake.client.everything.files_of([fresh.id for _, fresh in made], "relation")
     for given, fresh in made:
         if intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
             continue
