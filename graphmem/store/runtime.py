@@ -36,7 +36,7 @@ from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
 from graphmem.logs.in_use import using
 from graphmem.model.field import format_time, parse_time
-from graphmem.model.vocabulary import KINDS
+from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
 from graphmem.names import split_ref
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.settings.folders import project_folder, user_store
@@ -257,7 +257,8 @@ class Client:
         It is there for a caller who may see all, of the store as it is now, and unless the settings turn it off.
         """
         folder = user_store()
-        is_asked = self.runtime.asks_user and self.rights == ALL_RIGHTS and self.present is None
+        may_all = self.rights.sees is None and not (self.rights.is_writing and self.rights.writes is not None)
+        is_asked = self.runtime.asks_user and may_all and self.present is None
         if not (is_asked and self.settings.user_store and folder and (folder / FOLDER).is_dir()):
             return None
         if os.path.samefile(folder / FOLDER, self.layout.store):
@@ -386,6 +387,26 @@ class Client:
     def everything(self) -> Catalog:
         """The catalog with the records that the caller may not see too: to decide by, and not to show."""
         return (self.whole or self).catalog
+
+    @property
+    def known_types(self) -> Vocabulary:
+        """The types that the caller may read or write; of relation types, those of which an edge may be."""
+        known, (sees, writes, _) = self.everything.vocabulary, self.rights
+        return known if sees is None or writes is None else known.narrowed(sees | writes)
+
+    def rights_to(self, made: EntityType | RelationType) -> str | None:
+        """
+        Return what the caller may do with rows of a type, to be shown after its name.
+
+        Returns:
+            Nothing for a caller who may do all; None where it may do nothing.
+        """
+        sees, writes, _ = self.rights
+        if sees is None and writes is None:
+            return ""
+        reads = sees if isinstance(made, EntityType) or sees is None or writes is None else sees | writes
+        words = [word for word, types in (("read", reads), ("write", writes)) if types is None or made.is_of(types)]
+        return f" ({', '.join(words)})" if words else None
 
     def hidden_end(self, ref: str, other: str) -> str | None:
         """

@@ -126,7 +126,7 @@ def plain(value: Any) -> Any:
             value = value | {"relations": whole}
         return {key: plain(one) for key, one in value.items() if key not in left_out}
     if isinstance(value, str):
-        return re.sub(r"--asked \w+", "", value)
+        return re.sub(r"--asked \w+| \((read|write|read, write)\)", "", value)
     return [plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
@@ -158,6 +158,8 @@ def test_a_caller_gets_the_answers_of_a_store_that_has_nothing_else(
             caller = Caller(sees=sees, writes=frozenset())
             found, owned = answers(whole, caller, name), answers(part, OWNER, name)
             assert found == answers(part, caller, name), name
+            if name == "types.brief":  # which says of each type what the caller may do
+                continue
             here = [one if is_refused(one) else whole_one for one, whole_one in zip(found, owned, strict=True)]
             assert found == here, name
             if name not in OF_NOTHING_HIDDEN:
