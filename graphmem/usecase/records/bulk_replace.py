@@ -17,7 +17,7 @@ from graphmem.model.record import Row
 from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import row_id, row_title
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
-from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.store.snapshot import Snapshot, Writing, refuse_unwritable
 from graphmem.system.collector import collector_paused
 from graphmem.usecase.records.bulk_add import read_lines, settle_edge
 from graphmem.usecase.records.bulk_new import Project
@@ -81,9 +81,11 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
     Returns:
         The addition, whose findings say why nothing was written, and what became of the rows.
     """
-    catalog = snapshot.catalog
+    catalog, writes = snapshot.client.everything, snapshot.client.rights.writes
     with collector_paused():
-        intake = BulkAdd(snapshot.client, name, snapshot.symmetric, record_types=frozenset(catalog.record_types()))
+        intake = BulkAdd(
+            snapshot.client, name, snapshot.symmetric, record_types=frozenset(snapshot.catalog.record_types())
+        )
         work = Replacement(intake, catalog.rows_of_source(source), snapshot.now)
         rows = read_lines(intake, lines, Project(snapshot.layout.root))
         entities = [given for given in rows if isinstance(given.record, Entity)]
@@ -93,6 +95,8 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
             guarded(intake, given, lambda _, given: place_entity(work, given))
         place_edges(work, [given for given in rows if given.is_edge])
         gone = work.before.keys() - work.given
+        for number in sorted(gone) if writes is not None else ():
+            refuse_unwritable(work.before[number][1], writes or ())
         refuse_gone_ends(work, gone)
         kept = catalog.referred({number for number in gone if is_record(work, number)}, gone)
         done = Extraction(
