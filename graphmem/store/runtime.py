@@ -354,8 +354,7 @@ class Client:
 
     def answered_notices(self) -> list[str]:
         """Return the notices for the answer of the call under way."""
-        ignored = [f"ignored: {text}" for text in self.settings.ignored]
-        return list(dict.fromkeys([*self.lasting, *ignored, *self.notices]))
+        return list(dict.fromkeys([*self.lasting, *self.said_of_settings, *self.notices]))
 
     def after_sync(self, sync: Sync) -> None:
         """Take the vocabulary as it is now, and report what was read."""
@@ -525,9 +524,14 @@ class Client:
         self.show_once(text)
 
     def report_ignored_settings(self) -> None:
-        """Report the settings of the project that have no effect."""
-        for text in self.settings.ignored:
-            self.show_once(f"ignored: {text}")
+        """Report the settings that have no effect."""
+        for text in self.said_of_settings:
+            self.show_once(text)
+
+    @property
+    def said_of_settings(self) -> list[str]:
+        """Which settings have no effect: of the project without trust, and wrong ones."""
+        return [f"ignored: {text}" for text in self.settings.ignored] + [one.text for one in self.settings.wrong]
 
     def show_once(self, text: str) -> bool:
         """Say to people what goes on, once for this ``Memory``; return whether it was new."""
@@ -604,6 +608,11 @@ class Client:
             return
         if self.present is not None:
             raise Refused("a past state (`--at`) cannot be written", hint="run the command without the commit or date")
+        for wrong in self.settings.wrong:
+            if wrong.decides_what_is_stored:
+                raise Refused(
+                    f"{wrong.message}, which decides what is stored", hint=f"{wrong.expected}; reading goes on"
+                )
         if self.settings.format > FORMAT:
             raise Refused(
                 f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",
