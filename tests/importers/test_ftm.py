@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graphmem import Memory
 
 CONTEXT = {
@@ -59,3 +61,15 @@ def test_a_blackboard_becomes_decisions_constraints_experiences_and_insights(mem
     assert insights["recurring_issue"].resolution == "renew"
     again = memory.imports.file(folder)
     assert (again.created, again.updated) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("context", CONTEXT), ("patterns", PATTERNS), ("experiences/2026-03-17_debug-poller", EXPERIENCE)],
+)
+def test_any_part_of_a_blackboard_alone_is_taken(memory: Memory, tmp_path: Path, name: str, content: Any) -> None:
+    folder = tmp_path / "blackboard"
+    (folder / "experiences").mkdir(parents=True)
+    (folder / f"{name}.json").write_text(json.dumps(content))
+    answer = memory.imports.file(folder)
+    assert answer.format == "ftm" and answer.created
