@@ -1673,7 +1673,7 @@ class Extractors(Operations):
             dry_run: Return what would change, and change nothing.
 
         Raises:
-            Refused: this clone does not trust the extractor.
+            Refused: this clone does not trust the extractor, or it printed what the caller may not write.
             Unavailable: it failed, or took too long; nothing of it was written.
             BadInput: it printed what cannot be written; nothing of it was written.
         """

@@ -497,9 +497,9 @@ ROWS = (
         at_home=True, not_over_http="trusts a program on this machine"),
     Operation("extractors.run", RunExtractorsRequest, Extracted, WRITE, "extractors.run",
         "Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.",
-        positional=1, previews="dry_run", at_home=True, not_over_http="starts programs on this machine",
+        positional=1, previews="dry_run", at_home=True, not_over_http="starts programs on this machine", scoped=True,
         raises={
-            "Refused": "this clone does not trust the extractor",
+            "Refused": "this clone does not trust the extractor, or it printed what the caller may not write",
             "Unavailable": "it failed, or took too long; nothing of it was written",
             "BadInput": "it printed what cannot be written; nothing of it was written",
         }),

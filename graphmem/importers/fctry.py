@@ -14,6 +14,7 @@ HOLDS = "a folder .fctry, with state.json, inbox.json or memory.md"
 ENTRY = re.compile(r"^### (\S+) \| ([a-z-]+) \| (.*)$", re.MULTILINE)
 FIELD = re.compile(r"^\*\*([A-Za-z-]+):\*\* ?(.*)$")
 STATE = {"currentCommand", "workflowStep", "specVersion", "completedSteps", "readinessSummary", "buildRun"}
+ITEM = {"id", "type", "content", "timestamp"}  # of an item of the inbox
 MOVES = ("processing", "processed", "error", "incorporated")  # of an item of the inbox
 DECISIONS = ("decision-record", "conversation-digest")
 GONE = ("superseded", "consolidated")  # statuses of an entry that no longer counts
@@ -22,9 +23,11 @@ GONE = ("superseded", "consolidated")  # statuses of an entry that no longer cou
 def is_meant(source: Source) -> bool:
     """Return whether a folder, or its ``.fctry``, holds what this module reads."""
     folder = place_of(source)
-    state, memory = folder.below("state.json"), folder.below("memory.md")
-    return not STATE.isdisjoint((state.document if state else None) or {}) or (
-        memory is not None and ENTRY.search(memory.read(IMPORT_NOTE_BYTES).decode("utf-8", "replace")) is not None
+    state, memory, inbox = (folder.below(name) for name in ("state.json", "memory.md", "inbox.json"))
+    return (
+        not STATE.isdisjoint((state.document if state else None) or {})
+        or (memory is not None and ENTRY.search(text_of(memory)) is not None)
+        or any(isinstance(one, dict) and one.keys() >= ITEM for one in (items_of(inbox) if inbox else None) or [])
     )
 
 
@@ -44,20 +47,31 @@ def read(source: Source) -> ForeignInput:
     if inbox := folder.below("inbox.json"):
         add_inbox(reading, inbox)
     if memory := folder.below("memory.md"):
-        text = memory.read(IMPORT_NOTE_BYTES).decode("utf-8", "replace")
+        text = text_of(memory)
         parts = list(ENTRY.finditer(text))
         for one, after in zip(parts, [*parts[1:], None], strict=True):
             add_entry(reading, one, text[one.end() : after.start() if after else len(text)])
     return reading
 
 
-def add_inbox(reading: ForeignInput, inbox: Source) -> None:
-    """Add the items of the inbox, as the events that added and moved them."""
+def text_of(memory: Source) -> str:
+    """Return the text of the memory."""
+    return memory.read(IMPORT_NOTE_BYTES).decode("utf-8", "replace")
+
+
+def items_of(inbox: Source) -> list[Any] | None:
+    """Return what is in the list of an inbox; None where the file holds no list."""
     try:
         items = json.loads(inbox.read())
     except (ValueError, RecursionError):
-        items = None
-    if not isinstance(items, list):
+        return None
+    return items if isinstance(items, list) else None
+
+
+def add_inbox(reading: ForeignInput, inbox: Source) -> None:
+    """Add the items of the inbox, as the events that added and moved them."""
+    items = items_of(inbox)
+    if items is None:
         reading.read["item"] += 1
         return reading.skip(inbox.name, "it is not a list of items")
     for number, one in enumerate(items, 1):

@@ -19,6 +19,7 @@ CATEGORIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "user_behavior": ("user_behavior", ("context",)),
     "recurring_issues": ("recurring_issue", ("symptoms", "root_cause", "resolution")),
 }
+EXPERIENCE = {"task_type", "description", "approach"}  # what the file of an experience has
 CHOICES = {
     "outcome": get_args(Outcome), "confidence": get_args(Confidence),
     "complexity_estimated": get_args(Complexity), "complexity_actual": get_args(Complexity),
@@ -34,7 +35,13 @@ def is_meant(source: Source) -> bool:
     context, patterns = source.below("context.json"), source.below("patterns.json")
     found = (context.document if context else None) or {}
     held = (patterns.document if patterns else None) or {}
-    return not {"recent_decisions", "active_constraints"}.isdisjoint(found) or not CATEGORIES.keys().isdisjoint(held)
+    files = safe_files.files(source.path / "experiences") if source.is_folder else []
+    experiences = (Source(path).document or {} for path in files if path.suffix == ".json" and path.stem != "index")
+    return (
+        not {"recent_decisions", "active_constraints"}.isdisjoint(found)
+        or not CATEGORIES.keys().isdisjoint(held)
+        or any(one.keys() >= EXPERIENCE for one in experiences)
+    )
 
 
 def read(source: Source) -> ForeignInput:

@@ -31,7 +31,7 @@ from graphmem.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.machine.impact import HookCounts
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
-from graphmem.names import mark, visible
+from graphmem.names import mark, one_line, visible
 from graphmem.rules.candidate import MARK
 from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import comes_and_goes, is_doubted
@@ -138,9 +138,10 @@ def counted(before: HookCounts, said: Said, text: str, briefing: str, refs: Coll
 
 
 def briefed(client: Client) -> str:
-    """Return what an agent needs to begin."""
+    """Return what an agent needs to begin, and which settings are wrong."""
     with client.reading() as snapshot:
-        return prime(snapshot, PrimeRequest()).text
+        text = prime(snapshot, PrimeRequest()).text
+    return "\n".join([text, *(f"Notice: {one_line(one.text)}" for one in client.settings.wrong)])
 
 
 def is_briefed(event: HookEvent, session: HookSession | None) -> bool:

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graphmem import Memory
+from graphmem.cli.app import run
 
 MEMORY = """# Memory
 
@@ -33,7 +36,7 @@ when it drifts.
 
 ### 2026-02-24T10:00:00Z | decision-record | shop
 """
-INBOX = [
+INBOX: list[dict[str, Any]] = [
     {"id": "inbox-1", "type": "evolve", "content": "faster", "timestamp": "2026-02-16T10:00:00Z", "status": "pending"},
     {"id": "inbox-2", "type": "feature", "content": "dark", "timestamp": "2026-02-16T11:00:00Z", "status": "processed",
      "analysis": {"summary": "s"}},
@@ -61,3 +64,31 @@ def test_entries_become_decisions_patterns_and_constraints_and_items_wait(memory
     assert items == {"inbox-1": "pending", "inbox-2": "processed"}
     again = memory.imports.file(folder)
     assert (again.created, again.updated) == ({}, {})
+
+
+@pytest.mark.parametrize("part", ["memory.md", "inbox.json"])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_any_part_alone_is_taken(memory: Memory, tmp_path: Path, part: str, is_named: bool) -> None:
+    folder = tmp_path / "project" / ".fctry"
+    folder.mkdir(parents=True)
+    (folder / part).write_text(MEMORY if part == "memory.md" else json.dumps([{"id": 4}, INBOX[0]]))
+    answer = memory.imports.file(folder if is_named else folder.parent)
+    assert (answer.format, sum(answer.created.values())) == ("fctry", 3 if part == "memory.md" else 1)
+
+
+def test_an_item_keeps_its_own_id_as_a_name_that_commands_take(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("inbox-1739712345678", "inbox-1739712399999", "dark mode")
+    (tmp_path / "inbox.json").write_text(json.dumps([{**INBOX[0], "id": name} for name in names]))
+    memory.imports.file(tmp_path)
+    assert run(["--dir", str(tmp_path), "inbox", "add", "by hand"]) == 0
+    made, _, _ = capsys.readouterr().out.partition(" ")
+    assert run(["--dir", str(tmp_path), "inbox", "list"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    words = {line.partition("  [")[0] for line in shown}
+    assert words == {*names[:2], '"dark mode"', made}
+    for name in names[:2]:
+        assert run(["--dir", str(tmp_path), "inbox", "done", name]) == 0
+    assert len(made) == 8 and run(["--dir", str(tmp_path), "inbox", "dismiss", made]) == 0
+    assert [one.id for one in memory.inbox.items().items] == ["dark mode"]

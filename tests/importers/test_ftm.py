@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graphmem import Memory
 
 CONTEXT = {
@@ -99,3 +101,15 @@ def test_an_insight_that_is_seen_again_goes_on_from_what_it_had_earned(memory: M
     memory.add_rows(json.dumps(row) for row in rows)
     (promotion,) = memory.experiences.promote(yes=True).promotions
     assert (promotion.action, promotion.occurrences, promotion.confidence) == ("updated", 9, "high")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("context", CONTEXT), ("patterns", PATTERNS), ("experiences/2026-03-17_debug-poller", EXPERIENCE)],
+)
+def test_any_part_of_a_blackboard_alone_is_taken(memory: Memory, tmp_path: Path, name: str, content: Any) -> None:
+    folder = tmp_path / "blackboard"
+    (folder / "experiences").mkdir(parents=True)
+    (folder / f"{name}.json").write_text(json.dumps(content))
+    answer = memory.imports.file(folder)
+    assert answer.format == "ftm" and answer.created

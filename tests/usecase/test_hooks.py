@@ -432,6 +432,14 @@ def test_a_session_is_briefed_at_its_start_and_after_a_compaction_but_not_when_i
     assert send(known, "UserPromptSubmit", prompt="hello").text == ""
 
 
+def test_a_wrong_setting_is_named_at_the_start_and_silences_no_hook(known: Memory) -> None:
+    known.client.layout.config.write_text('[hooks]\noff = "never"\n[cypher]\nlimt = 3\n')
+    said = json.dumps(send(known, "SessionStart", source="startup").output)
+    assert "What this project remembers" in said
+    assert "config.toml is 'never'" in said and "did you mean cypher.limit?" in said
+    assert "pip install pyyaml" in json.dumps(bash(known, "pytest", fails=FAILED).output)
+
+
 def test_a_session_whose_client_sends_each_event_twice_is_briefed_once(
     known: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
