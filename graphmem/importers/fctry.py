@@ -1,11 +1,15 @@
-"""fctry: ``inbox.json``, and the entries of ``memory.md``."""
+"""fctry: the run state ``state.json``, ``inbox.json``, and the entries of ``memory.md``."""
 
 import json
 import re
 from typing import Any
 
+from pydantic import ValidationError
+
 from graphmem.constants import IMPORT_NOTE_BYTES
-from graphmem.importers.reading import Fields, ForeignInput, Source, time_of
+from graphmem.importers.reading import CAMEL, Fields, ForeignInput, Source, time_of
+from graphmem.ledger.codec import complaint
+from graphmem.model.run_state import RunState, with_texts
 from graphmem.names import mark
 from graphmem.ndjson import Row
 
@@ -14,6 +18,8 @@ HOLDS = "a folder .fctry, with state.json, inbox.json or memory.md"
 ENTRY = re.compile(r"^### (\S+) \| ([a-z-]+) \| (.*)$", re.MULTILINE)
 FIELD = re.compile(r"^\*\*([A-Za-z-]+):\*\* ?(.*)$")
 STATE = {"currentCommand", "workflowStep", "specVersion", "completedSteps", "readinessSummary", "buildRun"}
+OF_STATE = {"readinessSummary": "readiness", "timestamp": "at"}  # what graphmem calls otherwise
+NAMED_FREELY = ("readiness", "agent_outputs")  # fields whose parts have names that the project chose
 ITEM = {"id", "type", "content", "timestamp"}  # of an item of the inbox
 MOVES = ("processing", "processed", "error", "incorporated")  # of an item of the inbox
 DECISIONS = ("decision-record", "conversation-digest")
@@ -41,9 +47,8 @@ def read(source: Source) -> ForeignInput:
     """Return the inbox and the memory of a project."""
     reading, folder = ForeignInput(NAME), place_of(source)
     state = folder.below("state.json")
-    for name in sorted((state.document if state else None) or {}):
-        reading.read["state field"] += 1
-        reading.skip(f"state.json: {name}", "it is of the work under way there: graphmem run set takes it")
+    for name, value in sorted(((state.document if state else None) or {}).items()):
+        add_state(reading, name, value)
     if inbox := folder.below("inbox.json"):
         add_inbox(reading, inbox)
     if memory := folder.below("memory.md"):
@@ -52,6 +57,35 @@ def read(source: Source) -> ForeignInput:
         for one, after in zip(parts, [*parts[1:], None], strict=True):
             add_entry(reading, one, text[one.end() : after.start() if after else len(text)])
     return reading
+
+
+def add_state(reading: ForeignInput, name: str, value: Any) -> None:
+    """Add a field of the run state, where graphmem has one for it."""
+    reading.read["state field"] += 1
+    field, place = OF_STATE.get(name, snake(name)), f"state.json: {name}"
+    if field == "last_updated" or field not in RunState.model_fields:
+        return reading.skip(place, "the run state has no such field")
+    made = value if field in NAMED_FREELY else snaked(value)
+    if field == "build_run" and isinstance(made, dict) and isinstance(made.get("chunks"), list):
+        made["chunks"] = [with_texts(one) for one in made["chunks"]]
+    try:
+        RunState.model_validate({field: made})
+    except ValidationError as error:
+        return reading.skip(place, f"it is no {field} of a run state: {complaint(error)[0]}")
+    reading.run[field] = made
+    return None
+
+
+def snake(name: str) -> str:
+    """Return a name in camel case as graphmem writes it."""
+    return OF_STATE.get(name) or CAMEL.sub("_", name).lower()
+
+
+def snaked(value: Any) -> Any:
+    """Return a value with the names in it as graphmem writes them."""
+    if isinstance(value, dict):
+        return {snake(name): snaked(part) for name, part in value.items()}
+    return [snaked(part) for part in value] if isinstance(value, list) else value
 
 
 def text_of(memory: Source) -> str:

@@ -61,6 +61,7 @@ class ForeignInput:
         types: the types that the rows need, by name; those of them that the project lacks are declared.
         read: how many of each of its nouns the input holds.
         dangling: links to what the input does not hold.
+        run: fields of the run state.
     """
 
     format: str
@@ -69,6 +70,7 @@ class ForeignInput:
     read: Counter[str] = field(default_factory=Counter)
     skipped: list[Skip] = field(default_factory=list)
     dangling: int = 0
+    run: Row = field(default_factory=dict)
 
     def origin(self, number: object) -> str:
         """Return the origin of what has this id in the input."""

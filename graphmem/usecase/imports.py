@@ -34,8 +34,9 @@ from graphmem.usecase.records.bulk_add import MANY_RECORDS, add_fact, read_lines
 from graphmem.usecase.records.bulk_new import Project
 from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of, under_current_names
 from graphmem.usecase.vocabulary.types import refuse_type
+from graphmem.usecase.work import runs
 from graphmem.usecase.writing.duplicates import aside_fields
-from graphmem.usecase.writing.screening import places
+from graphmem.usecase.writing.screening import places, screened_fields
 from graphmem.usecase.writing.validation import changed
 
 ACTIONS = ("created", "merged", "updated", "unchanged")
@@ -54,6 +55,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         Refused: it is too large, or tasks would wait for each other.
     """
     reading = formats.read(Source(request.path.absolute()), request.format, request.map)
+    run = screened_fields(client, "run state", reading.run)
     kept = places(client)
     with client.reading() as snapshot:
         vocabulary = snapshot.vocabulary
@@ -65,6 +67,8 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         work.take_in(read_lines(work.intake, lines, project))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
+    if run:
+        runs.take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
     if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
         client.embed_later()
     return work.answer(is_applied=not request.dry_run)

@@ -6,7 +6,8 @@ It is a file of this machine under a lock of its own: no use case but a skipped 
 
 import contextlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 import orjson
@@ -35,7 +36,7 @@ from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.ledger.codec import complaint
 from graphmem.machine import run_file
 from graphmem.model.field import format_time
-from graphmem.model.run_state import BuildPlan, BuildRun, Chunk, RunState
+from graphmem.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
 from graphmem.rules.moves import CHUNK_MOVES, refuse_move
 from graphmem.rules.suggest import did_you_mean, refuse_unknown
 from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle, steps_in
@@ -120,6 +121,35 @@ def set_fields(client: Client, request: SetRunRequest) -> RunShown:
             fields["untracked_changes"] = united(held.state, listed)
         held.state = changed(client, held.state, fields)
         return shown(held.state)
+
+
+def take_over(
+    client: Client,
+    fields: Mapping[str, Any],
+    counts: Mapping[str, Counter[str]],
+    skip: Callable[[str, str], None],
+    *,
+    is_real: bool,
+) -> None:
+    """
+    Take fields of a run state from another tool's file; one that has another value here stays.
+
+    Args:
+        counts: how many were created and unchanged is added here.
+        skip: is told of the others: where in the input they stand, and why.
+        is_real: the run state is changed.
+    """
+    with changing(client) as held:
+        here = held.state.model_dump(mode="json", exclude_none=True)
+        given = RunState.model_validate(fields).model_dump(mode="json", exclude_none=True)
+        for name, value in given.items():
+            if name in here and here[name] != value:
+                skip(f"run state: {name}", "the run state here has another: graphmem run show")
+            else:
+                counts["unchanged" if name in here else "created"]["state field"] += 1
+        new = {name: value for name, value in given.items() if name not in here}
+        if new and is_real:
+            held.state = changed(client, held.state, new)
 
 
 def change(client: Client, request: ChangeRequest) -> RunShown:
@@ -353,20 +383,6 @@ def chunks_of(given: object) -> list[Chunk]:
             )
     refuse_cycle({one.id: one.depends_on for one in chunks}, "the plan of the build run")
     return chunks
-
-
-def with_texts(row: Any) -> Any:
-    """Return the row of a chunk with numbers in the place of ids as texts."""
-    if not isinstance(row, dict):
-        return row
-    needs = row.get("depends_on", [])
-    texts = {"id": id_text(row["id"])} if "id" in row else {}
-    return {**row, **texts, "depends_on": [*map(id_text, needs)] if isinstance(needs, list) else needs}
-
-
-def id_text(value: Any) -> Any:
-    """Return a whole number as a text, any other value as it is."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def with_progress(client: Client, state: RunState, run: BuildRun) -> RunState:
