@@ -94,12 +94,13 @@ class Accuracy(Part):
 
 class CampaignSizes(Part):
     """
-    What campaigns took that have ended, on the mean; ``ended`` counts them by how.
+    What campaigns took that have ended, on the mean; ``finished`` is how many did, ``ended`` counts them by how.
 
     ``usual`` is how many tasks they took for each that was estimated, the median of ``estimated`` campaigns; None for
     none.
     """
 
+    finished: int
     ended: dict[str, int]
     tasks: float
     minutes: float

@@ -136,6 +136,7 @@ def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
         return None
     took = [actual_of(tasks_of(snapshot, number)) for number in ended]
     return CampaignSizes(
+        finished=len(ended),
         ended=dict(sorted(Counter(one.status for one in ended.values()).items())),
         tasks=fmean(one.tasks for one in took),
         minutes=fmean(one.minutes for one in took),

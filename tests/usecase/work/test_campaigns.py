@@ -410,6 +410,7 @@ def test_campaigns_that_ended_badly_are_found_with_how_and_why(memory: Memory) -
     assert "`campaign/c-failed` (" in block and "; failed; " in block and "> outcome: the API was shut down" in block
     sizes = memory.stats().campaigns
     assert sizes is not None and sizes.ended == {"complete": 1, "failed": 1, "partial": 1}
+    assert sizes.finished == 3
 
 
 def test_similar_shows_three_above_the_threshold_and_never_an_active_one(memory: Memory) -> None:
