@@ -103,11 +103,19 @@ class NameReads(Reads):
         return row[0] if row else None
 
     def anywhere(self, name: str, record_types: Collection[str] | None = None) -> list[int]:
-        """Return the records of any type that a bare name means; where keys or names fit, aliases do not count."""
+        """
+        Return the records of any type that a bare name means.
+
+        Where nothing is called so, the live tasks with this slug: of one that was imported, its id in the other tool.
+        """
         among = [
             record_type for record_type in self.record_types() if record_types is None or record_type in record_types
         ]
-        numbers = {self.lookup(record_type, name) for record_type in among}
+        numbers = {self.lookup(record_type, name) for record_type in among} - {None}
+        if not numbers and "task" in among:
+            sql = "SELECT id FROM record WHERE record_type = 'task' AND is_live"
+            has_slug = f"{sql} AND substr(name, instr(name, '/') + 5) = ?"
+            numbers = {number for (number,) in self.connection.execute(has_slug, (name.removeprefix("task/"),))}
         return sorted(number for number in numbers if number is not None)
 
     def record_types(self) -> list[str]:

@@ -258,3 +258,9 @@ def test_what_an_issue_holds_beside_its_fields_is_found_by_its_words(tmp_path: P
         memory.imports.file(path)
         for word in ("zebrafish", "quokka", "wombat", "pangolin"):
             assert memory.query(word).results[0].ref == record(memory, "task", "bd-1").ref
+
+
+def test_a_task_is_found_by_its_id_in_the_tracker(memory: Memory, tmp_path: Path) -> None:
+    memory.imports.file(write(tmp_path, issue("bd-7"), issue("bd-12"), issue("bd-12.1")))
+    assert memory.get("bd-7").ref == memory.get("task/bd-7").ref == record(memory, "task", "bd-7").ref
+    assert memory.tasks.start("bd-12.1").ref == record(memory, "task", "bd-12.1").ref

@@ -27,6 +27,12 @@ def test_a_narrowed_vocabulary_has_the_types_of_what_is_visible_and_the_relation
         assert (set(found.entities), set(found.project_relations)) == (entities, relations)
 
 
+def test_a_type_is_of_some_types_by_its_name_and_a_relation_by_an_end() -> None:
+    service, serves = EntityType(type="service"), RelationType(type="serves", sources=("service",), targets=("room",))
+    assert (service.is_of({"service"}), service.is_of({"room"})) == (True, False)
+    assert [serves.is_of({name}) for name in ("service", "room", "team")] == [True, True, False]
+
+
 def changing() -> Vocabulary:
     """A type with two older names, one that rows are of without a file, and a relation type with an old name in it."""
     entities = {

@@ -9,7 +9,7 @@ from graphmem.model import Relation
 from graphmem.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
 from graphmem.names import edge_key, row_id, split_ref
 from graphmem.rules.suggest import did_you_mean
-from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.store.snapshot import Snapshot, Writing, refuse_unwritable
 from graphmem.system.shell import command
 from graphmem.usecase.writing.screening import screened
 from graphmem.usecase.writing.validation import build, changed, refuse_archived
@@ -58,6 +58,10 @@ def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, s
     for ref in (source, target):
         if ref not in hidden:
             keys[ref] = snapshot.client.everything.stored(snapshot.resolve(ref)).key_ref
+    writes, known = snapshot.client.rights.writes, snapshot.client.everything.vocabulary
+    if hidden and writes is not None:  # before it can be told whether there is such a record
+        row = {end: keys.get(ref) or known.current(ref) or ref for end, ref in (("from", source), ("to", target))}
+        refuse_unwritable({"kind": "relation", **row}, writes)
     for ref, other in ((source, target), (target, source)):
         if ref in hidden:
             key = snapshot.client.hidden_end(ref, keys.get(other, other))

@@ -852,7 +852,8 @@ def test_an_event_of_another_sort_about_a_task_is_not_a_move(work: Memory) -> No
 def test_a_task_is_found_by_its_number_and_any_name_of_its_campaign(work: Memory) -> None:
     work.rename("campaign/sso", "sign-on")
     for ref in ("sso/001", "sso/1", "task/sso/01", "sign-on/001", "campaign/sign-on/1"):
-        assert work.tasks.show(ref).ref == "task/sso/001-choose"
+        assert work.tasks.show(ref).ref == "task/sign-on/001-choose"
+    assert work.tasks.show("choose").ref == work.get("choose").ref == "task/sign-on/001-choose"
     for ref in ("sso/9", "other/1", "1", "sso/x", "sso/²"):
         with pytest.raises(NotFound):
             work.tasks.show(ref)
