@@ -42,7 +42,7 @@ def compare(a: LogProblem, b: LogProblem, identity: Identity | None = None, *, i
     if has_another_code(a, b):
         return Compared("other", (f"{a.code} is not {b.code}",))
     has_code = bool(a.code and b.code) and not a.is_class
-    if by == "rule" and has_code:
+    if by == "rule" and has_code and (identity or are_alike(here, there)):
         return Compared("same", (f"both are {a.code}",))
     if a.test and plain(a.test) == plain(b.test) and not (here.pieces and there.pieces):
         return Compared("same", (f"the test {a.test} fails",))
@@ -146,15 +146,25 @@ def function(frame: str) -> str:
     return frame.rstrip("()").rpartition(".")[2].casefold() or frame.casefold()
 
 
+def words_of(said: MessageTemplate) -> set[str]:
+    """Return the words of a message without its names and numbers."""
+    return {word for word in said.template.split() if word not in "*#"}
+
+
+def are_alike(here: MessageTemplate, there: MessageTemplate) -> bool:
+    """Return whether two messages share their words: a linter may have one code for several complaints."""
+    first, second = words_of(here), words_of(there)
+    return len(first & second) >= LEAST_ALIKE * min(len(first), len(second))
+
+
 def apart(a: LogProblem, b: LogProblem, *, has_code: bool) -> Compared:
     """Compare two problems whose messages do not say the same: others, if they are about one thing, else unclear."""
     if has_code:
         return Compared("same_rule", (f"both are {a.code}, in other words",))
     if a.test and a.test == b.test and "frame" in (a.by, b.by):
         return Compared("same_rule", (f"the test {a.test} fails otherwise",))
-    first, second = ({word for word in one.said.template.split() if word not in "*#"} for one in (a, b))
-    are_read = a.is_read and b.is_read
-    if are_read and first and second and len(first & second) >= LEAST_ALIKE * min(len(first), len(second)):
+    first, second = words_of(a.said), words_of(b.said)
+    if a.is_read and b.is_read and first and second and are_alike(a.said, b.said):
         return Compared("other", (f"they differ in {', '.join(sorted(first ^ second)[:3])}",))
     return Compared("unclear", ("they have little in common",))
 

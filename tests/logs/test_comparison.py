@@ -36,6 +36,15 @@ PAIRS: dict[str, tuple[str, str, Verdict]] = {
     "another code, as alike as can be": (
         "error TS2304: Cannot find name 'x'.", "src/a.ts(3,4): error TS2552: Cannot find name 'x'.\n", "other",
     ),
+    "another complaint of the same linter": (
+        'a.go:3:1: directive `//nolint:errcheck` is unused for linter "errcheck" (nolintlint)',
+        "b.go:9:2: directive `//nolint:gosec` should provide explanation such as `//nolint // why` (nolintlint)\n",
+        "same_rule",
+    ),
+    "the same complaint of it": (
+        'a.go:3:1: directive `//nolint:errcheck` is unused for linter "errcheck" (nolintlint)',
+        'b.go:9:2: directive `//nolint:gosec,lll` is unused for linter "gosec" (nolintlint)\n', "same",
+    ),
     "another class": ("KeyError: 'port'", "ValueError: 'port'", "other"),
     "another word that turns it": (
         "ssl.SSLError: certificate verify failed: unable to get local issuer certificate",
@@ -117,6 +126,15 @@ def test_a_comparison_is_the_same_from_either_side() -> None:
 @pytest.mark.parametrize(("identity", "verdict"), [(None, "same_rule"), ("rule", "same"), ("names", "same_rule")])
 def test_a_record_may_say_what_its_fix_holds_for(identity: Identity | None, verdict: Verdict) -> None:
     (one,), (other,) = (statement(f"src/a.py:1:1: F401 '{name}' imported but unused") for name in ("os", "re"))
+    assert compare(one, other, identity).verdict == verdict
+
+
+@pytest.mark.parametrize(("identity", "verdict"), [(None, "same_rule"), ("rule", "same")])
+def test_who_records_may_say_that_any_complaint_of_a_linter_has_one_fix(
+    identity: Identity | None, verdict: Verdict
+) -> None:
+    recorded, output, _ = PAIRS["another complaint of the same linter"]
+    (one,), (other,) = statement(recorded), statement(output)
     assert compare(one, other, identity).verdict == verdict
 
 
