@@ -96,6 +96,11 @@ class WrongSetting(SettingsSection):
         return f"{self.message}; the default is used ({self.expected})"
 
     @property
+    def right(self) -> str:
+        """What would be right, as a noun."""
+        return self.expected.removeprefix("did you mean ").removesuffix("?")
+
+    @property
     def decides_what_is_stored(self) -> bool:
         """Whether a write could store something else than is meant; of a project's file that is not read, any could."""
         return self.name in STORED or (self.is_of_project and not self.name)

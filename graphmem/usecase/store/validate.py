@@ -112,10 +112,7 @@ def validate(client: Client) -> Checked:
 def wrong_settings(client: Client) -> list[Finding]:
     """Return the settings that are left out for what is wrong with them."""
     files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
-    return [
-        Finding.of(file, Code.BAD_SETTING, one.message, one.expected.removeprefix("did you mean ").removesuffix("?"))
-        for one, file in files.items()
-    ]
+    return [Finding.of(file, Code.BAD_SETTING, one.message, one.right) for one, file in files.items()]
 
 
 def wrong_queries(client: Client) -> list[Finding]:

@@ -258,10 +258,10 @@ def test_kinds_that_the_user_has_none_of_are_no_error(memory: Memory, user: Memo
 def test_a_user_store_that_cannot_be_read_is_reported_and_the_project_answers(memory: Memory, user: Memory) -> None:
     memory.patterns.add("git push is refused", "sign", name="sign")
     config = user.client.layout.config
-    config.write_text("format = 99\n[retrieval]\nno_such_key = 1\n")
+    config.write_text("format = 1\n[retrieval]\nno_such_key = 1\n")
     found = memory.query("git push is refused")
     assert refs(found) == [("project", "pattern/sign")]
-    assert any("own store was not asked" in text and "no_such_key" in text for text in found.notices)
+    assert any("of the user's own store" in text and "no_such_key" in text for text in found.notices)
 
 
 def test_what_is_wrong_with_the_user_store_names_commands_for_that_store(memory: Memory, user: Memory) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import BadInput, Memory, Refused
+from graphmem import Memory, Refused
 from graphmem.cli.app import run
 from tests.sample import contents, data, edge, failure, open_memory, trust_all, write
 
@@ -102,12 +102,14 @@ def test_a_repository_below_a_memory_is_a_project_of_its_own(tmp_path: Path, git
         ("format = 'x'\n", "format"),
     ],
 )
-def test_a_setting_that_is_none_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+def test_a_setting_that_is_none_is_named_and_stops_no_reader(tmp_path: Path, text: str, message: str) -> None:
     Memory.init(tmp_path)
     (tmp_path / ".graphmem/config.toml").write_text(text)
-    with pytest.raises(BadInput) as refused:
-        Memory(tmp_path)
-    assert message in refused.value.message
+    with Memory(tmp_path) as memory:
+        assert message in f"{memory.list().notices}"
+        found = memory.validate()
+    assert not found.ok
+    assert [message in one.message for one in found.findings if one.code == "bad_setting"] == [True]
 
 
 def test_later_settings_win_over_earlier_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
