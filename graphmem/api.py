@@ -1066,6 +1066,28 @@ class Runs(Operations):
         answer: RunShown = self.call("runs.done", step=step)
         return answer
 
+    def change(
+        self,
+        action: Literal["add", "done"],
+        file: str,
+        *,
+        section: str | None = None,
+        section_number: int | str | None = None,
+    ) -> RunShown:
+        """
+        Note a file that was changed outside of the plan, or take it away; the others stay.
+
+        Args:
+            action: Note the file, or take it away.
+            file: Path of the file, below the root of the project.
+            section: Section of the specification that it belongs to.
+            section_number: Number of that section.
+        """
+        answer: RunShown = self.call(
+            "runs.change", action=action, file=file, section=section, section_number=section_number
+        )
+        return answer
+
     def require(self, step: str, *, workflow: str | None = None, skip: bool = False) -> Required:
         """
         Return whether what a step needs is complete; ``skip`` goes on without, which is recorded.
@@ -1651,7 +1673,7 @@ class Extractors(Operations):
             dry_run: Return what would change, and change nothing.
 
         Raises:
-            Refused: this clone does not trust the extractor.
+            Refused: this clone does not trust the extractor, or it printed what the caller may not write.
             Unavailable: it failed, or took too long; nothing of it was written.
             BadInput: it printed what cannot be written; nothing of it was written.
         """

@@ -55,7 +55,7 @@ class Caller:
 
     def client(self, runtime: Runtime, *, is_writing: bool = False) -> Client:
         """Return the client of this thread, on which every read sees what the caller may see."""
-        is_limited = self.sees is not None or (is_writing and self.writes is not None)
+        is_limited = self.sees is not None or self.writes is not None
         return runtime.client(Rights(self.sees, self.writes, is_writing) if is_limited else ALL_RIGHTS)
 
     def check(self, operation: Operation, request: Request | None = None) -> None:

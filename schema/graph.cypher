@@ -152,6 +152,8 @@ CREATE NODE TABLE IF NOT EXISTS `Insight` (
   `symptoms` STRING,
   `root_cause` STRING,
   `resolution` STRING,
+  `imported_occurrences` INT64,
+  `imported_confidence` STRING,
   `tags` STRING[],
   `updated_at` TIMESTAMP,
   `occurrences` INT64,

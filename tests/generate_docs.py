@@ -258,6 +258,8 @@ MEANINGS = {
     "symptoms": "How the issue shows.",
     "root_cause": "What is behind it.",
     "resolution": "What resolves it.",
+    "imported_occurrences": "How often it had been seen where it was imported from; `occurrences` goes on from it.",
+    "imported_confidence": "How sure it was where it was imported from; `confidence` is never less.",
     "decision": "What was decided.",
     "reasoning": "Why.",
     "decision.task": "In which task.",
@@ -454,7 +456,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`explore start`": ExplorationStarted,
     "`explore report`": ExplorationReported,
     "`explore wait`": ExplorationWaited,
-    "`run show`, `run set`, `run done`, `run begin`, `run chunk`, `run checkpoint`, `run end`": RunShown,
+    "`run show`, `run set`, `run done`, `run change`, `run begin`, `run chunk`, `run checkpoint`, `run end`": RunShown,
     "`run require`": Required,
     "`run resume`": BuildResume,
     "`phase status`": PhaseStatus,
@@ -639,6 +641,7 @@ SETTINGS = {
     "cypher.limit": "Rows that a user's query returns at most.",
     "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`;"
     " `credit`: a pass reports nothing.",
+    "hooks.note_edits": "Whether files that an agent edits outside of a plan are noted in the run state.",
     "harvest.hand_out": "Whether agents get the texts of candidates that nobody has reviewed.",
     "service.autostart": "Whether the first command starts the service that answers the next ones.",
 }
@@ -662,7 +665,11 @@ def config() -> str:
         "Later wins: the defaults, the user's file `~/.config/graphmem/config.toml`, the project's "
         "`.graphmem/config.toml`, "
         "the environment, the options of a command.\n"
-        "An unknown key is an error that names the nearest one.\n"
+        "An unknown key and an invalid value are left out: the default is used, each answer names file, key and "
+        "what is right, and `validate` and `doctor` are red.\n"
+        "Nothing is written where such a setting decides what is stored: `format`, `store.secrets`, "
+        "`retrieval.merge_similarity`, `retrieval.variant_similarity`, or a project's file that cannot be read.\n"
+        "An option of a command that is wrong is an error.\n"
         "`graphmem config` shows the values that hold, and where each comes from.\n"
         "A project's file can name no model but the default or `none`, no endpoint and no reranker, until somebody "
         "trusts it: "

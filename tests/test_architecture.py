@@ -161,10 +161,11 @@ def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:
     assert {file: found for file, found in uses.items() if found} == {}
 
 
-# Cypher; then validate, rebuild and purge, which maintain the graph; and what hands it to them.
+# Cypher, and the stored queries that name a type; then validate, rebuild and purge, which maintain the graph; and what
+# hands it to them.
 USES_THE_GRAPH = (
     "usecase/retrieval/cypher.py", "usecase/evidence/project_queries.py", "usecase/store/validate.py",
-    "usecase/store/rebuild.py", "store/purging.py", "store/runtime.py",
+    "usecase/writing/retyping.py", "usecase/store/rebuild.py", "store/purging.py", "store/runtime.py",
 )  # fmt: skip
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.

@@ -28,7 +28,7 @@ class NameReads(Reads):
                 if is_live:
                     result[found[number]] = (number, found[number])
         for ref in set(refs) - present:
-            number = self.by_name(*split_ref(ref)) or self.by_former_type(ref)
+            number = self.by_name(*split_ref(ref)) or self.by_other_names(ref)
             if number is not None:
                 row = self.connection.execute(
                     "SELECT record_type || '/' || key FROM record WHERE id = ? AND is_live", (number,)
@@ -56,12 +56,26 @@ class NameReads(Reads):
         if self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone():
             return number
         found = self.by_name(record_type, name)
-        return self.by_former_type(f"{record_type}/{name}") if found is None else found
+        return self.by_other_names(f"{record_type}/{name}") if found is None else found
 
-    def by_former_type(self, ref: str) -> int | None:
-        """Return the record that a reference means by a name that its type had before."""
+    def by_other_names(self, ref: str) -> int | None:
+        """Return the record that a reference means by a name that its type had before, or has, as its campaign."""
         current = self.vocabulary.current(ref)
-        return self.lookup(*split_ref(current)) if current is not None else None
+        return self.lookup(*split_ref(current)) if current is not None else self.by_campaign(*split_ref(ref))
+
+    def by_campaign(self, record_type: str, name: str) -> int | None:
+        """Return the task that is called so by another name of its campaign, before it was renamed or since."""
+        campaign, slash, rest = name.rpartition("/")
+        number = self.lookup("campaign", campaign) if record_type == "task" and slash else None
+        if number is None:
+            return None
+        sql = (
+            "SELECT key FROM record WHERE id = ?1 UNION SELECT name FROM record WHERE id = ?1"
+            " UNION SELECT name FROM alias WHERE record = ?1"
+        )
+        names = [known for (known,) in self.connection.execute(sql, (number,))]
+        found = (self.by_name("task", f"{known}/{rest}") for known in names if known != campaign)
+        return next((one for one in found if one is not None), None)
 
     def key_of_name(self, record_type: str, name: str) -> str | None:
         """Return the key of the record of a record type that is called this now; aliases do not count."""

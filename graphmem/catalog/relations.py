@@ -43,6 +43,20 @@ class RelationReads(Reads):
                     sql = f"{select} AND {near} IN ({marks(part)}){kinds}"
                     yield from self.connection.execute(sql, (*part, *(types or ())))
 
+    def half_seen(self, number: int) -> Iterator[tuple[str, float, str, bool]]:
+        """
+        Yield the live edges that lead from a record to one that the caller may not see.
+
+        Each with its type and weight, the type of that record and nothing else of it, and whether it leads out.
+        """
+        for near, far, is_out in (("src", "dst", True), ("dst", "src", False)) if self.sees is not None else ():
+            sql = (
+                f"SELECT made.type, made.weight, far.record_type, {is_out} FROM main.relation AS made"
+                f" JOIN main.record AS far ON far.id = made.{far}"
+                f" WHERE made.is_live AND made.{near} = ? AND far.id NOT IN (SELECT id FROM record WHERE id = far.id)"
+            )
+            yield from self.connection.execute(sql, (number,))
+
     def live_edges(self) -> Iterator[tuple[str, int, int, float, bytes]]:
         """Yield the live edges: type, numbers of the ends, effective weight, row."""
         sql = "SELECT type, src, dst, weight, coalesce(merged, line) FROM relation WHERE is_live ORDER BY id"

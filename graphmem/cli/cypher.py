@@ -1,24 +1,20 @@
 """``cypher``: questions to the graph, read-only."""
 
-import csv
-import io
-from collections.abc import Sequence
 from typing import Annotated
 
-import orjson
 import typer
 
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation, completions
 from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.inputs import parameter
+from graphmem.cli.rows import ROW_FORMATS, cell, rows_as
 from graphmem.contract.cypher import CypherRequest, CypherRows
 from graphmem.errors import Usage
 from graphmem.names import inert, visible
 from graphmem.rules.suggest import did_you_mean
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with, in one spreadsheet or another
-FORMATS = ("table", "json", "ndjson", "csv")
+FORMATS = ("table", "json", *ROW_FORMATS)
 
 
 def complete_query(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -81,18 +77,15 @@ def refuse_options(query: str | None, named: str | None, form: str) -> None:
 
 
 def show(invocation: Invocation, answer: CypherRows, form: str) -> None:
-    """Print rows in the form that was asked for: with ``ndjson`` and ``csv`` nothing but them."""
+    """Print rows in the form that was asked for: as rows for a program nothing but them."""
     if invocation.is_json:
         invocation.answer(answer, "")
         return
     if form == "json":
         invocation.write(inert(answer.model_dump_json(by_alias=True)))
         return
-    if form == "ndjson":
-        lines = [orjson.dumps(dict(zip(answer.columns, row, strict=True))).decode() for row in answer.rows]
-        text_of_rows = inert("\n".join(lines))
-    elif form == "csv":
-        text_of_rows = csv_of(answer)
+    if form in ROW_FORMATS:
+        text_of_rows = rows_as(form, answer.columns, answer.rows)
     else:
         rows = [[text.one_line(visible(cell(value)), text.CELL) for value in row] for row in answer.rows]
         text_of_rows = text.table([visible(name) for name in answer.columns], rows) if rows else ""
@@ -106,29 +99,3 @@ def show(invocation: Invocation, answer: CypherRows, form: str) -> None:
         invocation.say(f"no rows ({', '.join(answer.columns)})")
     if answer.truncated:
         invocation.say(f"more rows than {len(answer.rows):,}; raise --limit")
-
-
-def csv_of(answer: CypherRows) -> str:
-    """Return rows as CSV with a line of names; as in every text, control and hidden characters are escaped."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    rows: list[Sequence[object]] = [answer.columns, *answer.rows]
-    writer.writerows([inactive(value) for value in row] for row in rows)
-    return visible(out.getvalue().removesuffix("\n"))
-
-
-def inactive(value: object) -> str:
-    """Return a value as a cell of CSV: a text that a spreadsheet would take for a formula begins with an apostrophe."""
-    shown = cell(value)
-    return f"'{shown}" if isinstance(value, str) and shown.startswith(FORMULA) else shown
-
-
-def cell(value: object) -> str:
-    """Return a value as one cell: a node by its reference, other structures as JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict) and value.get("label") and value.get("ref"):
-        return str(value["ref"])
-    return orjson.dumps(value).decode()

@@ -1,5 +1,7 @@
 """``inbox …``."""
 
+import re
+
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Taken, noun, passes
@@ -13,9 +15,11 @@ from graphmem.contract.inbox import (
     ListItemsRequest,
     TakeItemRequest,
 )
+from graphmem.names import quoted
 
 app = noun("Keep what is to be looked at later.")
-SHOWN_OF_AN_ID = 8
+SHOWN_OF_AN_ID = 8  # characters of an id that graphmem made; one of another tool is a name that people know
+MADE_HERE = re.compile(r"[0-9a-f]{32}")
 
 
 @app.command(epilog='Example: graphmem inbox add "a dark mode" --type feature')
@@ -58,4 +62,5 @@ def finish(invocation: Invocation, answer: ItemChanged) -> None:
 def line(item: Item) -> str:
     """Return an item in one line."""
     note = f"  ({text.one_line(item.note)})" if item.note else ""
-    return f"{item.id[:SHOWN_OF_AN_ID]}  [{item.status}, {item.type}] {text.one_line(item.content)}{note}"
+    identity = item.id[:SHOWN_OF_AN_ID] if MADE_HERE.fullmatch(item.id) else quoted(item.id)
+    return f"{identity}  [{item.status}, {item.type}] {text.one_line(item.content)}{note}"

@@ -1,7 +1,7 @@
 """``get``, ``list``, ``query``."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -9,11 +9,12 @@ from graphmem.cli import text
 from graphmem.cli.caller import Invocation, complete_kind
 from graphmem.cli.commands import Call, Taken, passes
 from graphmem.cli.paths import files as files_from_here
+from graphmem.cli.rows import rows_as
 from graphmem.contract.answer import address
 from graphmem.contract.context import ContextBlock, ContextRequest
 from graphmem.contract.harvest import ProofsChecked
 from graphmem.contract.query import Factors, Found, Hit, QueryRequest
-from graphmem.contract.records import GetRequest, Got, Listing, ListRequest, StaleRecords
+from graphmem.contract.records import GetRequest, Got, Listed, Listing, ListRequest, StaleRecords
 from graphmem.names import visible
 from graphmem.rules.doubt import cited
 from graphmem.system import shell
@@ -43,20 +44,37 @@ def get(invocation: Invocation, answer: Got) -> None:
 
 @passes("list", ListRequest, arguments=1, kind=Taken("KIND|TYPE", complete_kind), sort=Taken("FIELD"))
 def list_records(
-    invocation: Invocation, answer: Listing, kind: str | None, tags: list[str] | None, archived: bool, limit: int | None
+    invocation: Invocation,
+    answer: Listing,
+    kind: str | None,
+    tags: list[str] | None,
+    archived: bool,
+    limit: int | None,
+    form: Annotated[
+        Literal["text", "ndjson", "csv", "markdown"], typer.Option("--format", help="How the records are printed.")
+    ] = "text",
 ) -> None:
     """
     List records by name, or sorted by a field.
 
     Example: graphmem list failure --tag build --sort -updated_at --limit 20
     """
-    invocation.answer(answer, text.listed(answer.results))
+    invocation.answer(answer, text.listed(answer.results) if form == "text" else rows_of(answer.results, form))
     if answer.cursor:
         invocation.say(f"{len(answer.results):,} of {answer.total:,}; the next ones: --cursor {answer.cursor}")
     elif limit == 0 < answer.total:
         invocation.say(f"0 of {answer.total:,}; raise --limit")
     if not answer.total:
         invocation.say("no such records" if kind or tags or archived else NO_RECORDS)
+
+
+def rows_of(found: Sequence[Listed], form: str) -> str:
+    """Return records as rows, with their references and the fields that one of them has a value in."""
+    rows = [{"ref": one.ref, **one.record.model_dump(mode="json", by_alias=True)} for one in found]
+    columns = [
+        name for name in dict.fromkeys(name for row in rows for name in row) if any(row.get(name) for row in rows)
+    ]
+    return rows_as(form, columns, [[row.get(name) for name in columns] for row in rows]) if rows else ""
 
 
 @passes("stale")

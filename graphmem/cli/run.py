@@ -11,6 +11,7 @@ from graphmem.contract.runs import (
     BUILD_EXAMPLE,
     BeginBuildRequest,
     BuildResume,
+    ChangeRequest,
     CheckpointRequest,
     MoveChunkRequest,
     Required,
@@ -48,6 +49,14 @@ def set_fields(invocation: Invocation, call: Call, fields: str) -> None:
 def done(invocation: Invocation, answer: RunShown) -> None:
     """Note that a step of the workflow is complete."""
     invocation.answer(answer, f"complete: {', '.join(answer.completed_steps or ())}")
+
+
+@app.command(epilog="Example: graphmem run change add src/cart.py --section checkout")
+@passes("runs.change", ChangeRequest, section=Taken("ALIAS"), section_number=Taken("N"))
+def change(invocation: Invocation, answer: RunShown) -> None:
+    """Note a file that was changed outside of the plan (add), or take it away (done)."""
+    files = [f"{one.file}  ({one.section})" if one.section else one.file for one in answer.untracked_changes or ()]
+    invocation.answer(answer, "\n".join(files) or "no change is untracked")
 
 
 @app.command(epilog="Example: graphmem run require build")

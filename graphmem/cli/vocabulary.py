@@ -14,6 +14,7 @@ from graphmem.contract.vocabulary import (
     TypeChanged,
     TypeList,
 )
+from graphmem.ledger.layout import ASIDE
 from graphmem.model.vocabulary import EntityType, RelationType
 
 app = noun("Declare and show entity and relation types.")
@@ -81,7 +82,8 @@ def drop(invocation: Invocation, answer: TypeChanged) -> None:
     """
     Take out a type with its rows, the edges and reports that name these, and its name in other types.
 
-    A relation type that is left without an end goes too. Without --yes it shows what would go.
+    A relation type that is left without an end goes too; an extractor or stored query that named no other type is put
+    aside. Without --yes it shows what would go.
     """
     show_change(invocation, answer)
 
@@ -106,6 +108,7 @@ def show_change(invocation: Invocation, answer: TypeChanged) -> None:
     ]
     lines += [f"  type {name} changes" for name in answer.types]
     lines += [f"  type {name} goes" for name in answer.dropped]
+    lines += [f"  {file} names nothing else, and is put aside as {file}{ASIDE}" for file in answer.aside]
     lines += [f"  {file}" for file in answer.files]
     invocation.answer(answer, "\n".join(lines))
     if not answer.done:

@@ -28,7 +28,7 @@ class Verification(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
-    checks: list[Check]
+    checks: list[Check] = []
     mode: Literal["full", "reduced", "minimal"] = "full"
     screenshot: str | None = None
 

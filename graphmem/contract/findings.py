@@ -95,6 +95,7 @@ class Code(StrEnum):
     GRAPH_DAMAGED = "graph_damaged", "error", "The graph cannot be read."
     GRAPH_DIFFERS = "graph_differs", "error", "The graph has other nodes or edges than the files."
     GRAPH_UNCHECKED = "graph_unchecked", "warning", "The graph was not compared, for lack of memory or time."
+    BAD_SETTING = "bad_setting", "error", "A setting is unknown or has no valid value, or a config file cannot be read."
     # This clone and this machine; only `doctor` looks at these.
     NOT_SET_UP = "not_set_up", "warning", "`graphmem init` was not run in this clone."
     TRACKED = "tracked", "error", "Git tracks what belongs to this machine alone."

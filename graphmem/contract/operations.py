@@ -130,6 +130,7 @@ from graphmem.contract.request import NoParameters, Request
 from graphmem.contract.runs import (
     BeginBuildRequest,
     BuildResume,
+    ChangeRequest,
     CheckpointRequest,
     MoveChunkRequest,
     Required,
@@ -396,6 +397,8 @@ ROWS = (
         "Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."),
     Operation("runs.done", StepRequest, RunShown, WRITE, "work.runs.done",
         "Note that a step of the workflow is complete."),
+    Operation("runs.change", ChangeRequest, RunShown, WRITE, "work.runs.change",
+        "Note a file that was changed outside of the plan, or take it away; the others stay."),
     Operation("runs.require", RequireStepRequest, Required, WRITE, "work.runs.require",
         "Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."),
     Operation("runs.begin", BeginBuildRequest, RunShown, WRITE, "work.runs.begin",
@@ -494,9 +497,9 @@ ROWS = (
         at_home=True, not_over_http="trusts a program on this machine"),
     Operation("extractors.run", RunExtractorsRequest, Extracted, WRITE, "extractors.run",
         "Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.",
-        positional=1, previews="dry_run", at_home=True, not_over_http="starts programs on this machine",
+        positional=1, previews="dry_run", at_home=True, not_over_http="starts programs on this machine", scoped=True,
         raises={
-            "Refused": "this clone does not trust the extractor",
+            "Refused": "this clone does not trust the extractor, or it printed what the caller may not write",
             "Unavailable": "it failed, or took too long; nothing of it was written",
             "BadInput": "it printed what cannot be written; nothing of it was written",
         }),

@@ -35,6 +35,17 @@ class StepRequest(Request):
     step: str = Field(description="The step")
 
 
+class ChangeRequest(Request):
+    """A file that was changed outside of the plan; it is done when the plan, or the specification, has it too."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    action: Literal["add", "done"] = Field(description="Note the file, or take it away")
+    file: str = Field(description="Path of the file, below the root of the project")
+    section: str | None = Field(None, description="Section of the specification that it belongs to")
+    section_number: int | str | None = Field(None, description="Number of that section")
+
+
 class RequireStepRequest(Request):
     """For which step to check what it needs."""
 

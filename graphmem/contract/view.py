@@ -11,6 +11,7 @@ from graphmem.contract.harvest import ShownCandidate
 from graphmem.contract.inbox import Item
 from graphmem.contract.request import Request
 from graphmem.contract.stats import Stats
+from graphmem.model.run_state import RunState
 
 MOST_DRAWN = 10_000
 
@@ -54,7 +55,8 @@ class PageData(Answer):
     ``unsolved`` are the places of the failures that have neither a fix nor a pattern that solves them, the most
     important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
     edges. ``health`` is what ``stats`` returns but for the candidates. ``waiting`` is how many candidates there are,
-    of which ``candidates`` are those of most worth; None in a file, which holds no candidates.
+    of which ``candidates`` are those of most worth; None in a file, which holds no candidates. ``run`` is what is going
+    on on this machine.
     """
 
     project: str
@@ -66,4 +68,5 @@ class PageData(Answer):
     waiting: int | None = None
     events: list[Happening] = []
     inbox: list[Item] = []
+    run: RunState | None = None
     left_out: int = 0

@@ -63,8 +63,9 @@ class TypeChanged(Answer):
     What the change of a type did, or would do; ``done`` is false for a preview.
 
     ``now`` is the new name, null where the type goes. ``references`` counts the other rows that name its records,
-    ``types`` are the other types that change, ``dropped`` those that go too, ``files`` all files that do either, beside
-    the derived ``schema.json``.
+    ``types`` are the other types that change, ``dropped`` those that go too. ``aside`` are the extractors and stored
+    queries that named nothing but what goes: each is kept with ``.aside`` after its name, and not read. ``files`` are
+    all files that change or go, beside the derived ``schema.json``.
     """
 
     done: bool
@@ -75,6 +76,7 @@ class TypeChanged(Answer):
     references: int
     types: list[str]
     dropped: list[str]
+    aside: list[str]
     files: list[str]
 
 

@@ -76,6 +76,20 @@ class GraphMirror(Protocol):
             Refused: it does more, or is not one statement.
         """
 
+    def renamed(self, text: str, types: Mapping[str, str | None], labels: Mapping[str, str | None]) -> str | None:
+        """
+        Return a query in which types have other names.
+
+        Args:
+            types, labels: the new name by the name; None for one that goes.
+
+        Returns:
+            None where a pattern is left without a label.
+
+        Raises:
+            Refused: as ``check`` does.
+        """
+
     def cypher(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> GraphAnswer:
         """
         Run a query on the graph as the catalog is now.

@@ -30,11 +30,12 @@ MOST_STREAMS = 32  # at the same time
 
 
 class Contents(NamedTuple):
-    """What distinguishes the memory from what it was: its files, the candidates, the events of this machine."""
+    """What distinguishes the memory from what it was: its files, and what this machine has of it."""
 
     files: object = None
     candidates: object = None
     events: object = None
+    run: object = None
 
 
 class Stream(StreamingResponse):
@@ -52,7 +53,7 @@ class Stream(StreamingResponse):
 
 
 class ChangeWatcher:
-    """Sees what the files of the memory, the candidates and the events of this machine are, once for all streams."""
+    """Sees whether anything of the memory, or of what this machine has of it, has changed, once for all streams."""
 
     def __init__(self) -> None:
         self.lock, self.until, self.contents = Lock(), 0.0, Contents()
@@ -62,7 +63,8 @@ class ChangeWatcher:
         with self.lock:
             if is_first or monotonic() >= self.until:
                 with client.reading() as snapshot:
-                    found = map(safe_files.stat_of, (client.layout.candidates, client.layout.local_events))
+                    layout = client.layout
+                    found = map(safe_files.stat_of, (layout.candidates, layout.local_events, layout.run_state))
                     stamps = tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
                     self.contents = Contents(snapshot.catalog.contents(), *stamps)
                 self.until = monotonic() + FOLLOW_S / 2

@@ -13,9 +13,9 @@ OWN = {"id", "description", "frequency", "runs_since_last_seen"}
 
 
 def is_meant(source: Source) -> bool:
-    """Return whether a file, or the lessons of a folder, hold what this module reads."""
-    found = source.below(FILE) if source.is_folder else source
-    return found is not None and (found.first_object or {}).keys() >= OWN
+    """Return whether a file, or the lessons of a folder, or those that it archived, hold what this module reads."""
+    files = [source.below(name) for name in (FILE, ARCHIVE)] if source.is_folder else [source]
+    return any(found is not None and (found.first_object or {}).keys() >= OWN for found in files)
 
 
 def read(source: Source) -> ForeignInput:

@@ -1,11 +1,15 @@
-"""fctry: ``inbox.json``, and the entries of ``memory.md``."""
+"""fctry: the run state ``state.json``, ``inbox.json``, and the entries of ``memory.md``."""
 
 import json
 import re
 from typing import Any
 
+from pydantic import ValidationError
+
 from graphmem.constants import IMPORT_NOTE_BYTES
-from graphmem.importers.reading import Fields, ForeignInput, Source, time_of
+from graphmem.importers.reading import CAMEL, Fields, ForeignInput, Source, time_of
+from graphmem.ledger.codec import complaint
+from graphmem.model.run_state import RunState, with_texts
 from graphmem.names import mark
 from graphmem.ndjson import Row
 
@@ -14,6 +18,9 @@ HOLDS = "a folder .fctry, with state.json, inbox.json or memory.md"
 ENTRY = re.compile(r"^### (\S+) \| ([a-z-]+) \| (.*)$", re.MULTILINE)
 FIELD = re.compile(r"^\*\*([A-Za-z-]+):\*\* ?(.*)$")
 STATE = {"currentCommand", "workflowStep", "specVersion", "completedSteps", "readinessSummary", "buildRun"}
+OF_STATE = {"readinessSummary": "readiness", "timestamp": "at"}  # what graphmem calls otherwise
+NAMED_FREELY = ("readiness", "agent_outputs")  # fields whose parts have names that the project chose
+ITEM = {"id", "type", "content", "timestamp"}  # of an item of the inbox
 MOVES = ("processing", "processed", "error", "incorporated")  # of an item of the inbox
 DECISIONS = ("decision-record", "conversation-digest")
 GONE = ("superseded", "consolidated")  # statuses of an entry that no longer counts
@@ -22,9 +29,11 @@ GONE = ("superseded", "consolidated")  # statuses of an entry that no longer cou
 def is_meant(source: Source) -> bool:
     """Return whether a folder, or its ``.fctry``, holds what this module reads."""
     folder = place_of(source)
-    state, memory = folder.below("state.json"), folder.below("memory.md")
-    return not STATE.isdisjoint((state.document if state else None) or {}) or (
-        memory is not None and ENTRY.search(memory.read(IMPORT_NOTE_BYTES).decode("utf-8", "replace")) is not None
+    state, memory, inbox = (folder.below(name) for name in ("state.json", "memory.md", "inbox.json"))
+    return (
+        not STATE.isdisjoint((state.document if state else None) or {})
+        or (memory is not None and ENTRY.search(text_of(memory)) is not None)
+        or any(isinstance(one, dict) and one.keys() >= ITEM for one in (items_of(inbox) if inbox else None) or [])
     )
 
 
@@ -38,26 +47,65 @@ def read(source: Source) -> ForeignInput:
     """Return the inbox and the memory of a project."""
     reading, folder = ForeignInput(NAME), place_of(source)
     state = folder.below("state.json")
-    for name in sorted((state.document if state else None) or {}):
-        reading.read["state field"] += 1
-        reading.skip(f"state.json: {name}", "it is of the work under way there: graphmem run set takes it")
+    for name, value in sorted(((state.document if state else None) or {}).items()):
+        add_state(reading, name, value)
     if inbox := folder.below("inbox.json"):
         add_inbox(reading, inbox)
     if memory := folder.below("memory.md"):
-        text = memory.read(IMPORT_NOTE_BYTES).decode("utf-8", "replace")
+        text = text_of(memory)
         parts = list(ENTRY.finditer(text))
         for one, after in zip(parts, [*parts[1:], None], strict=True):
             add_entry(reading, one, text[one.end() : after.start() if after else len(text)])
     return reading
 
 
-def add_inbox(reading: ForeignInput, inbox: Source) -> None:
-    """Add the items of the inbox, as the events that added and moved them."""
+def add_state(reading: ForeignInput, name: str, value: Any) -> None:
+    """Add a field of the run state, where graphmem has one for it."""
+    reading.read["state field"] += 1
+    field, place = OF_STATE.get(name, snake(name)), f"state.json: {name}"
+    if field == "last_updated" or field not in RunState.model_fields:
+        return reading.skip(place, "the run state has no such field")
+    made = value if field in NAMED_FREELY else snaked(value)
+    if field == "build_run" and isinstance(made, dict) and isinstance(made.get("chunks"), list):
+        made["chunks"] = [with_texts(one) for one in made["chunks"]]
+    try:
+        RunState.model_validate({field: made})
+    except ValidationError as error:
+        return reading.skip(place, f"it is no {field} of a run state: {complaint(error)[0]}")
+    reading.run[field] = made
+    return None
+
+
+def snake(name: str) -> str:
+    """Return a name in camel case as graphmem writes it."""
+    return OF_STATE.get(name) or CAMEL.sub("_", name).lower()
+
+
+def snaked(value: Any) -> Any:
+    """Return a value with the names in it as graphmem writes them."""
+    if isinstance(value, dict):
+        return {snake(name): snaked(part) for name, part in value.items()}
+    return [snaked(part) for part in value] if isinstance(value, list) else value
+
+
+def text_of(memory: Source) -> str:
+    """Return the text of the memory."""
+    return memory.read(IMPORT_NOTE_BYTES).decode("utf-8", "replace")
+
+
+def items_of(inbox: Source) -> list[Any] | None:
+    """Return what is in the list of an inbox; None where the file holds no list."""
     try:
         items = json.loads(inbox.read())
     except (ValueError, RecursionError):
-        items = None
-    if not isinstance(items, list):
+        return None
+    return items if isinstance(items, list) else None
+
+
+def add_inbox(reading: ForeignInput, inbox: Source) -> None:
+    """Add the items of the inbox, as the events that added and moved them."""
+    items = items_of(inbox)
+    if items is None:
         reading.read["item"] += 1
         return reading.skip(inbox.name, "it is not a list of items")
     for number, one in enumerate(items, 1):

@@ -51,7 +51,7 @@ def read(source: Source, format_name: str | None, columns: Mapping[str, str] | N
     if columns:
         raise Usage(f"{format_name} says itself what its rows are", hint=f"a map is for {' and '.join(TABLES)}")
     reading: ForeignInput = FORMATS[format_name or recognised(source)].read(source)
-    if not reading.drafts:
+    if not (reading.drafts or reading.run):
         reasons = "; ".join(f"{one.place}: {one.reason}" for one in reading.skipped[:3])
         raise BadInput(
             f"{source.name!r} holds nothing of {reading.format}" + (f": {reasons}" if reasons else ""),

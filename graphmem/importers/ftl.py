@@ -1,12 +1,15 @@
 """ftl: its SQLite database ``.ftl/ftl.db``, with failures, patterns, campaigns, workspaces and explorations."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
 
 from graphmem.catalog.foreign import is_database, rows_of
 from graphmem.errors import BadInput, Refused
 from graphmem.importers.reading import Fields, ForeignInput, Source, rings, slug_of
+from graphmem.model.campaign import CampaignStatus
+from graphmem.model.field import TEXT_BYTES
+from graphmem.model.task import TaskStatus, TaskType
 from graphmem.ndjson import Row
 from graphmem.rules.moves import PHASE_MOVES
 
@@ -18,10 +21,9 @@ NEEDED = {
     "memory": {"id", "type", "name"}, "memory_edge": {"from_id", "to_id"}, "campaign": {"id"},
     "workspace": {"campaign_id", "seq"},
 }  # fmt: skip
-DERIVED = ("embedding", "objective_embedding", "importance", "access_count", "last_accessed", "id")
+DERIVED = ("embedding", "objective_embedding", "importance", "id")
 SYMMETRIC = ("co_occurs", "variant")
 INVERSE = {"solved_by": "solves", "caused_by": "causes"}
-STATUSES = {"active": "active", "complete": "complete", "blocked": "blocked", "pending": "pending"}
 THOUSAND = 1_000  # tokens: graphmem counts them in thousands
 MOST_REPORTS = 1_000  # of one memory, that are made of its counts
 LARGEST = 2**53  # of a count
@@ -57,7 +59,7 @@ def read(source: Source) -> ForeignInput:
         add_memory(reading, row, refs)
     for row in tables.get("memory_edge", ()):
         add_edge(reading, f"memory_edge {row.get('id')}", refs, row)
-    FtlCampaigns(reading, tables).run()
+    FtlCampaigns(reading, tables, frozenset(refs.values())).run()
     for row in tables.get("exploration", ()):
         add_exploration(reading, row)
     for row in tables.get("event", ()):
@@ -227,8 +229,8 @@ def add_phases(reading: ForeignInput, row: Mapping[str, Any]) -> None:
 class FtlCampaigns:
     """The campaigns of a database with their tasks: those that have a workspace, and those that are only planned."""
 
-    def __init__(self, reading: ForeignInput, tables: Mapping[str, list[Row]]) -> None:
-        self.reading = reading
+    def __init__(self, reading: ForeignInput, tables: Mapping[str, list[Row]], memories: frozenset[str]) -> None:
+        self.reading, self.memories = reading, memories
         self.campaigns = {row["id"]: row for row in tables.get("campaign", ()) if isinstance(row["id"], int)}
         self.workspaces: dict[int, dict[str, Row]] = {number: {} for number in self.campaigns}
         for row in tables.get("workspace", ()):
@@ -250,14 +252,15 @@ class FtlCampaigns:
         fields = fields_of(row)
         said = fields.text("objective")
         planned = fields.left.pop("tasks", [])
-        status = fields.left.pop("status", "active")
         record: Row = {
             "kind": "campaign", "name": key, "objective": said or f"Campaign {number}", **times(fields, "created_at"),
-            "sources": [self.reading.origin(f"campaign/{number}")], "status": "active",
+            "sources": [self.reading.origin(f"campaign/{number}")],
+            **chosen(fields, "status", get_args(CampaignStatus)),
         }  # fmt: skip
-        if status == "complete":
-            record |= {"status": "complete", **times(fields, "completed_at")}
-        record |= {"framework": text} if (text := fields.text("framework")) else {}
+        if record.get("status", "active") != "active":
+            record |= times(fields, "completed_at")
+        for field in ("framework", "outcome"):
+            record |= {field: text} if (text := fields.text(field)) else {}
         self.reading.add(record | fields.rest(NAME), place)
         listed = planned if isinstance(planned, list) else []
         tasks = {str(one["seq"]): one for one in listed if isinstance(one, dict) and one.get("seq") is not None}
@@ -282,27 +285,73 @@ class FtlCampaigns:
         """Add a task: what its workspace says, and where it has none, what was planned."""
         self.reading.read["task"] += 1
         place = f"campaign {number} task {seq}"
-        fields = fields_of(self.workspaces[number].get(seq) or planned)
+        there = self.workspaces[number].get(seq, {})
+        fields = Fields({**fields_of(planned).left, **fields_of(there).left})
         for taken in ("seq", "slug", "workspace_id", "campaign_id", "depends"):
             fields.left.pop(taken, None)
-        status = fields.left.pop("status", "pending")
         record: Row = {
             "kind": "task", "name": name, "campaign": f"campaign/ftl-{number}", "depends": depends,
             "objective": fields.text("objective") or str(planned.get("slug") or seq),
-            "sources": [self.reading.origin(f"task/{number}/{seq}")], "status": STATUSES.get(str(status), "pending"),
-            **times(fields, "created_at", "completed_at", "blocked_at"),
+            "sources": [self.reading.origin(f"task/{number}/{seq}")],
+            **times(fields, "created_at", "started_at", "completed_at", "blocked_at"),
+            **chosen(fields, "status", get_args(TaskStatus)), **chosen(fields, "type", get_args(TaskType)),
         }  # fmt: skip
-        if fields.left.get("type") in ("spec", "impl", "test", "refactor", "docs", "other"):
-            record["type"] = fields.left.pop("type")
-        for field in ("verify", "verify_source", "framework", "delivered"):
+        for field in ("verify", "verify_source", "framework", "delivered", "blocked_reason"):
             record |= {field: text} if (text := fields.text(field)) else {}
-        if record["status"] == "blocked" and str(record.get("delivered")).startswith(BLOCKED):
+        if record.get("status") == "blocked" and str(record.get("delivered")).startswith(BLOCKED):
             record["blocked_reason"] = record.pop("delivered").removeprefix(BLOCKED).strip() or "blocked"
         record |= {"delta": files} if (files := fields.texts("delta")) else {}
-        for field in ("budget", "framework_confidence"):
-            if isinstance(fields.left.get(field), int | float):
+        record |= self.knowledge(fields)
+        for field, most in (("budget", LARGEST), ("spent", LARGEST), ("framework_confidence", 1)):
+            value = fields.left.get(field)
+            if isinstance(value, int | float) and 0 <= value <= most:
                 record[field] = float(fields.left.pop(field))
         self.reading.add(record | fields.rest(NAME), place, *(("depends", ref) for ref in depends))
+
+    def knowledge(self, fields: Fields) -> Row:
+        """Take what a workspace was given to work with, and what it used; what has another form stays as it is."""
+        found: Row = {}
+        idioms = fields.left.get("idioms")
+        if isinstance(idioms, dict):
+            lists = {name: [one] if isinstance(one, str) else one for name, one in idioms.items()}
+            taken = Fields({name: lists[name] for name in ("required", "forbidden") if name in lists})
+            made = {name: texts for name in tuple(taken.left) if (texts := taken.texts(name))}
+            if made and not taken.left and len(made) == len(fields.left.pop("idioms")):
+                found["idioms"] = made
+        for field in ("prior_knowledge", "utilized"):
+            refs = list(memories_in(fields.left.get(field)))
+            if refs and self.memories.issuperset(refs):
+                found[field] = sorted(set(refs))
+                del fields.left[field]
+        for field in ("lineage", "code_contexts"):
+            value = fields.left.get(field)
+            parts = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+            if field == "code_contexts":
+                parts = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in parts]
+            if parts and all(len(str(one).encode("utf-8", "replace")) <= TEXT_BYTES for one in parts):
+                found[field] = parts
+                del fields.left[field]
+        if "preflight" in fields.left:
+            found["preflight"] = fields.left.pop("preflight")
+        return found
+
+
+def chosen(fields: Fields, name: str, choices: Sequence[str]) -> Row:
+    """Take a word that is one of those known here."""
+    return {name: fields.left.pop(name)} if fields.left.get(name) in choices else {}
+
+
+def memories_in(value: Any) -> Iterator[str]:
+    """Yield the references of the memories that a workspace names, as objects with type and name, or by kind."""
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        yield f"{value.get('type')}/{slug_of(value['name'])}"
+    elif isinstance(value, dict):
+        for kind, listed in value.items():
+            for one in listed if isinstance(listed, list) else []:
+                yield from memories_in({"type": kind.removesuffix("s"), **one} if isinstance(one, dict) else None)
+    elif isinstance(value, list):
+        for one in value:
+            yield from memories_in(one)
 
 
 def needs_of(task: Mapping[str, Any]) -> list[str]:

@@ -19,12 +19,14 @@ CATEGORIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "user_behavior": ("user_behavior", ("context",)),
     "recurring_issues": ("recurring_issue", ("symptoms", "root_cause", "resolution")),
 }
+EXPERIENCE = {"task_type", "description", "approach"}  # what the file of an experience has
 CHOICES = {
     "outcome": get_args(Outcome), "confidence": get_args(Confidence),
     "complexity_estimated": get_args(Complexity), "complexity_actual": get_args(Complexity),
 }  # fmt: skip
 MINUTES = {"m": 1.0, "h": 60.0, "d": 1440.0}
 DURATION = re.compile(r"\s*~?\s*(\d+(?:\.\d+)?)\s*(m|h|d)[a-z]*\s*")
+SEEN = (("first_seen", "created_at"), ("last_seen", "last_reinforced", "updated_at"))  # its first and last time
 FREQUENCIES = ("rarely", "sometimes", "usually", "always")
 
 
@@ -33,7 +35,13 @@ def is_meant(source: Source) -> bool:
     context, patterns = source.below("context.json"), source.below("patterns.json")
     found = (context.document if context else None) or {}
     held = (patterns.document if patterns else None) or {}
-    return not {"recent_decisions", "active_constraints"}.isdisjoint(found) or not CATEGORIES.keys().isdisjoint(held)
+    files = safe_files.files(source.path / "experiences") if source.is_folder else []
+    experiences = (Source(path).document or {} for path in files if path.suffix == ".json" and path.stem != "index")
+    return (
+        not {"recent_decisions", "active_constraints"}.isdisjoint(found)
+        or not CATEGORIES.keys().isdisjoint(held)
+        or any(one.keys() >= EXPERIENCE for one in experiences)
+    )
 
 
 def read(source: Source) -> ForeignInput:
@@ -118,6 +126,12 @@ def add_insight(reading: ForeignInput, place: str, group: str, given: Any) -> No
     row |= {"sources": [reading.origin(f"{category}/{mark(said)}")], **texts(fields, parts)}
     if category == "user_behavior" and fields.left.get("frequency") in FREQUENCIES:
         row["frequency"] = fields.left.pop("frequency")
-    seen = fields.left.get("last_seen") or fields.left.get("last_reinforced")
-    row |= {"created_at": at} if (at := Fields({"at": seen}).time("at")) else {}
+    count = fields.left.get("occurrences")
+    if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+        row["imported_occurrences"] = fields.left.pop("occurrences")
+    if fields.left.get("confidence") in CHOICES["confidence"]:
+        row["imported_confidence"] = fields.left.pop("confidence")
+    first, last = (next(filter(None, map(fields.time, names)), None) for names in SEEN)
+    row |= {"created_at": at} if (at := first or last) else {}
+    row |= {"edited": {"imported_occurrences": last}} if first and last and last > first else {}
     return reading.add(row | fields.rest(NAME), place)

@@ -14,7 +14,7 @@ from graphmem.constants import IMPORT_BYTES
 from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.model import MODELS
 from graphmem.model.field import ITEM_CHARACTERS, LIST_ITEMS, TEXT_BYTES, format_time, parse_time
-from graphmem.model.vocabulary import RESERVED, EntityType, RelationType
+from graphmem.model.vocabulary import KEPT_FREE, RESERVED, EntityType, RelationType
 from graphmem.names import DEVICE, GIVEN_SLUG, TYPE_NAME, text_key
 from graphmem.ndjson import BadLine, Lines, Row, decode, refuse_long
 from graphmem.system import safe_files
@@ -61,6 +61,7 @@ class ForeignInput:
         types: the types that the rows need, by name; those of them that the project lacks are declared.
         read: how many of each of its nouns the input holds.
         dangling: links to what the input does not hold.
+        run: fields of the run state.
     """
 
     format: str
@@ -69,6 +70,7 @@ class ForeignInput:
     read: Counter[str] = field(default_factory=Counter)
     skipped: list[Skip] = field(default_factory=list)
     dangling: int = 0
+    run: Row = field(default_factory=dict)
 
     def origin(self, number: object) -> str:
         """Return the origin of what has this id in the input."""
@@ -119,7 +121,7 @@ def type_name(word: str) -> str:
     words = CAMEL.sub("_", word).lower()
     found = "_".join("".join(char if char.isalnum() and char.isascii() else " " for char in words).split())
     if TYPE_NAME.fullmatch(found):
-        return f"their_{found}"[:64] if found in RESERVED or DEVICE.fullmatch(found) else found
+        return f"their_{found}"[:64] if found in RESERVED | KEPT_FREE or DEVICE.fullmatch(found) else found
     return f"x_{text_key(found[:40], word).replace('-', '_').replace('.', '_')}"[:64]
 
 

@@ -16,11 +16,14 @@ FOLDER = safe_files.STORE
 PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
 TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
 EXTRACTOR_FILE = re.compile(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
+ASIDE = ".aside"  # ends the name of a file that names nothing any more since a type was dropped; nothing reads it
 QUERY_FILE = re.compile(r"queries/([a-z][a-z0-9_]*/[a-z][a-z0-9_]*)\.cypher")
 SCOPE_FILE = re.compile(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
 # What a write replaces or removes beside rows, and ``undo`` brings back.
-VOCABULARY_FILE = re.compile("|".join(file.pattern for file in (TYPE_FILE, EXTRACTOR_FILE, SCOPE_FILE)))
-WRITTEN = ("data", "types", "extractors", "scopes", "state")  # the folders whose files are replaced
+VOCABULARY_FILE = re.compile(
+    rf"{TYPE_FILE.pattern}|{SCOPE_FILE.pattern}|(?:{EXTRACTOR_FILE.pattern}|{QUERY_FILE.pattern})(?:{re.escape(ASIDE)})?"
+)
+WRITTEN = ("data", "types", "extractors", "scopes", "queries", "state")  # the folders whose files are replaced
 MERGETOOL = re.compile(r"data/.+_(BACKUP|BASE|LOCAL|REMOTE)_[0-9]+\.ndjson")  # what `git mergetool` leaves
 FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
@@ -216,7 +219,7 @@ class Layout:
 
     def folders(self) -> set[Path]:
         """Return the folders whose files are committed, and the one of work under way."""
-        tops = (self.data, self.types, self.extractors, self.scopes, self.state)
+        tops = (self.data, self.types, self.extractors, self.scopes, self.queries, self.state)
         return {self.store, *(folder for top in tops for folder in safe_files.walk(top))}
 
     def look(self, *tops: Path) -> Look:

@@ -1,14 +1,15 @@
 """An insight: what several experiences agree on."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import computed_field, model_validator
 
 from graphmem.constants import HIGH_OCCURRENCES, MEDIUM_OCCURRENCES
 from graphmem.model.experience import Confidence
-from graphmem.model.field import GrowingSet, StringSet, Text
+from graphmem.model.field import Count, GrowingSet, StringSet, Text
 from graphmem.model.record import Record, Refers
 
+CONFIDENCES: tuple[Confidence, ...] = get_args(Confidence)  # the least first
 Category = Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"]
 
 # The fields that an insight of each category may have beside its statement.
@@ -21,7 +22,11 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 
 class Insight(Record):
-    """A statement with the experiences that it was promoted from; for a recurring issue the statement is its title."""
+    """
+    A statement with the experiences that it was promoted from; for a recurring issue the statement is its title.
+
+    ``imported_occurrences`` and ``imported_confidence`` are what it had earned where it was imported from.
+    """
 
     derived = frozenset({"updated_at", "ref", "occurrences", "confidence"})
     named_from = "statement"
@@ -39,6 +44,8 @@ class Insight(Record):
     symptoms: Text | None = None
     root_cause: Text | None = None
     resolution: Text | None = None
+    imported_occurrences: Count = 0
+    imported_confidence: Confidence | None = None
     tags: StringSet = ()
 
     @model_validator(mode="after")
@@ -53,14 +60,14 @@ class Insight(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def occurrences(self) -> int:
-        """In how many experiences it was seen."""
-        return len(self.derived_from)
+        """How often it was seen: in experiences, and where it was imported from."""
+        return self.imported_occurrences + len(self.derived_from)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def confidence(self) -> Confidence:
-        """How sure it is, by the number of experiences."""
-        return confidence_of(self.occurrences)
+        """How sure it is, by how often it was seen; at least what it was where it was imported from."""
+        return confidence_of(self.occurrences, self.imported_confidence)
 
     @property
     def qualifier(self) -> str:
@@ -72,8 +79,7 @@ class Insight(Record):
         return "\n".join(part for part in parts if part)
 
 
-def confidence_of(occurrences: int) -> Confidence:
-    """Return how sure an insight is that was seen in so many experiences."""
-    if occurrences >= HIGH_OCCURRENCES:
-        return "high"
-    return "medium" if occurrences >= MEDIUM_OCCURRENCES else "low"
+def confidence_of(occurrences: int, imported: Confidence | None = None) -> Confidence:
+    """Return how sure an insight is that was seen so often, and that was as sure as this where it comes from."""
+    counted = (occurrences >= MEDIUM_OCCURRENCES) + (occurrences >= HIGH_OCCURRENCES)
+    return CONFIDENCES[max(counted, CONFIDENCES.index(imported or "low"))]

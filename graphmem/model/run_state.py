@@ -1,6 +1,6 @@
 """What is going on now in a project on this machine, for people who look: every field is optional."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict
 
@@ -101,3 +101,17 @@ class RunState(RunPart):
     agent_outputs: dict[str, JsonValue] | None = None
     build_run: BuildRun | None = None
     last_updated: Time | None = None
+
+
+def with_texts(row: Any) -> Any:
+    """Return the row of a chunk with numbers in the place of ids as texts."""
+    if not isinstance(row, dict):
+        return row
+    needs = row.get("depends_on", [])
+    texts = {"id": id_text(row["id"])} if "id" in row else {}
+    return {**row, **texts, "depends_on": [*map(id_text, needs)] if isinstance(needs, list) else needs}
+
+
+def id_text(value: Any) -> Any:
+    """Return a whole number as a text, any other value as it is."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

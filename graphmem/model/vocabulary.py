@@ -46,6 +46,10 @@ class EntityType(TypeName):
     def label(self) -> str:
         return label(self.type)
 
+    def is_of(self, types: Collection[str]) -> bool:
+        """Return whether the type is one of these."""
+        return self.type in types
+
 
 class RelationType(TypeName):
     """A kind of edge, and what it may connect: kinds, entity types, or ``any``."""
@@ -63,6 +67,10 @@ class RelationType(TypeName):
         """Return whether an edge may go from a record of record type ``source`` to one of record type ``target``."""
         ways = ((source, target), (target, source)) if self.symmetric else ((source, target),)
         return any(fits(start, self.sources) and fits(end, self.targets) for start, end in ways)
+
+    def is_of(self, types: Iterable[str]) -> bool:
+        """Return whether an end of its edges can be of one of these kinds and entity types."""
+        return any(fits(one, (*self.sources, *self.targets)) for one in types)
 
     def with_ends(self, names: Mapping[str, str | None]) -> Self:
         """Return the type with other names for its ends, by the name that they have; None for one that goes."""
@@ -129,6 +137,7 @@ RESERVED_RELATIONS = frozenset({*BUILT_IN_RELATIONS, *OWNED_RELATIONS, "cites"})
 
 
 RESERVED = frozenset({*RESERVED_KINDS, *RESERVED_RELATIONS, ANY})
+KEPT_FREE = frozenset({"work", "purge"})  # no new type gets one; a project that has such a type keeps it
 
 
 def beside(made: RelationType, own: RelationType | None) -> RelationType:
@@ -195,13 +204,13 @@ class Vocabulary(BaseModel):
         return Vocabulary(entities=entities, project_relations=relations)
 
     def narrowed(self, visible: Collection[str]) -> "Vocabulary":
-        """Return the types that a caller may know who sees some kinds and entity types only."""
+        """
+        Return the types that a caller may know who sees some kinds and entity types only.
+
+        A relation type is known by one end that may be seen: of the other end its edges show the type.
+        """
         entities = {name: made for name, made in self.entities.items() if name in visible}
-        relations = {
-            name: made
-            for name, made in self.project_relations.items()
-            if any(made.allows(source, target) for source in visible for target in visible)
-        }
+        relations = {name: made for name, made in self.project_relations.items() if made.is_of(visible)}
         return Vocabulary(entities=entities, project_relations=relations, drifted=self.drifted)
 
     @cached_property

@@ -68,6 +68,7 @@
     panel.replaceChildren(make("div", { class: "tiles" }, tile(every, "records", "records"), tile(Math.round(data.health.connectivity.edges_per_node * every), "edges", "graph"),
       tile(data.unsolved.length, "failures without a fix", "health"), tile(`${helped} : ${failed}`, "helped : did not help", "health"),
       tile(doubted, "in doubt", "health")));
+    panel.append(...goingOn(data.run || {}));
     panel.append(make("h2", {}, data.waiting === null ? "Waiting for a review" : `Waiting for a review: ${data.waiting}`), ...parts.now());
     if (data.waiting === null) panel.append(empty("Candidates are on the machine that found them, and not in this file: ", code("graphmem review")));
     else if (!data.waiting) panel.append(empty("No candidate waits. To find some: ", code("graphmem import --all")));
@@ -87,6 +88,36 @@
     panel.append(make("h2", {}, "What happened last"));
     panel.append(data.events.length ? table(["when", "what", "about"], [...data.events].reverse().map((one) => [one.at, one.type, one.subject || ""]))
       : empty("No event yet: ", code("graphmem event add TYPE")));
+  }
+  // The run state of the machine: what is worked on, and the build, whose chunks stand below the one that they wait for.
+  function goingOn(run) {
+    const section = run.active_section, score = run.scenario_score, build = run.build_run, found = [];
+    const lines = [["section", section && [section.number, section.alias].filter((part) => part !== null && part !== undefined).join(" ")], ["command", run.current_command],
+      ["workflow", run.workflow], ["step", run.workflow_step], ["done", (run.completed_steps || []).join(", ")], ["left out", (run.skipped_steps || []).join(", ")], ["next", run.next_step],
+      ["scenarios", score && `${score.satisfied} of ${score.total}`], ["ready", Object.entries(run.readiness || {}).map(([name, count]) => `${name} ${count}`).join(", ")],
+      ["version of the specification", run.spec_version],
+      ["changed outside of the plan", (run.untracked_changes || []).map((one) => (one.section ? `${one.file} (${one.section})` : one.file)).join(", ")]].filter(([, value]) => value);
+    if (lines.length || build) found.push(make("h2", {}, "What is going on"));
+    if (lines.length) found.push(make("dl", {}, ...lines.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)])));
+    if (build) {
+      const built = build.chunks.filter((one) => one.status === "completed").length;
+      found.push(make("h3", {}, `Build: ${build.status}, ${built} of ${build.chunks.length} chunks completed`), chunks(build.chunks));
+    }
+    return found;
+  }
+  function chunks(every) {
+    const ids = new Set(every.map((one) => one.id)), left = new Set(every);
+    const below = (id) => every.filter((one) => (one.depends_on.find((need) => ids.has(need)) ?? null) === id);
+    const list = (some) => make("ul", { class: "chunks" }, ...some.filter((one) => left.delete(one)).map((one) => {
+      const after = one.depends_on.slice(1), begun = one.attempt > 1 ? `, attempt ${one.attempt}` : "";
+      const line = make("li", { "data-status": one.status }, make("strong", {}, one.id), ` [${one.status}${begun}] ${one.name}${after.length ? `, after ${after.join(", ")} too` : ""}`);
+      const next = below(one.id);
+      if (next.length) line.append(list(next));
+      return line;
+    }));
+    const tree = list(below(null));
+    if (left.size) tree.append(...list([...left]).childNodes); // those that wait for each other in a file that was changed by hand
+    return tree;
   }
   function candidate(one) {
     const said = one.failure ? one.failure.trigger : one.other.map((part) => part.decision || part.constraint || part.insight || "").join(" ");

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from graphmem.logs.check import checks
 from graphmem.logs.diagnosis import statement
 from graphmem.model.candidate import (
     EDIT_CHARACTERS,
@@ -20,7 +21,7 @@ from graphmem.model.candidate import (
 from graphmem.model.transcript import FileEdit, RanCommand
 from graphmem.rules.fix_pairs import FixPair, OpenProblem, is_file
 from graphmem.rules.problem import RunProblem, problem_in
-from graphmem.rules.worth import ENVIRONMENT, OF_SORT, worth_of
+from graphmem.rules.worth import ENVIRONMENT, OF_SORT, is_prose, worth_of
 
 SENTENCE = 300  # characters of the sentence of an agent that becomes an insight
 SHORTEST = 20  # characters of one that says anything
@@ -78,8 +79,9 @@ def drafted(pair: FixPair, *, source: str, session: str, root: str) -> Candidate
     """
     problem = pair.problem
     edits = [evidence_edit(edit, root) for edit in pair.edits]
-    edit = None if problem.sort == "usage" else edit_of(pair, root)
-    change = edit_text(edit) if edit else change_text(pair)
+    call = call_text(pair)
+    edit = None if call or problem.sort == "usage" else edit_of(pair, root)
+    change = edit_text(edit) if edit else call or act_text(pair.acts, problem) or subject_of(pair)
     evidence = Occasion(
         source=source,
         at=pair.failed.at,
@@ -253,12 +255,19 @@ def within(edits: Iterable[CandidateEdit]) -> Iterator[CandidateEdit]:
         yield kept
 
 
-def change_text(pair: FixPair) -> str:
-    """Return what fixed a problem where no edit is known to, in words: how a command is called, what was set."""
-    if pair.problem.sort == "usage":
-        is_same = is_same_call(pair.failed.command, pair.passed.command)
-        return f"call it so: {' '.join(pair.passed.command.split())[:SENTENCE]}" if is_same else ""
-    return act_text(pair.acts, pair.problem) or subject_of(pair)
+def call_text(pair: FixPair) -> str:
+    """Return how a command is called right, where that is what fixed a problem; empty where it is not."""
+    failed, passed = pair.failed.command, pair.passed.command
+    is_call = pair.problem.sort == "usage" or (pair.problem.sort == "error" and is_other_way(failed, passed))
+    return f"call it so: {' '.join(passed.split())[:SENTENCE]}" if is_call and is_same_call(failed, passed) else ""
+
+
+def is_other_way(failed: str, passed: str) -> bool:
+    """Return whether a command that is one check passed with other options."""
+    before = checks(failed)
+    return len(before) == 1 and not any(
+        one.options == before[0].options for one in checks(passed) if one.name == before[0].name
+    )
 
 
 def is_same_call(failed: str, passed: str) -> bool:
@@ -288,6 +297,7 @@ def edit_of(pair: FixPair, root: str) -> CandidateEdit | None:
     there = [edit for edit in pair.edits if is_file(edit.file, pair.problem.file)]
     edits = [(evidence_edit(edit, root), edit.removed) for edit in there or pair.edits]
     is_alone = len(there) == 1 and pair.problem.sort in OF_CODE
+    is_alone |= pair.is_one_edit and not is_prose(edits[0][0].file)
     return fitting(edits, pair.problem, code_below(pair), is_alone=is_alone)
 
 
@@ -302,7 +312,7 @@ def fitting(
     Args:
         edits: each with the text that was there, also what it leaves as it is.
         line: of code, as the output shows it; empty without one.
-        is_alone: there is one edit, at the file that the problem is about.
+        is_alone: there is one edit at the file that the problem is about, or nothing else came before the pass.
     """
     wanted, fits = names_of(problem), []
     for place, (edit, before) in enumerate(edits):

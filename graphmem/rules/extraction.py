@@ -17,6 +17,7 @@ STOP_WORDS = frozenset(
     " own same she should so some such than that the their them then there these they this those through to too under"
     " until up very was we were what when where which while who whom why will with would you your".split()
 )
+OTHER_TYPES = ("preference", "anti_pattern")  # of a lesson, which a finding may name
 SEVERITIES = ("bug", "warning", "info", "recommendation")
 OTHER_WORDS = {"critical": "bug", "error": "bug", "warn": "warning"}  # for a severity
 TEXTS = ("description", "message", "text", "finding", "issue", "title")  # where a finding says what it found
@@ -32,6 +33,8 @@ class RunFinding:
     domain: str = "general"
     source: str = ""
     tags: tuple[str, ...] = ()
+    type: str = "pattern"
+    archetype: str = ""  # of a hint: for whom it is
 
     @property
     def makes_lesson(self) -> bool:
@@ -80,12 +83,17 @@ def findings_of(event: Mapping[str, Any]) -> Iterator[RunFinding]:
             tags = fields["tags"] if isinstance(fields.get("tags"), list) else []
             severity = word_of(fields, "severity", data, event).lower()
             severity = OTHER_WORDS.get(severity, severity)
+            reviewer = word_of(data, "archetype", event)
+            sort = word_of(fields, "type") or ("archetype_hint" if word_of(fields, "archetype") else "pattern")
+            hint_for = (word_of(fields, "archetype") or reviewer) if sort == "archetype_hint" else ""
             yield RunFinding(
                 text=text,
                 severity=severity if severity in SEVERITIES else "info",
                 domain=word_of(fields, "domain", data, event) or "general",
-                source=word_of(fields, "source", data, event) or word_of(fields, "reviewer", data, event),
+                source=word_of(fields, "source", data, event) or word_of(fields, "reviewer", data, event) or reviewer,
                 tags=tuple(sorted({tag for tag in tags if isinstance(tag, str)})),
+                type=sort if hint_for or sort in OTHER_TYPES else "pattern",
+                archetype=hint_for,
             )
 
 

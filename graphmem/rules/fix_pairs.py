@@ -54,6 +54,7 @@ class FixPair:
         said: what the agent wrote between the last change and the pass, the latest last.
         runs: runs that reported it.
         beside: the other problems of the same run that the pass ends.
+        is_one_edit: nothing but one edit came between them.
     """
 
     problem: RunProblem
@@ -68,6 +69,7 @@ class FixPair:
     runs: int
     beside: tuple[RunProblem, ...]
     before: str  # the last commit that the session made before it failed
+    is_one_edit: bool = False
 
     @property
     def is_cause(self) -> bool:
@@ -190,6 +192,7 @@ class SessionReader:
             one.runs,
             beside,
             one.commit,
+            len(edits) == len(within) == 1,
         )
 
 

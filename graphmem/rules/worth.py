@@ -18,6 +18,7 @@ SETTING = re.compile(  # files that say how a project is built and run, not what
     r"(?:^|[\\/])(?:Dockerfile|Makefile|Justfile|go\.(?:mod|sum|work)|\.[\w.-]+|[\w.-]+\.(?:toml|ya?ml|cfg|ini|lock|env|gradle"
     r"|properties|tf|mod|nix)|package(?:-lock)?\.json|tsconfig[\w.]*\.json|conftest\.py|requirements[\w-]*\.txt|setup\.py)$"
 )
+PROSE = (".md", ".markdown", ".rst", ".adoc", ".org", "/license", "/changelog", "/readme")
 COMMENT = re.compile(r"(?:^|\s)(?://|#(?!!)|--\s|/\*|\*\s|<!--)\s*(?P<text>.{12,})$")
 REASON = re.compile(
     r"\b(?:because|since|due to|otherwise|so that|instead of|must|never|always|note|not|requires?|needs?|only"
@@ -60,6 +61,11 @@ def worth_of(pair: FixPair) -> float:
     if len({edit.file for edit in pair.edits}) >= MANY_FILES:
         found -= UNCLEAR
     return round(max(0.0, min(1.0, found)), 3)
+
+
+def is_prose(path: str) -> bool:
+    """Return whether a file is read by people alone: an edit of it makes nothing pass."""
+    return f"/{path}".lower().endswith(PROSE)
 
 
 def is_explained(edits: Sequence[FileEdit]) -> bool:

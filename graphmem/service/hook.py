@@ -55,7 +55,10 @@ def main(arguments: list[str]) -> None:
 
 def limit_of(event: str) -> float:
     """Return how many seconds an agent waits for the answer to an event."""
-    return float(os.environ.get("GRAPHMEM_HOOK_LIMIT") or (FAILED_LIMIT_S if FAILED.search(event) else LIMIT_S))
+    try:
+        return float(os.environ["GRAPHMEM_HOOK_LIMIT"])
+    except (KeyError, ValueError):
+        return FAILED_LIMIT_S if FAILED.search(event) else LIMIT_S
 
 
 def say_why(arguments: list[str], folder: str, end: float) -> None:

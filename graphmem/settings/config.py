@@ -2,7 +2,7 @@
 The settings of a store: the only module that reads the environment and the config files.
 
 Later wins: defaults, the user's config file, the project's ``config.toml``, the environment, options.
-An unknown key is an error that names the nearest one.
+What is unknown or wrong in a file or the environment is left out, and named in each answer; in an option it is refused.
 """
 
 import difflib
@@ -39,6 +39,13 @@ def web_address(text: str) -> str:
     return text
 
 
+def hook_events(text: str) -> str:
+    """Return the events of hooks that are off, or raise ``ValueError``."""
+    if not {*text.replace(",", " ").split()} <= {*HOOK_EVENTS}:
+        raise ValueError(f"some of {', '.join(HOOK_EVENTS)}, with commas between them")
+    return text
+
+
 Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]
 Profile = Literal["classic", "learned"]
@@ -50,7 +57,13 @@ CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
+HOOK_EVENTS = ("start", "prompt", "before", "after", "end", "credit", "all")
 TOP_LEVEL = {"format", "user_store"}
+OWN = {"ignored", "wrong"}  # of a ``Settings`` itself: no file gives them
+# Settings that decide what a write stores: where one of them is wrong, nothing is written.
+STORED = ("format", "store.secrets", "retrieval.merge_similarity", "retrieval.variant_similarity")
+MOST_WRONG = 10  # of a file, that are named
+ENVIRONMENT = "the environment"
 ADDRESS = ("endpoint", "dimensions")  # of the model that is named beside them
 
 
@@ -58,6 +71,34 @@ class SettingsSection(BaseModel):
     """A group of settings: a value, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class WrongSetting(SettingsSection):
+    """
+    A setting that is left out, for it is unknown or its value is not valid, or a file that cannot be read.
+
+    Args:
+        where: the file, or the variable of the environment.
+        name: of the setting that was meant, as far as that can be told; empty for a file.
+        expected: what would be right.
+        is_of_project: it is in the config file of the project.
+    """
+
+    where: str
+    name: str
+    message: str
+    expected: str
+    is_of_project: bool = False
+
+    @property
+    def text(self) -> str:
+        """What is wrong, where, and what would be right, in a line."""
+        return f"{self.message}; the default is used ({self.expected})"
+
+    @property
+    def decides_what_is_stored(self) -> bool:
+        """Whether a write could store something else than is meant; of a project's file that is not read, any could."""
+        return self.name in STORED or (self.is_of_project and not self.name)
 
 
 class Embedding(SettingsSection):
@@ -113,7 +154,8 @@ class Cypher(SettingsSection):
 class Hooks(SettingsSection):
     """Which events of coding agents are answered."""
 
-    off: Annotated[str, Field(pattern=r"^((start|prompt|before|after|end|credit|all)([ ,]+|$))*$")] = ""
+    note_edits: bool = False
+    off: Annotated[str, AfterValidator(hook_events)] = ""
 
     @property
     def off_kinds(self) -> frozenset[str]:
@@ -152,6 +194,7 @@ class Settings(SettingsSection):
     harvest: Harvest = Field(default_factory=Harvest)
     user_store: bool = True  # whether the user's own store is asked beside the project's
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
+    wrong: tuple[WrongSetting, ...] = ()  # what is left out of files and the environment
 
 
 def load_settings(
@@ -168,19 +211,21 @@ def load_settings(
         environment: what ``from_environment`` returned earlier; None to read the environment now.
 
     Raises:
-        BadInput: a file is not TOML, a setting is unknown, or its value is invalid.
+        BadInput: an option is invalid.
     """
-    values, _, ignored = gathered(project, options, environment)
-    return checked(values, ignored)
+    values, _, ignored, wrong = gathered(project, options, environment)
+    return checked({**values, "ignored": ignored, "wrong": wrong})
 
 
 def gathered(
     project: Path | None,
     options: Mapping[str, Mapping[str, object]] | None = None,
     environment: Mapping[str, Mapping[str, object]] | None = None,
-) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...]]:
+) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...], tuple[WrongSetting, ...]]:
     """
-    Return the values that are not the defaults by section and key, what gave each by its name, and what has no effect.
+    Return the values that are not the defaults by section and key, and what gave each by its name.
+
+    Then what of the project has no effect, and what is wrong in files and the environment.
 
     Args:
         project, options, environment: as ``load_settings`` takes them.
@@ -188,21 +233,27 @@ def gathered(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     ignored: list[str] = []
+    wrong: list[WrongSetting] = []
 
     def lay(found: Mapping[str, Any], origin: Callable[[str], str]) -> None:
         merge(values, found)
         origins.update((name, origin(name)) for name in names_of(found))
 
     if user_config().is_file():
-        with user_config().open("rb") as file:
-            lay(read_toml(user_config(), file.read(CONFIG_BYTES + 1)), lambda name: str(user_config()))
+        found, bad = read_leniently(user_config(), user_bytes)
+        wrong += bad or without_wrong(found, str(user_config()))
+        lay(found, lambda name: str(user_config()))
     if project is not None and safe_files.is_file(project):
-        found = read_project(project)
-        ignored = [*without_untrusted(project, found), *without_raises(found, checked(values, ()))]
+        found, bad = read_leniently(project, lambda: project_bytes(project))
+        bad = bad or without_wrong(found, str(project))
+        wrong += (one.model_copy(update={"is_of_project": True}) for one in bad)
+        ignored = [*without_untrusted(project, found), *without_raises(found, checked(values))]
         lay(found, lambda name: str(project))
-    lay(from_environment() if environment is None else environment, variable_of)
+    given = {name: dict(keys) for name, keys in (from_environment() if environment is None else environment).items()}
+    wrong += without_wrong(given, ENVIRONMENT)
+    lay(given, variable_of)
     lay(options or {}, lambda name: f"--{name.partition('.')[2].replace('_', '-')}")
-    return values, {name: origins[name] for name in names_of(values)}, tuple(ignored)
+    return values, {name: origins[name] for name in names_of(values)}, tuple(ignored), tuple(wrong)
 
 
 def names_of(found: Mapping[str, Any]) -> list[str]:
@@ -232,10 +283,66 @@ def settings_stamp(project: Path) -> tuple[tuple[int, int, int] | None, ...]:
     return tuple(found)
 
 
-def read_project(project: Path) -> dict[str, Any]:
-    """Return the content of a project's config file."""
+def project_bytes(project: Path) -> bytes:
+    """Return the beginning of a project's config file: one byte more than such a file may have."""
     with safe_files.opened(project) as file:
-        return read_toml(project, file.read(CONFIG_BYTES + 1))
+        return file.read(CONFIG_BYTES + 1)
+
+
+def user_bytes() -> bytes:
+    """Return the beginning of the user's config file, as of a project's."""
+    with user_config().open("rb") as file:
+        return file.read(CONFIG_BYTES + 1)
+
+
+def read_leniently(path: Path, read: Callable[[], bytes]) -> tuple[dict[str, Any], list[WrongSetting]]:
+    """Return the content of a config file, or nothing and what is wrong with it."""
+    try:
+        found = parsed_toml(path, read())
+    except BadInput as error:
+        return {}, [WrongSetting(where=str(path), name="", message=error.message, expected=error.hint or "")]
+    except OSError as error:
+        message = f"{path} cannot be read ({error.strerror})"
+        return {}, [WrongSetting(where=str(path), name="", message=message, expected="a file that this user may read")]
+    return found, []
+
+
+def without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
+    """Take out of settings what is unknown or has no valid value; return the first of these, and how many more."""
+    wrong: list[WrongSetting] = []
+    for section, keys in [*found.items()]:
+        is_whole = section in TOP_LEVEL or section not in sections() or not isinstance(keys, Mapping)
+        for key in ("",) if is_whole else [*keys]:
+            name = f"{section}.{key}" if key else section
+            part = {section: {key: keys[key]} if key else keys}
+            try:
+                refuse_unknown(part, where)
+                checked(part, where)
+            except BadInput as error:
+                wrong.append(left_out(name, where, error))
+                taken_out(found, name) if key else found.pop(section)
+    wrong.sort(key=lambda one: not one.decides_what_is_stored)
+    if len(wrong) > MOST_WRONG:
+        last = wrong[MOST_WRONG - 1]
+        more = f"{last.message} (and {len(wrong) - MOST_WRONG:,} more)"
+        wrong = [*wrong[: MOST_WRONG - 1], last.model_copy(update={"message": more})]
+    return wrong
+
+
+def left_out(name: str, where: str, error: BadInput) -> WrongSetting:
+    """Return what is wrong with a setting; of the environment, by the names of variables."""
+    nearest, message, expected = nearest_of(name), error.message, error.hint or ""
+    if where == ENVIRONMENT:
+        where = variable_of(name)
+        message = message.replace(f"setting {name!r} in {ENVIRONMENT}", where)
+        expected = expected.replace(f"did you mean {nearest}?", f"did you mean {variable_of(nearest)}?")
+    return WrongSetting(where=where, name=nearest or name, message=message, expected=expected)
+
+
+def nearest_of(name: str) -> str:
+    """Return the setting that was probably meant by an unknown name; empty where none is near."""
+    known = [*TOP_LEVEL, *(f"{section}.{key}" for section, model in sections().items() for key in model.model_fields)]
+    return next(iter(difflib.get_close_matches(name[:SHOWN], known, n=1)), "")
 
 
 def without_untrusted(project: Path, found: dict[str, Any]) -> list[str]:
@@ -278,28 +385,33 @@ def shown(value: object) -> str:
 
 def needs_trust(project: Path) -> dict[str, Asked]:
     """Return the settings of a project's config file that count only when it is trusted, by section and key."""
-    return asked_for(read_project(project)) if safe_files.is_file(project) else {}
+    return asked_for(parsed_toml(project, project_bytes(project))) if safe_files.is_file(project) else {}
 
 
 def read_toml(path: Path, data: bytes) -> dict[str, Any]:
     """Return the content of a config file whose keys are all known."""
+    found = parsed_toml(path, data)
+    refuse_unknown(found, str(path))
+    return found
+
+
+def parsed_toml(path: Path, data: bytes) -> dict[str, Any]:
+    """Return the content of a config file, or raise ``BadInput`` where it is not TOML, or too long."""
     hint = "it holds [sections] of TOML, such as [retrieval] with known = 0.5"
     if len(data) > CONFIG_BYTES:
         raise BadInput(f"{path} has more than {CONFIG_BYTES:,} bytes", hint=hint)
     try:
-        found = foreign.toml(data.decode("utf-8-sig"))
+        return foreign.toml(data.decode("utf-8-sig"))
     except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise BadInput(f"{path} is not TOML: {str(error)[:200]}", hint=hint) from None
-    refuse_unknown(found, str(path))
-    return found
 
 
 def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
     """Raise ``BadInput`` for a section or key that no setting has."""
     for section, keys in found.items():
         field = Settings.model_fields.get(section)
-        if field is None or section == "ignored":
-            raise unknown(section, [name for name in Settings.model_fields if name != "ignored"], where)
+        if field is None or section in OWN:
+            raise unknown(section, [name for name in Settings.model_fields if name not in OWN], where)
         if section in TOP_LEVEL:
             continue
         known = list(sections()[section].model_fields)
@@ -329,15 +441,11 @@ def unknown(name: str, known: list[str], where: str) -> BadInput:
 def from_environment() -> dict[str, Any]:
     """Return the settings that ``GRAPHMEM_<SECTION>_<KEY>`` name; other variables belong to other programs."""
     found: dict[str, dict[str, str]] = {}
-    for section, model in sections().items():
+    for section in sections():
         prefix = f"GRAPHMEM_{section.upper()}_"
         for variable, value in variables().items():
             if variable.startswith(prefix) and variable != KEY_VARIABLE:
-                key = variable.removeprefix(prefix).lower()
-                if key not in model.model_fields:
-                    known = [f"{prefix}{name.upper()}" for name in model.model_fields]
-                    raise unknown(variable, known, "the environment")
-                found.setdefault(section, {})[key] = value
+                found.setdefault(section, {})[variable.removeprefix(prefix).lower()] = value
     return found
 
 
@@ -357,11 +465,14 @@ def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
         values[section] = {**values.get(section, {}), **keys} if isinstance(keys, Mapping) else keys
 
 
-def checked(values: Mapping[str, Any], ignored: tuple[str, ...]) -> Settings:
-    """Return the settings, or raise an error that names the invalid value."""
+def checked(values: Mapping[str, Any], where: str = "") -> Settings:
+    """Return the settings, or raise an error that names the invalid value, and the place that it comes from."""
     try:
-        return Settings.model_validate({**values, "ignored": ignored})
+        return Settings.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"setting {name!r} is {shown(first['input'])}", hint=first["msg"]) from None
+        place = f" in {where}" if where else ""
+        raise BadInput(
+            f"setting {name!r}{place} is {shown(first['input'])}", hint=first["msg"].removeprefix("Value error, ")
+        ) from None

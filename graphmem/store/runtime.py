@@ -36,7 +36,8 @@ from graphmem.graph.port import GraphMirror
 from graphmem.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
 from graphmem.logs.in_use import using
 from graphmem.model.field import format_time, parse_time
-from graphmem.model.vocabulary import KINDS
+from graphmem.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
+from graphmem.names import split_ref
 from graphmem.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.settings.folders import project_folder, user_store
 from graphmem.store import in_git, purging
@@ -256,7 +257,8 @@ class Client:
         It is there for a caller who may see all, of the store as it is now, and unless the settings turn it off.
         """
         folder = user_store()
-        is_asked = self.runtime.asks_user and self.rights == ALL_RIGHTS and self.present is None
+        may_all = self.rights.sees is None and not (self.rights.is_writing and self.rights.writes is not None)
+        is_asked = self.runtime.asks_user and may_all and self.present is None
         if not (is_asked and self.settings.user_store and folder and (folder / FOLDER).is_dir()):
             return None
         if os.path.samefile(folder / FOLDER, self.layout.store):
@@ -352,8 +354,7 @@ class Client:
 
     def answered_notices(self) -> list[str]:
         """Return the notices for the answer of the call under way."""
-        ignored = [f"ignored: {text}" for text in self.settings.ignored]
-        return list(dict.fromkeys([*self.lasting, *ignored, *self.notices]))
+        return list(dict.fromkeys([*self.lasting, *self.said_of_settings, *self.notices]))
 
     def after_sync(self, sync: Sync) -> None:
         """Take the vocabulary as it is now, and report what was read."""
@@ -380,6 +381,54 @@ class Client:
             if self.rights.sees is not None and record_type in KINDS and record_type not in self.rights.sees:
                 hint = f"it may read: {', '.join(sorted(self.rights.sees)) or 'nothing'}"
                 raise Refused(f"this caller may not read {record_type!r}", hint=hint)
+
+    @property
+    def everything(self) -> Catalog:
+        """The catalog with the records that the caller may not see too: to decide by, and not to show."""
+        return (self.whole or self).catalog
+
+    @property
+    def known_types(self) -> Vocabulary:
+        """The types that the caller may read or write; of relation types, those of which an edge may be."""
+        known, (sees, writes, _) = self.everything.vocabulary, self.rights
+        return known if sees is None or writes is None else known.narrowed(sees | writes)
+
+    def rights_to(self, made: EntityType | RelationType) -> str | None:
+        """
+        Return what the caller may do with rows of a type, to be shown after its name.
+
+        Returns:
+            Nothing for a caller who may do all; None where it may do nothing.
+        """
+        sees, writes, _ = self.rights
+        if sees is None and writes is None:
+            return ""
+        reads = sees if isinstance(made, EntityType) or sees is None or writes is None else sees | writes
+        words = [word for word, types in (("read", reads), ("write", writes)) if types is None or made.is_of(types)]
+        return f" ({', '.join(words)})" if words else None
+
+    def hidden_end(self, ref: str, other: str) -> str | None:
+        """
+        Return the reference by key of a record that the caller may not read, as an end of an edge that it may write.
+
+        An edge may be written if the type of either end may; an end that may not be read is named by its whole
+        reference.
+
+        Args:
+            other: the reference of the other end.
+
+        Returns:
+            None where it may be read, where the edge may not be written, or where no live record is called so.
+        """
+        record_type, name = split_ref(ref)
+        catalog, writes = self.everything, self.rights.writes
+        renamed = catalog.vocabulary.renamed
+        ends = {renamed.get(found, found) for found in (record_type, split_ref(other)[0])}
+        if not record_type or self.catalog.may_tell(record_type) or (writes is not None and writes.isdisjoint(ends)):
+            return None
+        number = catalog.lookup(record_type, name)
+        found = catalog.stored(number) if number is not None else None
+        return found.key_ref if found is not None and not found.is_archived else None
 
     def findings(self) -> list[Finding]:
         """Return what is wrong with the files that the caller may see."""
@@ -475,9 +524,14 @@ class Client:
         self.show_once(text)
 
     def report_ignored_settings(self) -> None:
-        """Report the settings of the project that have no effect."""
-        for text in self.settings.ignored:
-            self.show_once(f"ignored: {text}")
+        """Report the settings that have no effect."""
+        for text in self.said_of_settings:
+            self.show_once(text)
+
+    @property
+    def said_of_settings(self) -> list[str]:
+        """Which settings have no effect: of the project without trust, and wrong ones."""
+        return [f"ignored: {text}" for text in self.settings.ignored] + [one.text for one in self.settings.wrong]
 
     def show_once(self, text: str) -> bool:
         """Say to people what goes on, once for this ``Memory``; return whether it was new."""
@@ -554,6 +608,11 @@ class Client:
             return
         if self.present is not None:
             raise Refused("a past state (`--at`) cannot be written", hint="run the command without the commit or date")
+        for wrong in self.settings.wrong:
+            if wrong.decides_what_is_stored:
+                raise Refused(
+                    f"{wrong.message}, which decides what is stored", hint=f"{wrong.expected}; reading goes on"
+                )
         if self.settings.format > FORMAT:
             raise Refused(
                 f"the store has format {self.settings.format}, this graphmem writes format {FORMAT}",

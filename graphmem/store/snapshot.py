@@ -198,7 +198,7 @@ class Writing(Snapshot):
         if self.client.rights.writes is not None:
             rows = [entry.row for entry in puts]
             for file, numbers in (removes or {}).items():
-                rows += map(orjson.loads, self.catalog.lines_of(numbers, file).values())
+                rows += map(orjson.loads, self.client.everything.lines_of(numbers, file).values())
             for row in rows:
                 refuse_unwritable(row, self.client.rights.writes)
         try:

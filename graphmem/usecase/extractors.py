@@ -31,13 +31,13 @@ from graphmem.ledger.extractors import extractor_file, read_extractors, text_to_
 from graphmem.ledger.layout import Layout
 from graphmem.model.extractor import Extractor
 from graphmem.model.vocabulary import EntityType, RelationType
-from graphmem.names import one_line
+from graphmem.names import one_line, row_title
 from graphmem.ndjson import BadLine, decode, encode
 from graphmem.rules.python_code import PythonCode, parsed
 from graphmem.rules.suggest import did_you_mean
 from graphmem.settings.trust import ToTrust, are_trusted, trust, trust_lock
 from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.store.snapshot import Snapshot, Writing, refuse_unwritable
 from graphmem.system.capture import Capture, capture
 from graphmem.system.lock import locked
 from graphmem.system.programs import NAME, own_program, program
@@ -174,10 +174,12 @@ def run(client: Client, request: RunExtractorsRequest) -> Extracted:
 
     Raises:
         NotFound: there is no extractor of a name; none was run.
-        Refused: this clone does not trust one; none was run.
+        Refused: this clone does not trust one; none was run. Or one printed a row that the caller may not write.
         Unavailable: one cannot be started, failed, or took too long; it changed nothing, and none after it was run.
         BadInput: one printed what cannot be written; likewise.
     """
+    if not client.rights.is_writing and client.whole is not None:  # a preview, which decides as the run does
+        client = client.runtime.client(client.rights._replace(is_writing=True))
     with client.reading() as snapshot:
         extractors = {name: runnable(snapshot, name) for name in request.names}
     done: list[Extraction] = []
@@ -201,7 +203,7 @@ def runnable(snapshot: Snapshot, name: str) -> Extractor:
     if name not in found:
         raise NotFound(f"no extractor {name!r}", hint=did_you_mean(name, found) or "see: graphmem extract list")
     extractor = found[name]
-    if undeclared := undeclared_in(extractor, snapshot.vocabulary):
+    if undeclared := undeclared_in(extractor, snapshot.client.everything.vocabulary):
         raise Refused(
             f"extractor {name!r} writes {undeclared[0]!r}, which is not a declared type",
             hint="declare it with: graphmem type add entity or graphmem type add relation",
@@ -228,15 +230,17 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
         raise Unavailable(f"{label} cannot be started in {str(folder)!r}: {error.strerror}") from None
     said = [one_line(line) for line in said_by(client, label, end)]
     refuse_failure(label, extractor, end, said)
-    lines = end.output.split(b"\n")
+    lines, vocabulary = end.output.split(b"\n"), client.everything.vocabulary
     if len(lines) > EXTRACT_LINES:
         raise Refused(f"{label} printed {len(lines):,} lines; at most {EXTRACT_LINES:,} are read")
     rows = []
     for place, line in enumerate(lines, 1):
         try:
-            rows.append(redacted(client, label, row_of(line, source, extractor.writes)) if line.strip() else b"")
+            row = row_of(line, source, extractor.writes, vocabulary) if line.strip() else b""
+            rows.append(redacted(client, label, row))
         except BadLine as bad:
             raise refused_line(finding(bad, label, place), said) from None
+    refuse_unwritable_row(client, label, rows)
     with client.deciding(is_real=not is_dry) as snapshot:
         intake, done = replace(snapshot, label, source, rows)
         is_searched = any(map(snapshot.vocabulary.is_searched, snapshot.vocabulary.entities.keys() & extractor.writes))
@@ -245,6 +249,17 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     if done.created > MANY_RECORDS and is_searched and not is_dry:
         client.embed_later()
     return done.model_copy(update={"name": name, "said": said})
+
+
+def refuse_unwritable_row(client: Client, label: str, rows: Sequence[bytes]) -> None:
+    """Raise ``Refused`` for the first row that an extractor printed and the caller may not write."""
+    for place, row in enumerate(rows if client.rights.writes is not None else (), 1):
+        try:
+            if row:
+                refuse_unwritable(decode(row), client.rights.writes or ())
+        except Refused as error:
+            message = f"{label}:{place}: {row_title(decode(row))}: {error.message}; nothing of it was written"
+            raise Refused(one_line(message), hint=error.hint) from None
 
 
 def redacted(client: Client, label: str, row: bytes) -> bytes:

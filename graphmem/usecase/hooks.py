@@ -31,13 +31,14 @@ from graphmem.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.machine.impact import HookCounts
 from graphmem.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.model.record import Triggered
-from graphmem.names import mark, visible
+from graphmem.names import mark, one_line, visible
 from graphmem.rules.candidate import MARK
 from graphmem.rules.context import quoted, quoted_name, tokens, track_record
 from graphmem.rules.doubt import comes_and_goes, is_doubted
 from graphmem.rules.fixes import fixes
 from graphmem.rules.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
 from graphmem.rules.tally import Tally
+from graphmem.rules.worth import is_prose
 from graphmem.store.attempt import attempt
 from graphmem.store.runtime import Client
 from graphmem.store.snapshot import Snapshot
@@ -49,7 +50,6 @@ from graphmem.usecase.retrieval.prime import prime
 from graphmem.usecase.retrieval.traversal import solving
 from graphmem.usecase.retrieval.two_stores import match, own_store, query
 from graphmem.usecase.work import command_runs
-from graphmem.usecase.work.causes import is_prose
 from graphmem.usecase.writing.candidates import for_agent
 from graphmem.usecase.writing.seen import in_run
 
@@ -138,9 +138,10 @@ def counted(before: HookCounts, said: Said, text: str, briefing: str, refs: Coll
 
 
 def briefed(client: Client) -> str:
-    """Return what an agent needs to begin."""
+    """Return what an agent needs to begin, and which settings are wrong."""
     with client.reading() as snapshot:
-        return prime(snapshot, PrimeRequest()).text
+        text = prime(snapshot, PrimeRequest()).text
+    return "\n".join([text, *(f"Notice: {one_line(one.text)}" for one in client.settings.wrong)])
 
 
 def is_briefed(event: HookEvent, session: HookSession | None) -> bool:
@@ -236,8 +237,19 @@ def before_tool(client: Client, event: HookEvent, name: str, session: HookSessio
 def after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Return what there is to say after a tool ran, and whether it may have fixed what failed before."""
     said = settled(client, event, name, session)
+    if event.paths and not event.status and client.settings.hooks.note_edits:
+        note(client, event)
     is_act = not all(map(is_prose, event.paths)) or (bool(event.command) and parsed_line(event.command).is_cause)
     return replace(said, acted=client.now()) if is_act and not event.status else said
+
+
+def note(client: Client, event: HookEvent) -> None:
+    """Note edited files of the project in the run state; where it cannot be written, nothing is noted."""
+    from graphmem.usecase.work.runs import note_edits  # noqa: PLC0415 - few projects ask for it
+
+    with contextlib.suppress(GraphmemError):
+        if files := below(event, client.layout.root):
+            note_edits(client, files)
 
 
 def settled(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
@@ -574,9 +586,14 @@ def of_command(snapshot: Snapshot, command: str) -> Iterator[int]:
 
 def of_paths(snapshot: Snapshot, event: HookEvent) -> Iterator[int]:
     """Yield the records that list or cite a file that is about to change."""
-    root = os.path.realpath(snapshot.layout.root)
+    for sort in ("file", "cite"):
+        for _, number in snapshot.catalog.labelled(sort, below(event, snapshot.layout.root)):
+            yield number
+
+
+def below(event: HookEvent, project: Path) -> list[str]:
+    """Return the files of an event that are below the root of a project, by their paths there."""
+    root = os.path.realpath(project)
     here = event.folder if os.path.isabs(event.folder) else root
     found = [os.path.relpath(os.path.realpath(os.path.join(here, path)), root) for path in event.paths]
-    for sort in ("file", "cite"):
-        for _, number in snapshot.catalog.labelled(sort, [path for path in found if not path.startswith("..")]):
-            yield number
+    return [path for path in found if path.split(os.sep)[0] != ".."]

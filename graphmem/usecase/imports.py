@@ -32,10 +32,11 @@ from graphmem.system.collector import collector_paused
 from graphmem.system.shell import command
 from graphmem.usecase.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
 from graphmem.usecase.records.bulk_new import Project
-from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
+from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of, under_current_names
 from graphmem.usecase.vocabulary.types import refuse_type
+from graphmem.usecase.work import runs
 from graphmem.usecase.writing.duplicates import aside_fields
-from graphmem.usecase.writing.screening import places
+from graphmem.usecase.writing.screening import places, screened_fields
 from graphmem.usecase.writing.validation import changed
 
 ACTIONS = ("created", "merged", "updated", "unchanged")
@@ -54,14 +55,20 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         Refused: it is too large, or tasks would wait for each other.
     """
     reading = formats.read(Source(request.path.absolute()), request.format, request.map)
+    run = screened_fields(client, "run state", reading.run)
     kept = places(client)
-    lines = [encode(shortened_fields(draft.row, kept)) for draft in reading.drafts]
+    with client.reading() as snapshot:
+        vocabulary = snapshot.vocabulary
+    rows = (under_current_names(draft.row, vocabulary) for draft in reading.drafts)
+    lines = [encode(shortened_fields(row, kept)) for row in rows]
     project = Project.around(client.layout.root, lines)
     with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
         work = Work.of(snapshot, reading)
         work.take_in(read_lines(work.intake, lines, project))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
+    if run:
+        runs.take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
     if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
         client.embed_later()
     return work.answer(is_applied=not request.dry_run)
@@ -322,7 +329,10 @@ def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, Ent
         raise Refused(message, hint="an input with fewer types; the name of a thing is not its type")
     vocabulary = snapshot.vocabulary
     made: dict[str, EntityType | RelationType] = {}
-    for name, one in sorted(reading.types.items(), key=lambda pair: isinstance(pair[1], RelationType)):
+    for former, one in sorted(reading.types.items(), key=lambda pair: isinstance(pair[1], RelationType)):
+        name = vocabulary.renamed.get(former, former)
+        if isinstance(one, RelationType):
+            one = one.with_ends(vocabulary.renamed)  # noqa: PLW2901 - the same type, under current names
         own = vocabulary.declared.get(name)
         if own is None:
             refuse_type(snapshot, vocabulary, one)

@@ -23,6 +23,8 @@
 // param  symptoms             STRING
 // param  root_cause           STRING
 // param  resolution           STRING
+// param  imported_occurrences INT64
+// param  imported_confidence  STRING
 // param  tags                 STRING[]
 // param  updated_at           TIMESTAMP
 // param  occurrences          INT64
@@ -50,6 +52,8 @@ SET
   n.`symptoms` = $symptoms,
   n.`root_cause` = $root_cause,
   n.`resolution` = $resolution,
+  n.`imported_occurrences` = $imported_occurrences,
+  n.`imported_confidence` = $imported_confidence,
   n.`tags` = $tags,
   n.`updated_at` = $updated_at,
   n.`occurrences` = $occurrences,

@@ -174,6 +174,25 @@ def test_rows_of_cypher_come_clean_for_other_programs(known: Graphmem) -> None:
     assert json.loads(known("cypher", query, "--format", "json").out)["rows"] == [["app-down", None], ["no-yaml", 3.0]]
 
 
+def test_records_are_listed_as_rows_for_other_programs(known: Graphmem) -> None:
+    assert known("add", "failure", "--name", "hidden", "--trigger", "=1|2 `x` \u202e", "--tag", "a").status == 0
+    lines = known("list", "failure", "--format", "csv").out.splitlines()
+    assert lines[0].startswith("ref,kind,created_at,") and "match" not in lines[0].split(",")
+    assert len(lines) == 4 and "'=1|2 `x` \\u202e" in lines[2]
+    rows = [json.loads(line) for line in known("list", "failure", "--format", "ndjson").out.splitlines()]
+    assert [(row["ref"], row["cost"]) for row in rows] == [
+        ("failure/app-down", None), ("failure/hidden", None), ("failure/no-yaml", 3.0)
+    ]  # fmt: skip
+    table = known("list", "failure", "--tag", "a", "--format", "markdown").out.splitlines()
+    assert table[0].startswith("| ref | kind |") and table[1].startswith("| --- | --- |")
+    assert "``=1\\|2 `x` \\u202e``" in table[2]
+    assert known("list", "lesson", "--format", "csv").out == ""
+    query = "MATCH (f:Failure {name: 'no-yaml'}) RETURN f.name AS name, f.cost AS cost"
+    assert (
+        known("cypher", query, "--format", "markdown").out == "| name | cost |\n| --- | --- |\n| `no-yaml` | `3.0` |\n"
+    )
+
+
 def test_control_characters_are_escaped_for_people_and_for_programs(graphmem: Graphmem) -> None:
     graphmem("add", "failure", "--name", "loud", "--trigger", "\x1b]0;red\x07 \u202e \x9b1m")
     assert graphmem("list").out == "failure/loud  \\x1b]0;red\\x07 \\u202e \\x9b1m\n"

@@ -30,7 +30,7 @@ ADDED = {
     "uninstall --dry-run", "uninstall --plugin", "uninstall --project", "uninstall --user", "uninstall client",
 
     "promote --to", "promote ref",
-    "learn events", "match --format", "match file", "query --explain", "rebuild --no-embed",
+    "learn events", "list --format", "match --format", "match file", "query --explain", "rebuild --no-embed",
     "stats --impact", "stats --plot",
     "textconv file",
     "serve --detach", "serve --http", "serve --log-format", "serve --logs", "serve --status", "serve --stop",

@@ -12,6 +12,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.contract.events import AddEventRequest
+from graphmem.names import visible
 from graphmem.page.render import FILES, SCRIPTS, page_of
 from graphmem.usecase.work.event_log import keep_here
 from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
@@ -102,9 +103,17 @@ def test_a_browser_shows_every_view_by_keyboard_asks_nothing_and_axe_finds_nothi
     assert found["overflows"] == []
     assert found["moves"] is False
     assert found["views"] == {
-        "now": "Waiting for a review: 1", "records": "Records", "tree": "Tree", "graph": "canvas",
+        "now": "What is going on", "records": "Records", "tree": "Tree", "graph": "canvas",
         "campaigns": "Campaigns", "health": "Health",
     }  # fmt: skip
+    assert found["run"] == {
+        "section": f"2.1 {visible(HOSTILE)}", "build": "Build: running, 1 of 4 chunks completed",
+        "chunks": [
+            [0, "form [completed, attempt 2] "], [1, "route [active] "], [2, "test [planned] , after docs too"],
+            [0, "docs [planned] "],
+        ],
+    }  # fmt: skip
+    assert "kept here" not in page.read_text("utf-8")
     assert found["counts"] == ["10 of 10 records", "2 of 10 records"]
     assert found["record"].startswith("failure/hostile")
     assert "</script><script>" in found["record"] and "\\u202e" in found["record"]
@@ -180,3 +189,12 @@ def fill(memory: Memory, clock: Clock) -> None:
     memory.feedback("pattern/key", helped=True)
     memory.feedback("pattern/key", helped=False)
     put(memory)
+    memory.runs.set(
+        {"active_section": {"alias": HOSTILE, "number": "2.1"}, "agent_outputs": {"plan": {"summary": "kept here"}}}
+    )
+    needs: dict[str, list[str]] = {"form": [], "route": ["form"], "test": ["route", "docs"], "docs": []}
+    memory.runs.begin({"chunks": [{"id": name, "depends_on": depends} for name, depends in needs.items()]})
+    for status in ("active", "failed", "retrying"):
+        memory.runs.chunk("form", status)
+    memory.runs.chunk("form", "completed")
+    memory.runs.chunk("route", "active")

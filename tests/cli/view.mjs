@@ -30,6 +30,13 @@ for (const scheme of ["light", "dark"]) {
     await press("ArrowRight");
   }
 }
+// What is going on: the section, and the chunks of the build with how deep each stands.
+found.run = await page.evaluate(() => {
+  const own = (node) => [...node.childNodes].filter((one) => one.nodeName !== "UL").map((one) => one.textContent).join("");
+  const depth = (node) => { let count = -1; for (let at = node; at; at = at.parentElement.closest("ul.chunks")) count += 1; return count; };
+  return { section: document.querySelector("#panel-now dd").textContent, build: document.querySelector("#panel-now h3").textContent,
+    chunks: [...document.querySelectorAll("#panel-now ul.chunks li")].map((one) => [depth(one.parentElement), own(one)]) };
+});
 await page.setViewport({ width: 1280, height: 800 });
 async function choose(ref) {
   for (const row of await page.$$("#panel-records .ref")) if ((await row.evaluate((node) => node.textContent)) === ref) { await row.focus(); break; }

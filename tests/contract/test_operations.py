@@ -82,7 +82,7 @@ OPENING = frozenset({
     "events.add",
     "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "imports.file", "embed.status",
     "embed.change",
-    "runs.show", "runs.set", "runs.done", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
+    "runs.show", "runs.set", "runs.done", "runs.change", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
     "runs.end", "runs.resume",
     "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
     "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git", "imports.ci", "imports.all",

@@ -58,6 +58,7 @@ COMMANDS = [
     "decay r1", "session task t", "session decide d", "task start c/001", "task block c/001 --reason x",
     "campaign propagate c", "phase to explore", "inbox add x", "event add review.verdict", "observe c",
     'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
+    "run change add a.py", "run change done a.py",
     "import sessions", "import notes", "import ci .", "run begin plan.json", "run resume", "explore start",
     "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
     "extract add python", "extract run python", "import rows.ndjson",

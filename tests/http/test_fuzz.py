@@ -105,6 +105,7 @@ REAL: dict[str, dict[str, Any]] = {
     "runs.end": {},
     "runs.set": {"fields": {"next_step": "build", "readiness": {"ready": 3}}},
     "runs.done": {"step": "explore"},
+    "runs.change": {"action": "add", "file": "src/a.py"},
     "runs.require": {"step": "build", "skip": True},
     "runs.show": {},
     "campaigns.complete": {"ref": "campaign/shop", "outcome": "faster", "status": "partial"},

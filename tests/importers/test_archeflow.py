@@ -60,3 +60,8 @@ def test_lessons_keep_what_they_were_counted_to_and_their_numbers(tmp_path: Path
 def test_the_file_alone_is_recognised_too(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         assert memory.imports.file(write(tmp_path, lessons=[LESSON]) / "lessons.jsonl").created == {"lesson": 1}
+
+
+def test_archived_lessons_alone_are_taken(memory: Memory, tmp_path: Path) -> None:
+    answer = memory.imports.file(write(tmp_path, archive=[LESSON]))
+    assert (answer.format, answer.created) == ("archeflow", {"lesson": 1})

@@ -18,7 +18,7 @@ MEMORY: Mapping[str, Any] = {
     "embedding": b"\0\0",
 }  # fmt: skip
 FRESH = {**MEMORY, "match": None, "cost": 0, "source": "[]", "times_helped": 0, "times_failed": 0, "embedding": None}
-PLANNED = [
+PLANNED: list[dict[str, Any]] = [
     {"seq": "001", "slug": "spec", "type": "spec", "depends": "none", "status": "complete"},
     {"seq": "002", "slug": "impl", "type": "impl", "depends": ["001", "009"]},
     {"seq": "003", "slug": "docs", "type": "docs", "depends": "002", "status": "pending"},
@@ -103,6 +103,46 @@ def test_a_database_becomes_memories_campaigns_and_reports(memory: Memory, tmp_p
     assert (phase.phase, phase.since) == ("plan", "2026-01-15T08:30:00.000Z")
     again = memory.imports.file(path)
     assert (again.created, again.updated) == ({}, {})
+
+
+def test_a_task_keeps_what_its_workspace_and_its_plan_say(memory: Memory, tmp_path: Path) -> None:
+    idioms = {"required": ["use the ORM"], "forbidden": "raw SQL"}
+    known = {"failures": [{"name": "import-order"}], "patterns": [{"name": "stubs-first", "type": "pattern"}]}
+    workspace = {
+        **WORKSPACE, "idioms": json.dumps(idioms), "framework": "Litestar", "framework_confidence": 0.9,
+        "preflight": '["python -c \'import a\'"]', "lineage": '{"parent": "000", "prior_delivery": "plan"}',
+        "code_contexts": '[{"path": "a.py", "lines": "1-9"}, "b.py"]', "prior_knowledge": json.dumps(known),
+        "utilized": '[{"name": "stubs-first", "type": "pattern"}]', "verify": None,
+    }  # fmt: skip
+    odd: dict[str, Any] = {
+        **dict.fromkeys(workspace), "id": 2, "campaign_id": 5, "seq": "002", "slug": "impl",
+        "status": "parked", "idioms": '{"wanted": ["x"]}', "framework_confidence": 95,
+        "utilized": '[{"name": "nobody-knows", "type": "pattern"}]',
+    }  # fmt: skip
+    planned = [{**PLANNED[0], "verify": "pytest -q", "budget": 9}, PLANNED[1]]
+    campaign: dict[str, Any] = {
+        **ROWS["campaign"][0],
+        "status": "partial",
+        "outcome": "half of it",
+        "tasks": json.dumps(planned),
+    }
+    memory.imports.file(database(tmp_path, {**ROWS, "campaign": [campaign], "workspace": [workspace, odd]}))
+    done: Any = memory.get("task/ftl-5/001-spec").record
+    assert (done.idioms.required, done.idioms.forbidden) == (("use the ORM",), ("raw SQL",))
+    assert (done.framework, done.framework_confidence, done.budget) == ("Litestar", 0.9, 5.0)
+    assert (done.preflight, done.delta) == (["python -c 'import a'"], ("tests/a.py",))
+    assert done.verify == "pytest -q"  # of the plan: the workspace has none
+    assert done.code_contexts == ('{"path": "a.py", "lines": "1-9"}', "b.py")
+    assert done.lineage == ({"parent": "000", "prior_delivery": "plan"},)
+    assert (done.prior_knowledge, done.utilized) == (
+        ("failure/import-order", "pattern/stubs-first"), ("pattern/stubs-first",)
+    )  # fmt: skip
+    other: Any = memory.get("task/ftl-5/002-impl").record
+    assert (other.status, other.idioms, other.utilized) == ("pending", None, ())
+    assert other.x_ftl["idioms"] == {"wanted": ["x"]}
+    assert (other.x_ftl["status"], other.x_ftl["framework_confidence"]) == ("parked", 95)
+    made: Any = memory.get("campaign/ftl-5").record
+    assert (made.status, made.outcome) == ("partial", "half of it")
 
 
 def test_a_damaged_database_is_refused(memory: Memory, tmp_path: Path) -> None:

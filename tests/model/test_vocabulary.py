@@ -17,8 +17,9 @@ def test_a_narrowed_vocabulary_has_the_types_of_what_is_visible_and_the_relation
     )
     cases: list[tuple[set[str], set[str], set[str]]] = [
         ({"pattern", "service"}, {"service"}, {"serves", "near"}),
-        ({"room"}, {"room"}, set()),
-        ({"room", "failure"}, {"room"}, {"hides"}),
+        ({"room"}, {"room"}, {"hides", "serves"}),
+        ({"lesson"}, set(), {"serves"}),
+        ({"room", "failure"}, {"room"}, {"hides", "serves"}),
         (set(), set(), set()),
     ]
     for visible, entities, relations in cases:

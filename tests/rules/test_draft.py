@@ -124,9 +124,18 @@ def test_the_edit_that_names_the_rule_or_a_name_of_the_message_is_the_fix_also_w
 def test_where_no_edit_says_that_it_is_the_fix_there_is_no_text() -> None:
     assert insight(edit("x = 1", "x = 2"), edit("y = 1", "y = 2")) is None
     failed = "--- FAIL: TestCart (0.05s)\n    cart_test.go:12: expected 2 items, got 1\nFAIL"
-    assert insight(edit("x = 1", "x = 2", "/p/cart_test.go"), output=failed) is None  # of a test no place tells
+    beside = edit("y = 1", "y = 2", "/p/cart_test.go")
+    assert insight(edit("x = 1", "x = 2", "/p/cart_test.go"), beside, output=failed) is None  # of a test no place tells
     new = edit("", 'package a\n\nimport "os"\n\nfunc A() {}\n')
     assert insight(new) is None
+
+
+def test_what_alone_came_before_the_pass_is_the_fix_unless_only_people_read_it() -> None:
+    failed = "--- FAIL: TestCart (0.05s)\n    cart_test.go:12: expected 2 items, got 1\nFAIL"
+    alone = edit("total = n", "total = n + 1", "/p/cart.go")
+    assert insight(alone, output=failed) == "in cart.go: `total = n` → `total = n + 1`"
+    assert insight(alone, ran("git checkout cart_test.go", 0), output=failed) is None  # which of the two is not known
+    assert insight(edit("old", "new", "/p/docs/cart.md"), output=failed) is None
 
 
 def test_the_edit_that_is_about_the_problem_is_shown_not_an_import() -> None:
@@ -282,6 +291,27 @@ def test_a_check_that_is_gone_is_no_fix_of_it() -> None:
 def test_what_was_installed_fixed_what_was_not_there_or_is_named(output: str, command: str, is_fix: bool) -> None:
     found = insight(ran(command, 0), output=output)
     assert found == (f"run: {command}" if is_fix else None)
+
+
+@pytest.mark.parametrize(
+    ("failed", "passed", "is_fix"),
+    [
+        ("go test -c ./cart", "go test -c -tags=integration ./cart", True),
+        ("npx tsc src", "npx tsc --project tsconfig.build.json src", True),
+        ("go test ./cart", "go test ./cart", False),
+        ("go test -v ./cart", "go test -count=1 ./cart | tail", False),  # these say only how it is shown
+        ("go vet ./cart && go test ./cart", "go test -tags=integration ./cart", False),  # which failed is not known
+        ("go test ./cart", "go test -tags=a -mod=mod -p 4 -coverpkg=./... -o /tmp/cart -ldflags=-s ./cart", False),
+    ],
+)
+def test_a_check_that_passes_with_other_options_is_called_so(failed: str, passed: str, is_fix: bool) -> None:
+    reader = SessionReader()
+    said = "package example.org/cart: build constraints exclude all Go files in /p/cart"
+    changed = [edit("a = 1", "a = 2"), edit("b = 1", "b = 2")]
+    events = numbered([ran(failed, 1, said), *changed, ran(passed, 0)])
+    (pair,) = [pair for event in events for pair in reader.read(event)]
+    found = drafted(pair, source="codex", session="s1", root="/p").pattern
+    assert (found and found["insight"]) == (f"call it so: {passed}" if is_fix else None)
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,14 @@ def declare(memory: Memory, script: str, *, name: str = "make", trusted: bool = 
         trust_all(memory)
 
 
+def printing(*rows: dict[str, Any]) -> str:
+    """Return a script that prints these rows."""
+    return "cat <<'END'\n" + "".join(f"{json.dumps(row)}\n" for row in rows) + "END\n"
+
+
 def extract(memory: Memory, *rows: dict[str, Any], **options: Any) -> Extraction:
     """Run an extractor that prints these rows."""
-    declare(memory, "cat <<'END'\n" + "".join(f"{json.dumps(row)}\n" for row in rows) + "END\n")
+    declare(memory, printing(*rows))
     (found,) = memory.extractors.run(["make"], **options).extractions
     return found
 
@@ -117,6 +122,60 @@ def test_rows_of_others_stay_as_they_are(project: Memory) -> None:
     assert rows_of(project) == before
     assert (extract(project, entity("new")).created, rows_of(project) == before) == (1, False)
     assert getattr(project.get("target/app").record, "value", None) == "by hand"
+
+
+def test_an_extractor_goes_on_to_print_the_names_that_its_types_had(project: Memory) -> None:
+    rows = entity("app"), entity("lib"), edge("app", "target/lib")
+    extract(project, *rows)
+    project.types.rename("target", "unit", yes=True)
+    project.types.rename("needs", "requires", yes=True)
+    (done,) = project.extractors.run(["make"]).extractions
+    assert (done.unchanged, done.created, done.removed) == (3, 0, 0)
+
+
+@pytest.mark.parametrize("reads", [["target"], [], ["place"]])
+def test_a_caller_with_a_scope_runs_an_extractor_that_prints_only_what_it_may_write(
+    project: Memory, reads: list[str]
+) -> None:
+    project.types.add_entity("place")
+    project.entities.add("place", "here")
+    project.scopes.add("maker", read=reads, write=["target"])
+    rows = entity("app"), entity("lib"), edge("app", "target/lib"), edge("app", "place/here")
+    declare(project, printing(*rows), writes=["target", "needs", "place"])
+    with Memory(folder_of(project), scope="maker") as maker:
+        (planned,) = maker.extractors.run(["make"], dry_run=True).extractions
+        (done,) = maker.extractors.run(["make"]).extractions
+        assert (planned.created, done.created) == (4, 4)
+        (again,) = maker.extractors.run(["make"]).extractions
+        assert (again.unchanged, again.created, again.removed) == (4, 0, 0)
+        declare(project, printing(entity("app")), writes=["target", "needs", "place"])
+        (less,) = maker.extractors.run(["make"]).extractions
+        assert (less.unchanged, less.removed, less.kept) == (1, 3, 0)
+    assert [one.ref for one in project.list("target").results] == ["target/app"]
+    assert project.validate().ok
+
+
+def test_a_row_that_a_caller_may_not_write_is_named_and_nothing_of_the_extractor_is_written(project: Memory) -> None:
+    project.types.add_entity("place")
+    project.scopes.add("maker", read=["any"], write=["target"])
+    place = {"kind": "entity", "type": "place", "name": "here"}
+    edge_there = {"kind": "edge", "from": "place/here", "type": "causes", "to": "place/there"}
+    project.entities.add("place", "there")
+    project.entities.add("place", "here")
+    for row, title in ((place, "place/here"), (edge_there, "place/here -causes-> place/there")):
+        declare(project, printing(entity("app"), row), writes=["target", "causes", "place"])
+        before = rows_of(project)
+        with Memory(folder_of(project), scope="maker") as maker:
+            for is_dry in (True, False):
+                with pytest.raises(Refused, match=f"extractor make:2: {title}: this caller may not write 'place'"):
+                    maker.extractors.run(["make"], dry_run=is_dry)
+        assert rows_of(project) == before
+    declare(project, printing({**place, "name": "attic"}), name="other", writes=["place"])
+    project.extractors.run(["other"])
+    declare(project, printing(), name="other", writes=["place"])
+    with Memory(folder_of(project), scope="maker") as maker, pytest.raises(Refused, match="may not write 'place'"):
+        maker.extractors.run(["other"])  # it would take a place out
+    assert project.get("place/attic").ref == "place/attic"
 
 
 def test_a_row_that_has_another_source_too_is_not_its_own(project: Memory) -> None:

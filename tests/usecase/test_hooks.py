@@ -432,6 +432,14 @@ def test_a_session_is_briefed_at_its_start_and_after_a_compaction_but_not_when_i
     assert send(known, "UserPromptSubmit", prompt="hello").text == ""
 
 
+def test_a_wrong_setting_is_named_at_the_start_and_silences_no_hook(known: Memory) -> None:
+    known.client.layout.config.write_text('[hooks]\noff = "never"\n[cypher]\nlimt = 3\n')
+    said = json.dumps(send(known, "SessionStart", source="startup").output)
+    assert "What this project remembers" in said
+    assert "config.toml is 'never'" in said and "did you mean cypher.limit?" in said
+    assert "pip install pyyaml" in json.dumps(bash(known, "pytest", fails=FAILED).output)
+
+
 def test_a_session_whose_client_sends_each_event_twice_is_briefed_once(
     known: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -563,6 +571,28 @@ def test_a_project_can_switch_off_kinds_of_events(known: Memory, tmp_path: Path)
     assert send(known, "SessionStart") == HookAnswer()
     assert edit(known, "src/app.py") == ""
     assert bash(known, "pytest", fails=FAILED).refs == ["failure/yaml"]
+
+
+def test_edits_outside_of_a_plan_are_noted_where_the_project_asks_for_it(memory: Memory, tmp_path: Path) -> None:
+    def edited(path: str, **more: Any) -> list[str]:
+        send(memory, "PostToolUse", tool_name="Write", tool_input={"file_path": path}, tool_response={}, **more)
+        return [one.file for one in memory.runs.show().untracked_changes or ()]
+
+    assert edited("src/a.py") == []
+    (tmp_path / ".graphmem" / "config.toml").write_text("format = 1\n[hooks]\nnote_edits = true\n")
+    assert edited(str(tmp_path / "src/a.py")) == ["src/a.py"]
+    assert edited("/etc/hosts") == ["src/a.py"]  # not of the project
+    memory.runs.set({"current_command": "build"})
+    assert edited("src/b.py") == ["src/a.py"]
+    memory.runs.set({"current_command": None})
+    memory.runs.begin({"chunks": [{"id": "c1"}]})
+    assert edited("src/b.py") == ["src/a.py"]
+    memory.runs.resume(choose="cancel")
+    assert edited("src/b.py") == ["src/a.py", "src/b.py"]
+    state = tmp_path / ".graphmem/state/run.json"
+    state.unlink()
+    state.mkdir()  # nothing can be written there
+    assert send(memory, "PostToolUse", tool_name="Write", tool_input={"file_path": "c.py"}).event == "after"
 
 
 def test_a_secret_in_an_error_or_a_prompt_is_kept_nowhere(memory: Memory, tmp_path: Path) -> None:

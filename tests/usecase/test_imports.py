@@ -55,6 +55,21 @@ def test_an_import_is_one_write_and_one_undo_takes_it_back(memory: Memory, tmp_p
     assert rows(tmp_path) == after
 
 
+def test_a_file_with_types_that_were_renamed_since_is_found_again(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    lines: list[dict[str, Any]] = [
+        {"type": "entity", "name": name, "entityType": "person", "observations": []} for name in ("Ada", "Bob")
+    ]
+    lines += [{"type": "relation", "from": "Ada", "to": "Bob", "relationType": "knows"}]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    memory.imports.file(path)
+    memory.types.rename("person", "human", yes=True)
+    memory.types.rename("knows", "meets", yes=True)
+    before = rows(tmp_path)
+    assert memory.imports.file(path).unchanged == {"entity": 2, "relation": 1}
+    assert rows(tmp_path) == before
+
+
 def test_a_newer_file_updates_what_changed_and_nothing_that_was_edited_here(memory: Memory, tmp_path: Path) -> None:
     memory.imports.file(write(tmp_path, issue("bd-1", labels=["a", "b"], **BUG), issue("bd-2"), issue("bd-3")))
     failure, edited, theirs = (record(memory, kind, n).ref for kind, n in

@@ -10,7 +10,7 @@ Source: docs/guarantees.md, "Queries of others".
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -37,6 +37,11 @@ class Token:
     kind: Kind
     text: str
     at: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.at + len(self.text)
 
     @property
     def word(self) -> str:
@@ -87,6 +92,15 @@ OPERATORS = {
 }
 # Where an operand is wanted: words that the engine takes for no name, after which it still is (STARTS *WITH*).
 PREFIXES = frozenset(["NOT", "DISTINCT", "CASE", "WHEN", "WHERE", "WITH"])
+# Words that the engine takes for a label only in back-quotes.
+RESERVED = frozenset(
+    (
+        "ACYCLIC ALL AND ANY ASC ASCENDING CASE CAST COLUMN CREATE DBTYPE DEFAULT DESC DESCENDING DISTINCT ELSE "
+        "END ENDS EXISTS FALSE GLOB GROUP HEADERS HINT IN INSTALL JOIN MACRO MULTI_JOIN NONE NOT NULL ON ONLY "
+        "OPTIONAL OR ORDER PRIMARY PROFILE SHORTEST SINGLE STARTS TABLE THEN TRAIL TRUE UNION UNWIND WHEN WHERE "
+        "WITH WSHORTEST XOR "
+    ).split()
+)
 
 _ADD = "the ledger is the truth; use `graphmem add` or `graphmem link`"
 _EDIT = "the ledger is the truth; use `graphmem edit`"
@@ -149,6 +163,57 @@ def check(text: str) -> CheckedQuery:
 
     Cost: one pass over the text. Source: docs/guarantees.md, "Queries of others".
     """
+    walk = _walked(text)
+    parameters = (token.text[1:] for token in walk.tokens if token.kind is Kind.PARAMETER)
+    return CheckedQuery(text, frozenset(parameters), frozenset(walk.tokens[place].name for place in walk.labels))
+
+
+def renamed(text: str, types: Mapping[str, str | None], labels: Mapping[str, str | None]) -> str | None:
+    """
+    Return a query in which types have other names: as labels, and in strings that are a type, a label or a reference.
+
+    Args:
+        types, labels: the new name by the name; None for one that goes, which is taken out of ``:A|B`` and ``:A:B``.
+
+    Returns:
+        None where a pattern is left without a label.
+
+    Raises:
+        Refused: as ``check`` does.
+    """
+    walk = _walked(text)
+    found = {name.lower(): new for name, new in labels.items()}  # the engine takes them in any case
+    words = {token.name.lower() for token in walk.tokens if token.kind in (Kind.WORD, Kind.QUOTED)}
+    strings = {
+        **(labels if "label" in words else {}),
+        **(types if "type" in words else {}),
+    }  # label(n) = 'A', n.type = 'a'
+    pieces = []
+    for token in walk.tokens:
+        if token.kind is Kind.STRING:
+            name, slash, _ = token.text[1:-1].partition("/")
+            if new := (types if slash else strings).get(name):
+                pieces.append((token.at + 1, token.at + 1 + len(name), new))
+    runs = list[list[int]]()  # labels of one pattern, with | or : between them
+    for place in walk.labels:
+        is_next = bool(runs) and all(token.text in ":|" for token in walk.tokens[runs[-1][-1] + 1 : place])
+        runs[-1].append(place) if is_next else runs.append([place])
+    for run in runs:
+        old = [walk.tokens[place] for place in run]
+        new_names = [found.get(token.name.lower(), token.text) for token in old]
+        left = [*dict.fromkeys(name for name in new_names if name is not None)]
+        if not left:
+            return None
+        if new_names != [token.text for token in old]:
+            joint = text[old[0].end : old[1].at] if len(old) > 1 else ""
+            plain = (f"`{name}`" if name.upper() in RESERVED else name for name in left)
+            pieces.append((old[0].at, old[-1].end, joint.join(plain)))
+    for start, end, new in sorted(pieces, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _walked(text: str) -> "_Walk":
     found = list(tokens(text))
     if found and found[-1].text == ";":
         found.pop()
@@ -156,8 +221,7 @@ def check(text: str) -> CheckedQuery:
         raise Refused("the query is empty", hint=READS)
     walk = _Walk(found)
     walk.run()
-    parameters = (token.text[1:] for token in found if token.kind is Kind.PARAMETER)
-    return CheckedQuery(text, frozenset(parameters), frozenset(walk.labels))
+    return walk
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -261,7 +325,7 @@ class _Walk:
     tokens: list[Token]
     wanted: Expected = Expected.CLAUSE
     open: list[str] = field(default_factory=list)
-    labels: set[str] = field(default_factory=set)
+    labels: list[int] = field(default_factory=list)  # the places of the tokens
 
     def run(self) -> None:
         for place, token in enumerate(self.tokens):
@@ -326,7 +390,7 @@ class _Walk:
                 details={"statement": token.name, "offset": token.at},
             )
         if is_name and self.text(place - 1) in (":", "|") and self.open and self.open[-1] != "{":
-            self.labels.add(token.name)
+            self.labels.append(place)
         self.wanted = Expected.OPERAND if token.word in PREFIXES else Expected.OPERATOR
 
     def one_of(self, words: dict[str, Expected], place: int) -> Expected:

@@ -141,6 +141,10 @@ class KuzuMirror:
         """Return a query of a user if it is one statement that only reads."""
         return guard.check(text)
 
+    def renamed(self, text: str, types: Mapping[str, str | None], labels: Mapping[str, str | None]) -> str | None:
+        """Return a query in which types have other names; None where a pattern is left without a label."""
+        return guard.renamed(text, types, labels)
+
     def cypher(self, text: str, parameters: Mapping[str, object], *, timeout_s: float, limit: int) -> GraphAnswer:
         """Run a query on the graph as the catalog is now, in a sandbox."""
         with self.shared_lock() as stamp:

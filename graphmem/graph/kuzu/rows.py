@@ -10,7 +10,7 @@ import orjson
 from graphmem.catalog.catalog import Catalog
 from graphmem.graph.kuzu.schema import columns, model_of
 from graphmem.model.field import as_set, format_time, parse_time
-from graphmem.model.insight import confidence_of
+from graphmem.model.insight import Insight
 from graphmem.model.record import Frozen, Row, row_fields
 from graphmem.names import composed
 from graphmem.rules.doubt import open_disputes
@@ -39,8 +39,8 @@ def with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
         case "lesson" if state:
             return {**row, **state.fields}
         case "insight":
-            occurrences = len(as_set(row["derived_from"]))  # type: ignore[arg-type]  # a list of texts
-            return {**row, "occurrences": occurrences, "confidence": confidence_of(occurrences)}
+            made = Insight.model_validate(row)
+            return {**row, "occurrences": made.occurrences, "confidence": made.confidence}
     return row
 
 

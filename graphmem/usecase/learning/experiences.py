@@ -10,7 +10,7 @@ from graphmem.contract.records import Listed
 from graphmem.ledger.row import entry
 from graphmem.model import Experience, Insight
 from graphmem.model.entry import Entry
-from graphmem.model.insight import Category, confidence_of
+from graphmem.model.insight import Category
 from graphmem.names import row_id
 from graphmem.rules.experience import (
     Agreement,
@@ -83,7 +83,7 @@ def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
             "statement": made.statement,
             "experiences": list(made.derived_from),
             "occurrences": made.occurrences,
-            "confidence": confidence_of(made.occurrences),
+            "confidence": made.confidence,
             "said": [one.text for one in agreement.statements],
         }
     )

@@ -238,7 +238,8 @@ def likenesses(
 def candidate(snapshot: Snapshot, found: RunFinding, at: datetime) -> Lesson:
     """Return the lesson that a finding makes: made when its run was, so that every clone makes the same."""
     fields = {
-        "type": "anti_pattern",
+        "type": found.type,
+        "archetype": found.archetype or None,
         "description": found.text,
         "severity": found.severity,
         "domain": found.domain,

@@ -258,7 +258,7 @@ def add_edges(intake: BulkAdd, rows: Sequence[Given]) -> None:
             made.append((given, settle_edge(intake, given)))
         except (BadInput, Refused) as error:
             intake.refuse(given, refused_row(error))
-    there = intake.client.catalog.files_of([fresh.id for _, fresh in made], "relation")
+    there = intake.client.everything.files_of([fresh.id for _, fresh in made], "relation")
     for given, fresh in made:
         is_first = intake.firsts.setdefault(fresh.id, given) is given
         if not is_first and intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
@@ -274,7 +274,9 @@ def settle_edge(intake: BulkAdd, given: Given) -> Entry:
     """Return an edge of the input as a row of the ledger."""
     row, handles = given.row, intake.handles
     kind, source, target = row["type"], row["from"], row["to"]
-    source, target = handles.get(source) or end_of(intake, source), handles.get(target) or end_of(intake, target)
+    source, target = (
+        handles.get(ref) or end_of(intake, ref, other) for ref, other in ((source, target), (target, source))
+    )
     pair = (kind, source[: source.find("/")], target[: target.find("/")])
     made = intake.pairs.get(pair)
     if made is None:
@@ -294,9 +296,9 @@ def settle_edge(intake: BulkAdd, given: Given) -> Entry:
     return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
 
 
-def end_of(intake: BulkAdd, ref: str) -> str:
-    """Return the reference by key of an end of an edge."""
-    key = key_of(intake, ref)
+def end_of(intake: BulkAdd, ref: str, other: str) -> str:
+    """Return the reference by key of an end of an edge, whose other end is named too."""
+    key = key_of(intake, ref) or intake.client.hidden_end(ref, other)
     if key is None:
         raise BadInput(
             f"{ref!r} is neither there nor in the input", hint="the reference of a record", details={"code": "dangling"}
@@ -306,7 +308,7 @@ def end_of(intake: BulkAdd, ref: str) -> str:
 
 def change_edge(intake: BulkAdd, given: Given, number: int) -> None:
     """Change an edge that is there: given values replace, sources are united."""
-    existing = intake.client.catalog.relation(number)
+    existing = intake.client.everything.relation(number)
     assert existing is not None
     values: dict[str, Any] = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
     if isinstance(given.record, Relation):

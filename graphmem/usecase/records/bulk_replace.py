@@ -14,13 +14,14 @@ from graphmem.contract.extractors import Extraction
 from graphmem.model import Entity, Relation
 from graphmem.model.entry import Entry
 from graphmem.model.record import Row
+from graphmem.model.vocabulary import Vocabulary
 from graphmem.names import row_id, row_title
 from graphmem.ndjson import BadLine, decode, encode, refuse_long
-from graphmem.store.snapshot import Snapshot, Writing
+from graphmem.store.snapshot import Snapshot, Writing, refuse_unwritable
 from graphmem.system.collector import collector_paused
 from graphmem.usecase.records.bulk_add import read_lines, settle_edge
 from graphmem.usecase.records.bulk_new import Project
-from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded
+from graphmem.usecase.records.bulk_rows import BulkAdd, Given, add_record, guarded, under_current_names
 from graphmem.usecase.writing.validation import changed, known_type
 
 # The fields of a printed line: those that it must have, and those that it may have.
@@ -44,7 +45,7 @@ class Replacement:
     unchanged: int = 0
 
 
-def row_of(line: bytes, source: str, writes: Collection[str]) -> bytes:
+def row_of(line: bytes, source: str, writes: Collection[str], vocabulary: Vocabulary) -> bytes:
     """
     Return the row that a printed line says, as a line of the ledger with its source.
 
@@ -63,6 +64,7 @@ def row_of(line: bytes, source: str, writes: Collection[str]) -> bytes:
     if unknown := sorted(row.keys() - {"kind", *required, *optional}):
         fields = ", ".join((*required, *optional))
         raise BadLine(f"an {kind} has no field {unknown[0]!r}", f"of {fields}", code="bad_row")
+    row = under_current_names(row, vocabulary)
     if row["type"] not in writes:
         raise BadLine(f"type {row['type']!r} is not among those that it writes", ", ".join(writes), code="refused")
     return encode({**row, "kind": KINDS[kind], "sources": [source]})
@@ -79,9 +81,11 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
     Returns:
         The addition, whose findings say why nothing was written, and what became of the rows.
     """
-    catalog = snapshot.catalog
+    catalog, writes = snapshot.client.everything, snapshot.client.rights.writes
     with collector_paused():
-        intake = BulkAdd(snapshot.client, name, snapshot.symmetric, record_types=frozenset(catalog.record_types()))
+        intake = BulkAdd(
+            snapshot.client, name, snapshot.symmetric, record_types=frozenset(snapshot.catalog.record_types())
+        )
         work = Replacement(intake, catalog.rows_of_source(source), snapshot.now)
         rows = read_lines(intake, lines, Project(snapshot.layout.root))
         entities = [given for given in rows if isinstance(given.record, Entity)]
@@ -91,6 +95,8 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
             guarded(intake, given, lambda _, given: place_entity(work, given))
         place_edges(work, [given for given in rows if given.is_edge])
         gone = work.before.keys() - work.given
+        for number in sorted(gone) if writes is not None else ():
+            refuse_unwritable(work.before[number][1], writes or ())
         refuse_gone_ends(work, gone)
         kept = catalog.referred({number for number in gone if is_record(work, number)}, gone)
         done = Extraction(
@@ -156,7 +162,7 @@ def place_edges(work: Replacement, rows: Sequence[Given]) -> None:
     made: list[tuple[Given, Entry]] = []
     for given in rows:
         guarded(intake, given, lambda intake, given: made.append((given, settle_edge(intake, given))))
-    there = intake.client.catalog.files_of([fresh.id for _, fresh in made], "relation")
+    there = intake.client.everything.files_of([fresh.id for _, fresh in made], "relation")
     for given, fresh in made:
         if intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
             continue

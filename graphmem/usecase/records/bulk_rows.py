@@ -1,6 +1,6 @@
 """A bulk addition on its way: the rows of its input, what is wrong with them, and what will be written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -125,6 +125,14 @@ class BulkAdd:
         if not (may_swap and first.row.get("from") != given.row.get("from")):
             self.refuse(given, repeated(first.place))
         return True
+
+
+def under_current_names(row: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return an entity or edge of another program, which may go on to use the names that types had before."""
+    if row["kind"] not in ("entity", "edge", "relation"):
+        return dict(row)
+    ends = {end: vocabulary.current(row[end]) or row[end] for end in ("from", "to") if end in row}
+    return {**row, **ends, "type": vocabulary.renamed.get(row["type"], row["type"])}
 
 
 def guarded(intake: BulkAdd, given: Given, add: Any) -> None:

@@ -462,7 +462,7 @@ FIXED = (
 
 
 def rename(snapshot: Writing, request: RenameRequest) -> Changed:
-    """Give a record another name; the old one stays findable as an alias."""
+    """Give a record another name; the old one stays findable as an alias. The tasks of a campaign go with it."""
     name = screened(snapshot, request, "rename").name
     number = snapshot.resolve(request.ref)
     record = snapshot.catalog.stored(number)
@@ -477,9 +477,27 @@ def rename(snapshot: Writing, request: RenameRequest) -> Changed:
     if name == record.name:
         return Changed(ref=record.ref, action="unchanged", record=shown(snapshot.catalog, number, record))
     refuse_taken(snapshot.catalog, record.record_type, name, but=number)
-    aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
     refuse_archived(snapshot.catalog, number)
-    return put(snapshot, number, {"name": name, "aliases": aliases}, "updated")
+    tasks = tasks_renamed(snapshot, number, name) if isinstance(record, Campaign) else []
+    return put(snapshot, number, called(record, name), "updated", tasks).model_copy(update={"superseded": None})
+
+
+def called(record: Record, name: str) -> dict[str, Any]:
+    """Return what changes in a record that gets another name."""
+    aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
+    return {"name": name, "aliases": aliases}
+
+
+def tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
+    """Return the rows of the tasks of a campaign, archived ones too, that is called so from now on."""
+    tasks, rows = snapshot.catalog.of_kind(Task, is_live=False), list[Entry]()
+    known = snapshot.catalog.known({task.campaign for task in tasks.values()})
+    for number, task in tasks.items():
+        if known.get(task.campaign) == campaign:
+            new = f"{name}/{task.name.rpartition('/')[2]}"
+            refuse_taken(snapshot.catalog, "task", new, but=number)
+            rows.append(entry(changed(task, called(task, new), snapshot.now), snapshot.symmetric))
+    return rows
 
 
 def forget(snapshot: Writing, request: ForgetRequest) -> Changed:

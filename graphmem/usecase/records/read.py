@@ -48,7 +48,7 @@ def get(snapshot: Snapshot, request: GetRequest) -> Got:
 
 
 def edges_of(snapshot: Snapshot, number: int) -> list[Edge]:
-    """Return all edges of a record, by type and ends."""
+    """Return all edges of a record, by type and ends; of an end that the caller may not read its type alone."""
     steps = list(snapshot.catalog.steps([number], None, "both"))
     names = snapshot.catalog.refs({step.far for step in steps} | {number})
     notes = snapshot.catalog.notes({(s.near, s.type, s.far) if s.is_out else (s.far, s.type, s.near) for s in steps})
@@ -57,6 +57,9 @@ def edges_of(snapshot: Snapshot, number: int) -> list[Edge]:
         src, dst = (step.near, step.far) if step.is_out else (step.far, step.near)
         note = notes.get((src, step.type, dst))
         edges.append(Edge(source=names[src], type=step.type, target=names[dst], weight=step.weight, note=note))
+    for kind, weight, far, is_out in snapshot.catalog.half_seen(number):
+        source, target = (names[number], far) if is_out else (far, names[number])
+        edges.append(Edge(source=source, type=kind, target=target, weight=weight))
     return sorted(edges, key=lambda edge: (edge.type, edge.source, edge.target))
 
 

@@ -52,23 +52,36 @@ def refuse_ends(made: RelationType, source: str, target: str) -> None:
 
 
 def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, str]:
-    """Return the numbers of both ends of an edge and their references by key."""
-    numbers = snapshot.resolve(source), snapshot.resolve(target)
-    keys = [snapshot.catalog.stored(number).key_ref for number in numbers]
-    if numbers[0] == numbers[1]:
+    """Return the numbers of both ends of an edge and their references by key; one of them may be hidden."""
+    keys, may_tell = dict[str, str](), snapshot.catalog.may_tell
+    hidden = [ref for ref in (source, target) if split_ref(ref)[0] and not may_tell(split_ref(ref)[0])]
+    for ref in (source, target):
+        if ref not in hidden:
+            keys[ref] = snapshot.client.everything.stored(snapshot.resolve(ref)).key_ref
+    for ref, other in ((source, target), (target, source)):
+        if ref in hidden:
+            key = snapshot.client.hidden_end(ref, keys.get(other, other))
+            keys[ref] = key or snapshot.client.everything.stored(snapshot.resolve(ref)).key_ref
+    if keys[source] == keys[target]:
         raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
-    return *numbers, keys[0], keys[1]
+    return row_id(keys[source]), row_id(keys[target]), keys[source], keys[target]
+
+
+def shown_end(snapshot: Snapshot, number: int) -> str:
+    """Return the current reference of an end of an edge; its type alone where the caller may not read it."""
+    record_type, name = split_ref(snapshot.client.everything.refs([number])[number])
+    return f"{record_type}/{name}" if snapshot.catalog.may_tell(record_type) else record_type
 
 
 def link(snapshot: Writing, request: LinkRequest) -> Linked:
     """Add an edge, or change the one that is there; given values replace, absent ones stay."""
     request = screened(snapshot, request, "relation")
     kind, sources = request.kind, request.sources
-    made = known_relation(snapshot.catalog.vocabulary, kind)
+    made, catalog = known_relation(snapshot.catalog.vocabulary, kind), snapshot.client.everything
     a, b, source, target = ends(snapshot, request.source, request.target)
     for number in (a, b):
-        refuse_archived(snapshot.catalog, number)
-    if snapshot.catalog.refused_rows(kind, a, b):
+        refuse_archived(catalog, number)
+    if catalog.refused_rows(kind, a, b):
         raise Refused(
             f"the edge is there, and {kind!r} no longer allows it",
             hint=f"{REPAIR_COMMAND}, or {command('graphmem', 'unlink', request.source, kind, request.target)}",
@@ -77,7 +90,7 @@ def link(snapshot: Writing, request: LinkRequest) -> Linked:
     if made.symmetric and target < source:
         a, b, source, target = b, a, target, source
     given = {"weight": request.weight, "note": request.note, "sources": sorted(sources) or None}
-    existing = snapshot.catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
+    existing = catalog.relation(row_id(edge_key(source, kind, target, symmetric=made.symmetric)))
     fields = {"from": source, "type": kind, "to": target, **given}
     if existing is None:
         relation, action = build("relation", fields, snapshot.now), "created"
@@ -90,36 +103,39 @@ def link(snapshot: Writing, request: LinkRequest) -> Linked:
     assert isinstance(relation, Relation)
     if action != "unchanged":
         snapshot.commit([entry(relation, snapshot.symmetric)])
-    names = snapshot.catalog.refs([a, b])
-    edge = Edge(source=names[a], type=kind, target=names[b], weight=relation.weight or made.weight, note=relation.note)
+    names = shown_end(snapshot, a), shown_end(snapshot, b)
+    note = relation.note if all("/" in name for name in names) else request.note
+    edge = Edge(source=names[0], type=kind, target=names[1], weight=relation.weight or made.weight, note=note)
     return Linked.model_validate({"edge": edge, "action": action})
 
 
 def unlink(snapshot: Writing, request: UnlinkRequest) -> Linked:
     """Take an edge out, with every row that represents it."""
     kind = request.kind
-    made = known_relation(snapshot.catalog.vocabulary, kind)
+    made, catalog = known_relation(snapshot.catalog.vocabulary, kind), snapshot.client.everything
     a, b, source, target = ends(snapshot, request.source, request.target)
     number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
-    names = snapshot.catalog.refs([a, b])
-    found = snapshot.catalog.relation_rows(number) or snapshot.catalog.refused_rows(kind, a, b)
+    names = shown_end(snapshot, a), shown_end(snapshot, b)
+    found = catalog.relation_rows(number) or catalog.refused_rows(kind, a, b)
     if not found:
         raise NotFound(
-            f"no {kind} edge from {names[a]} to {names[b]}", hint=other_way(snapshot, source, kind, target, made)
+            f"no {kind} edge from {names[0]} to {names[1]}", hint=other_way(snapshot, source, kind, target, made)
         )
-    edge = snapshot.catalog.edge(source, kind, target)
+    edge = catalog.edge(source, kind, target)
     weight, row = edge if edge else (made.weight, {})
     removes: dict[str, list[int]] = {}
     for row_number, file in found:
         removes.setdefault(file, []).append(row_number)
     snapshot.commit([], removes)
-    note = row.get("note")
-    shown = Edge(source=names[a], type=kind, target=names[b], weight=weight, note=str(note) if note else None)
+    note = row.get("note") if all("/" in name for name in names) else None
+    shown = Edge(source=names[0], type=kind, target=names[1], weight=weight, note=str(note) if note else None)
     return Linked(edge=shown, action="removed")
 
 
 def other_way(snapshot: Snapshot, source: str, kind: str, target: str, made: RelationType) -> str | None:
     """Report when the edge is there in the other direction."""
-    if not made.symmetric and snapshot.catalog.relation_rows(row_id(edge_key(target, kind, source, symmetric=False))):
+    if not made.symmetric and snapshot.client.everything.relation_rows(
+        row_id(edge_key(target, kind, source, symmetric=False))
+    ):
         return "it goes the other way; swap the two"
     return "see: graphmem related"

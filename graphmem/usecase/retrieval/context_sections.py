@@ -1,8 +1,9 @@
 """What was decided and learned, as entries of a context block: constraints, decisions, lessons, experiences."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from graphmem.constants import BRIEFED_TYPES
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.experiences import RecallRequest
 from graphmem.contract.lessons import InjectRequest
@@ -19,7 +20,8 @@ from graphmem.model import (
     Record,
 )
 from graphmem.model.experience import ExperienceType
-from graphmem.rules.context import entry_text, quoted, track_record
+from graphmem.model.vocabulary import EntityType, RelationType
+from graphmem.rules.context import entry_text, quoted, quoted_name, track_record
 from graphmem.rules.experience import by_worth
 from graphmem.rules.notes import notes_of
 from graphmem.store.snapshot import Snapshot
@@ -29,6 +31,7 @@ from graphmem.usecase.learning.sessions import board_of, constraints, contradict
 
 SESSION, LESSONS, INSIGHTS = "Constraints and decisions", "Lessons", "Insights"
 EXPLORATIONS, EXPERIENCES = "Explorations", "Experiences"
+TYPES = "Types of this project"
 
 Notes = Sequence[tuple[str, str]]  # texts, each with a word for what it is
 
@@ -49,6 +52,19 @@ class Pick(NamedTuple):
     is_near: bool
     why: str | None
     has_file: bool
+
+
+def types_lines(snapshot: Snapshot) -> list[str]:
+    """Return the project's own types, those with the most rows first, in a line for each sort; the last names more."""
+    vocabulary, lines = snapshot.client.known_types, list[str]()
+    counts = snapshot.catalog.counts_by_type() | snapshot.catalog.edge_counts()
+    own: tuple[Mapping[str, EntityType | RelationType], ...] = vocabulary.entities, vocabulary.project_relations
+    for what, types in zip(("entities", "relations"), own, strict=True):
+        names = sorted(types.keys() - vocabulary.drifted, key=lambda name: (-counts.get(name, 0), name))
+        more = f" and {len(names) - BRIEFED_TYPES:,} more" if len(names) > BRIEFED_TYPES else ""
+        shown = (quoted_name(name) + (snapshot.client.rights_to(types[name]) or "") for name in names[:BRIEFED_TYPES])
+        lines += [f"{what}: {', '.join(shown)}{more}"] if names else []
+    return [*lines[:-1], f"{lines[-1]}; what they mean: graphmem type brief"] if lines else []
 
 
 def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[ContextEntry]:

@@ -16,7 +16,6 @@ from graphmem.constants import (
     BRIEFED_LOOKED_AT,
     BRIEFED_RECORDS,
     BRIEFED_TASKS,
-    BRIEFED_TYPES,
 )
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus, TaskAtWork
@@ -42,9 +41,11 @@ from graphmem.usecase.retrieval.campaign_plan import Plan, plan_of
 from graphmem.usecase.retrieval.context_sections import (
     LESSONS,
     SESSION,
+    TYPES,
     entry_of,
     lesson_marks,
     session_entries,
+    types_lines,
     with_contradictions,
 )
 from graphmem.usecase.retrieval.traversal import solving
@@ -52,7 +53,7 @@ from graphmem.usecase.retrieval.two_stores import own_store
 from graphmem.usecase.writing.candidates import for_agent, seen, waiting
 
 PINNED, PREFERENCES, CURRENT, TASKS = "Pinned", "Preferences", "The current task", "Tasks"
-CHANGED, HELPED, TYPES = "Known of files that changed", "What helped most", "Types of this project"
+CHANGED, HELPED = "Known of files that changed", "What helped most"
 REVIEW, ASK = "To review", "How to ask"
 ORDER = (PINNED, SESSION, PREFERENCES, CURRENT, TASKS, CHANGED, HELPED, LESSONS, TYPES, REVIEW, ASK)
 OPENING = """# What this project remembers
@@ -259,23 +260,10 @@ def other_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPar
             yield BriefingPart(PREFERENCES, quoted(word, value))
     if (task := current_of(snapshot, board)) is not None:
         yield BriefingPart(CURRENT, quoted("task, blocked" if task.status == "blocked" else "task", task.description))
-    vocabulary = snapshot.vocabulary
-    for what, names in (("entities", vocabulary.entities), ("relations", vocabulary.project_relations)):
-        if text := types_line(snapshot, names.keys() - vocabulary.drifted):
-            yield BriefingPart(TYPES, f"{what}: {text}")
+    yield from (BriefingPart(TYPES, text) for text in types_lines(snapshot))
     if text := waiting_text(snapshot):
         yield BriefingPart(REVIEW, text)
     yield BriefingPart(ASK, HOW_TO_ASK)
-
-
-def types_line(snapshot: Snapshot, names: Collection[str]) -> str:
-    """Return the names of some types, those with the most rows first."""
-    if not names:
-        return ""
-    counts = snapshot.catalog.counts_by_type() | snapshot.catalog.edge_counts()
-    order = sorted(names, key=lambda name: (-counts.get(name, 0), name))
-    more = f" and {len(order) - BRIEFED_TYPES:,} more: graphmem type brief" if len(order) > BRIEFED_TYPES else ""
-    return ", ".join(map(quoted_name, order[:BRIEFED_TYPES])) + more
 
 
 def waiting_text(snapshot: Snapshot) -> str:

@@ -19,7 +19,7 @@ def config(client: Client, request: ConfigRequest) -> ConfigShown:
         NotFound: no setting and no section has the name that is asked for.
     """
     runtime, settings = client.runtime, client.settings
-    _, origins, _ = gathered(client.layout.config, runtime.options, runtime.environment)
+    _, origins, *_ = gathered(client.layout.config, runtime.options, runtime.environment)
     if user_store() is None:
         settings, origins[USER_STORE] = settings.model_copy(update={USER_STORE: False}), variable_of(USER_STORE)
     shown = [
@@ -37,7 +37,7 @@ def config(client: Client, request: ConfigRequest) -> ConfigShown:
         near = difflib.get_close_matches(request.name, known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"sections: {', '.join(sections())}"
         raise NotFound(f"no setting is called {request.name!r}", hint=hint)
-    return ConfigShown(settings=shown, ignored=list(settings.ignored))
+    return ConfigShown(settings=shown, ignored=[*settings.ignored, *(one.text for one in settings.wrong)])
 
 
 def every_name() -> list[tuple[str, str, str]]:

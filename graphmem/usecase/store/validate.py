@@ -105,8 +105,17 @@ def validate(client: Client) -> Checked:
                 shadowing(snapshot) + stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
             )
             found = findings + (index or index_differences(snapshot)) + graph
-        return checked(found + wrong_queries(client))
+        return checked(found + wrong_queries(client) + wrong_settings(client))
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
+
+
+def wrong_settings(client: Client) -> list[Finding]:
+    """Return the settings that are left out for what is wrong with them."""
+    files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
+    return [
+        Finding.of(file, Code.BAD_SETTING, one.message, one.expected.removeprefix("did you mean ").removesuffix("?"))
+        for one, file in files.items()
+    ]
 
 
 def wrong_queries(client: Client) -> list[Finding]:

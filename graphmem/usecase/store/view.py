@@ -8,6 +8,7 @@ from graphmem.contract.doubts import Doubt
 from graphmem.contract.events import ListEventsRequest
 from graphmem.contract.harvest import ReviewRequest
 from graphmem.contract.view import PageData, ViewRequest
+from graphmem.machine import run_file
 from graphmem.model import Record
 from graphmem.names import row_id
 from graphmem.rules.drawing import drawn
@@ -31,7 +32,8 @@ def view(client: Client, request: ViewRequest) -> PageData:
     with client.reading() as snapshot, collector_paused():
         found = page_of(snapshot, request.most)
     waiting = review(client, ReviewRequest(limit=MOST_WAITING))
-    return found.model_copy(update={"candidates": waiting.candidates, "waiting": waiting.total})
+    run = run_file.read(client.layout.run_state, client.notify_once).model_copy(update={"agent_outputs": None})
+    return found.model_copy(update={"candidates": waiting.candidates, "waiting": waiting.total, "run": run})
 
 
 def page_of(

@@ -1,10 +1,10 @@
 """The vocabulary for a prompt: names, what they mean, what edges may connect, within a budget of tokens."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from graphmem.contract.vocabulary import BriefTypesRequest, TypeBrief
 from graphmem.ledger.types import NO_PROSE
-from graphmem.model.vocabulary import ANY, EntityType, RelationType
+from graphmem.model.vocabulary import EntityType, RelationType
 from graphmem.rules.context import BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.store.snapshot import Snapshot
 
@@ -15,7 +15,10 @@ OPENING_SHARE = 5  # parts of a budget, of which the opening may take one
 
 def brief(snapshot: Snapshot, request: BriefTypesRequest) -> TypeBrief:
     """
-    Return the types that the caller may see, those with the most rows first where the budget is short.
+    Return the types that the caller may read or write, those with the most rows first where the budget is short.
+
+    A caller with a scope gets with each what it may do. Of a relation type all ends are named, for an edge shows the
+    type of an end that may not be read.
 
     Every type comes in one line before any comes with its prose. A type whose file cannot be read is left out, which
     a notice says.
@@ -23,7 +26,9 @@ def brief(snapshot: Snapshot, request: BriefTypesRequest) -> TypeBrief:
     budget, types = request.budget, [*types_seen(snapshot)]
     opening = OPENING if tokens(OPENING) * OPENING_SHARE <= budget else SHORT
     counts = snapshot.catalog.counts_by_type() | snapshot.catalog.edge_counts()
-    entries = [BlockEntry(section_of(made), line_of(made, *ends), (counts.get(made.type, 0),)) for made, *ends in types]
+    entries = [
+        BlockEntry(section_of(made), line_of(made, rights), (counts.get(made.type, 0),)) for made, rights in types
+    ]
     kept = sorted(fitting(entries, budget, opening=opening))
     left = budget - tokens(block([entries[place] for place in kept], budget, opening=opening))
     for place in sorted(kept, key=lambda place: entries[place].worth, reverse=True):
@@ -32,20 +37,18 @@ def brief(snapshot: Snapshot, request: BriefTypesRequest) -> TypeBrief:
             left -= cost
             entries[place] = BlockEntry(entry.section, f"{entry.text}\n{prose}", entry.worth)
     text = block([entries[place] for place in kept], budget, opening=opening)
-    omitted = [made.type for place, (made, *_) in enumerate(types) if place not in kept]
+    omitted = [made.type for place, (made, _) in enumerate(types) if place not in kept]
     return TypeBrief(text=text, tokens=tokens(text), omitted=omitted)
 
 
-def types_seen(snapshot: Snapshot) -> Iterator[tuple[EntityType | RelationType, list[str], list[str]]]:
-    """Yield the declared types and what can be linked, in name order, with the ends that the caller may know of."""
-    vocabulary = snapshot.vocabulary
-    known = {ANY, *vocabulary.record_types}
-    for name in sorted(vocabulary.entities.keys() - vocabulary.drifted):
-        yield vocabulary.entities[name], [], []
-    for name in sorted(vocabulary.linkable.keys() - vocabulary.drifted):
-        made = vocabulary.linkable[name]
-        sources, targets = ([end for end in ends if end in known] for ends in (made.sources, made.targets))
-        yield made, sources, targets
+def types_seen(snapshot: Snapshot) -> Iterator[tuple[EntityType | RelationType, str]]:
+    """Yield the declared types and what can be linked, in name order, with what the caller may do with their rows."""
+    vocabulary = snapshot.client.known_types
+    own: tuple[Mapping[str, EntityType | RelationType], ...] = vocabulary.entities, vocabulary.linkable
+    for types in own:
+        for name in sorted(types.keys() - vocabulary.drifted):
+            if (rights := snapshot.client.rights_to(types[name])) is not None:
+                yield types[name], rights
 
 
 def section_of(made: EntityType | RelationType) -> str:
@@ -53,13 +56,13 @@ def section_of(made: EntityType | RelationType) -> str:
     return "Entities" if isinstance(made, EntityType) else "Relations"
 
 
-def line_of(made: EntityType | RelationType, *ends: list[str]) -> str:
+def line_of(made: EntityType | RelationType, rights: str) -> str:
     """Return a type in a line, with its description on one of its own."""
     way = ""
     if isinstance(made, RelationType):
-        sources, targets = (" or ".join(map(quoted_name, side)) for side in ends)
+        sources, targets = (" or ".join(map(quoted_name, side)) for side in (made.sources, made.targets))
         way = f" {'between' if made.symmetric else 'from'} {sources} {'and' if made.symmetric else 'to'} {targets}"
-    lines = [f"- {quoted_name(made.type)}{way}"]
+    lines = [f"- {quoted_name(made.type)}{way}{rights}"]
     return "\n".join([*lines, *([quoted("what", made.description)] if made.description else [])])
 
 

@@ -15,6 +15,8 @@ def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     """
     Give a type another name in its rows, in what refers to them, and in the files that name it.
 
+    These are other types, scopes, extractors and stored queries.
+
     What still has the old name, such as a row of another branch, means the type all the same. Without ``yes`` nothing
     is changed.
     """
@@ -37,8 +39,8 @@ def drop_type(snapshot: Snapshot, request: DropTypeRequest) -> TypeChanged:
     """
     Take out a type with its rows, the edges and reports that name these, and its name in other types.
 
-    A relation type that is left without an end goes too. What happened stays: events are not changed. Without ``yes``
-    nothing is changed.
+    A relation type that is left without an end goes too. An extractor or a stored query that is left with nothing to
+    write or to match is put aside. What happened stays: events are not changed. Without ``yes`` nothing is changed.
     """
     return changed(snapshot, own_type(snapshot.vocabulary, request.name), None, yes=request.yes)
 
@@ -74,6 +76,7 @@ def changed(snapshot: Snapshot, made: EntityType | RelationType, new: str | None
         references=plan.references,
         types=changes,
         dropped=goes,
+        aside=plan.aside,
         files=plan.files,
     )
     if isinstance(snapshot, Writing):

@@ -10,7 +10,7 @@ from graphmem.contract.vocabulary import AddEntityTypeRequest, AddRelationTypeRe
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.types import NO_TYPES, Types, claim, group_of, has_file, labels_of, noun_of, path_of, type_text
-from graphmem.model.vocabulary import ANY, EntityType, RelationType, Vocabulary
+from graphmem.model.vocabulary import ANY, KEPT_FREE, EntityType, RelationType, Vocabulary
 from graphmem.names import DEVICE
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
@@ -113,6 +113,8 @@ def refuse_name(vocabulary: Vocabulary, made: EntityType | RelationType) -> None
     if now is not None and now not in made.aliases:
         hint = f"take another name, or take {made.type!r} out of the aliases in the file of {now!r}"
         raise Refused(f"type {made.type!r} is a name that {now!r} had before", hint=hint)
+    if made.type in KEPT_FREE:
+        raise Refused(f"type {made.type!r} is kept free for graphmem's own use", hint="take another name")
     if DEVICE.fullmatch(made.type):
         raise Refused(f"on Windows no file can be called {made.type!r}", hint="take another name")
     try:

@@ -15,6 +15,7 @@ from pathlib import Path
 from graphmem.errors import Unavailable
 from graphmem.git.commands import differing
 from graphmem.machine.failed_runs import Tree
+from graphmem.rules.worth import is_prose
 from graphmem.system.programs import program
 from graphmem.system.surroundings import variables
 
@@ -26,7 +27,6 @@ UNSEEN = frozenset(
     ".git .graphmem .hg .svn __pycache__ .pytest_cache .mypy_cache .ruff_cache .hypothesis .tox .nox .venv venv"
     " node_modules .coverage .DS_Store".split()
 )  # what tools write beside the work
-PROSE = (".md", ".markdown", ".rst", ".adoc", ".org", "/license", "/changelog", "/readme")
 PACKAGES = ("lib*/python*/site-packages", "lib*/python*/dist-packages")  # of a Python
 UNTRACKED = (".env*", "node_modules", "node_modules/.package-lock.json")  # of a project, mostly ignored by git
 
@@ -67,11 +67,6 @@ def changed_files(root: Path, before: Tree) -> list[str]:
         return []
     paths = sorted({Path(path) for path, _ in before.stamps.items() ^ now.stamps.items() if path != REST})
     return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
-
-
-def is_prose(path: str) -> bool:
-    """Return whether a file is read by people alone: an edit of it makes nothing pass."""
-    return f"/{path}".lower().endswith(PROSE)
 
 
 def walked(root: Path) -> Iterator[str]:

@@ -6,7 +6,8 @@ It is a file of this machine under a lock of its own: no use case but a skipped 
 
 import contextlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 import orjson
@@ -17,6 +18,7 @@ from graphmem.contract.runs import (
     BUILD_EXAMPLE,
     BeginBuildRequest,
     BuildResume,
+    ChangeRequest,
     CheckpointRequest,
     Choice,
     MoveChunkRequest,
@@ -34,7 +36,7 @@ from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.ledger.codec import complaint
 from graphmem.machine import run_file
 from graphmem.model.field import format_time
-from graphmem.model.run_state import BuildPlan, BuildRun, Chunk, RunState
+from graphmem.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
 from graphmem.rules.moves import CHUNK_MOVES, refuse_move
 from graphmem.rules.suggest import did_you_mean, refuse_unknown
 from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle, steps_in
@@ -46,6 +48,7 @@ from graphmem.usecase.writing.screening import screened
 PRIORITY_SOURCES = get_args(PrioritySource)
 OWN = ("build_run", "last_updated")  # fields that commands of their own change
 MOST_OF_A_CAUSE = 200  # characters of a message that another library made
+MOST_NOTED = 1_000  # files that hooks note; of more, the last ones
 MOST_NAMES = 20  # in a hint
 USUAL_NAME = "usual"  # name of the workflow where a project declares none
 
@@ -114,8 +117,92 @@ def set_fields(client: Client, request: SetRunRequest) -> RunShown:
             raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
     refuse_unknown("the run state", fields, RunState.model_fields.keys() - {*OWN})
     with changing(client) as held:
+        if (listed := fields.get("untracked_changes")) and isinstance(listed, list):
+            fields["untracked_changes"] = united(held.state, listed)
         held.state = changed(client, held.state, fields)
         return shown(held.state)
+
+
+def take_over(
+    client: Client,
+    fields: Mapping[str, Any],
+    counts: Mapping[str, Counter[str]],
+    skip: Callable[[str, str], None],
+    *,
+    is_real: bool,
+) -> None:
+    """
+    Take fields of a run state from another tool's file; one that has another value here stays.
+
+    Args:
+        counts: how many were created and unchanged is added here.
+        skip: is told of the others: where in the input they stand, and why.
+        is_real: the run state is changed.
+    """
+    with changing(client) as held:
+        here = held.state.model_dump(mode="json", exclude_none=True)
+        given = RunState.model_validate(fields).model_dump(mode="json", exclude_none=True)
+        for name, value in given.items():
+            if name in here and here[name] != value:
+                skip(f"run state: {name}", "the run state here has another: graphmem run show")
+            else:
+                counts["unchanged" if name in here else "created"]["state field"] += 1
+        new = {name: value for name, value in given.items() if name not in here}
+        if new and is_real:
+            held.state = changed(client, held.state, new)
+
+
+def change(client: Client, request: ChangeRequest) -> RunShown:
+    """
+    Note a file that was changed outside of the plan, or take it away.
+
+    Raises:
+        NotFound: the file that is done was not noted.
+    """
+    request = screened(client, request, "run")
+    with changing(client) as held:
+        if request.action == "add":
+            fields = {"file": request.file, "section": request.section, "section_number": request.section_number}
+            kept = noted(client, held.state, [fields])
+        else:
+            there = united(held.state, [])
+            kept = [one for one in there if one["file"] != request.file]
+            if len(kept) == len(there):
+                known = [one["file"] for one in there]
+                raise NotFound(
+                    f"{request.file!r} is not among the untracked changes",
+                    hint=did_you_mean(request.file, known) or (f"noted: {some(known)}" if known else "none is noted"),
+                )
+        held.state = changed(client, held.state, {"untracked_changes": kept or None})
+        return shown(held.state)
+
+
+def note_edits(client: Client, files: Collection[str]) -> None:
+    """Note files that an agent edited while no command of a plan and no build was under way."""
+    with changing(client) as held:
+        run = held.state.build_run
+        if held.state.current_command is None and (run is None or run.status != "running"):
+            kept = noted(client, held.state, [{"file": file} for file in files])
+            held.state = changed(client, held.state, {"untracked_changes": kept[-MOST_NOTED:]})
+
+
+def noted(client: Client, state: RunState, files: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the untracked changes with files added, as of now, in the active section if no other is given."""
+    section = state.active_section
+    here = {"section": section.alias, "section_number": section.number} if section else {}
+    at = format_time(client.now())
+    given = [{name: value for name, value in one.items() if value is not None} for one in files]
+    return united(state, [{**(here if one.keys() == {"file"} else {}), **one, "at": at} for one in given])
+
+
+def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
+    """Return the untracked changes with others added: one a file, the latest last, so that two writers lose nothing."""
+    found: dict[str, Any] = {}
+    for one in (*(old.model_dump(mode="json", exclude_none=True) for old in state.untracked_changes or ()), *changes):
+        file = str(one.get("file") if isinstance(one, Mapping) else one)
+        found.pop(file, None)
+        found[file] = one
+    return list(found.values())
 
 
 def done(client: Client, request: StepRequest) -> RunShown:
@@ -296,20 +383,6 @@ def chunks_of(given: object) -> list[Chunk]:
             )
     refuse_cycle({one.id: one.depends_on for one in chunks}, "the plan of the build run")
     return chunks
-
-
-def with_texts(row: Any) -> Any:
-    """Return the row of a chunk with numbers in the place of ids as texts."""
-    if not isinstance(row, dict):
-        return row
-    needs = row.get("depends_on", [])
-    texts = {"id": id_text(row["id"])} if "id" in row else {}
-    return {**row, **texts, "depends_on": [*map(id_text, needs)] if isinstance(needs, list) else needs}
-
-
-def id_text(value: Any) -> Any:
-    """Return a whole number as a text, any other value as it is."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def with_progress(client: Client, state: RunState, run: BuildRun) -> RunState:

@@ -15,7 +15,7 @@ from graphmem.store.snapshot import Snapshot
 from graphmem.system.shell import command
 from graphmem.usecase.evidence.doubts import Doubter
 from graphmem.usecase.retrieval.campaign_plan import Plan
-from graphmem.usecase.retrieval.context_sections import Notes, entry_of
+from graphmem.usecase.retrieval.context_sections import TYPES, Notes, entry_of, types_lines
 from graphmem.usecase.retrieval.traversal import solving
 
 BLOCK = "What blocked this task before"
@@ -59,6 +59,7 @@ def workspace(
         *(BlockEntry(LINEAGE, delivery_text(one), (3.0, -place)) for place, one in enumerate(lineage)),
         *(BlockEntry(SIBLINGS, sibling_text(one), (2.0, -place)) for place, one in enumerate(siblings)),
         *(BlockEntry(entry.section, entry.text, (1.0, -place)) for place, entry in enumerate(known)),
+        *(BlockEntry(TYPES, text, (0.0, -place)) for place, text in enumerate(types_lines(snapshot))),
     ]
     opening = OPENING.rstrip("\n").format(
         ref=quoted_name(task.ref),
@@ -69,7 +70,7 @@ def workspace(
     kept = sorted(fitting(entries, budget, opening=opening))
     text = (block([entries[place] for place in kept], budget, opening=opening) or opening).rstrip("\n")
     before = len(lineage) + len(siblings)
-    handed = [known[place - before] for place in kept if place >= before]
+    handed = [known[place - before] for place in kept if before <= place < before + len(known)]
     return Workspace(
         prior_knowledge=list(dict.fromkeys(ref for entry in handed for ref in (entry.ref, *entry.solved_by))),
         siblings=siblings,

@@ -12,9 +12,10 @@ from pathlib import PurePath
 
 from graphmem.catalog import usage
 from graphmem.catalog.database import CatalogError, table_of
+from graphmem.errors import Refused
 from graphmem.git.merge_driver import merge_rows
 from graphmem.ledger.extractors import extractor_file, read_extractors
-from graphmem.ledger.layout import TYPE_FILE
+from graphmem.ledger.layout import ASIDE, QUERY_FILE, TYPE_FILE
 from graphmem.ledger.renaming import Renaming
 from graphmem.ledger.row import read_entry
 from graphmem.ledger.scopes import file_of, read_scopes
@@ -22,8 +23,10 @@ from graphmem.ledger.scopes import text_of as scope_text
 from graphmem.ledger.types import changed_text, path_of, type_text
 from graphmem.model.entry import Entry
 from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary, fits
+from graphmem.names import label, relation_label
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
+from graphmem.usecase.evidence.project_queries import QUERY_BYTES
 
 
 @dataclass
@@ -62,6 +65,11 @@ class Retyping:
         others = {PurePath(file).stem: text for file, text in self.types.items() if TYPE_FILE.fullmatch(file)}
         left = {name: text is None for name, text in others.items() if name not in named}
         return sorted(name for name in left if not left[name]), sorted(name for name in left if left[name])
+
+    @property
+    def aside(self) -> list[str]:
+        """The files that are put aside: they named nothing but what goes."""
+        return sorted(file for file in self.types if file + ASIDE in self.types)
 
     @cached_property
     def may_meet(self) -> bool:
@@ -201,11 +209,37 @@ def scopes(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tupl
 
 
 def extractors(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the extractors that write a type, with its new name, or without one that goes."""
+    """Yield the extractors that write a type, with its new name, or without one that goes; one that writes no other."""
     for name, made in read_extractors(snapshot.layout)[0].items():
         changed = made.model_copy(update={"writes": renamed(made.writes, names)})
-        if changed != made:
+        if not changed.writes:
+            for file in extractor_file(name, made):
+                yield from put_aside(snapshot, file)
+        elif changed != made:
             yield from extractor_file(name, changed).items()
+
+
+def queries(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the stored queries that name a type, with its new name, or without one that goes."""
+    vocabulary, labels = snapshot.vocabulary, dict[str, str | None]()
+    for old, new in names.items():
+        is_relation = vocabulary.renamed.get(old, old) in vocabulary.project_relations
+        word = relation_label if is_relation else label
+        labels[word(old)] = word(new) if new is not None else None
+    for file in filter(QUERY_FILE.fullmatch, snapshot.layout.look(snapshot.layout.queries).files):
+        with contextlib.suppress(ValueError, OSError, Refused):  # `validate` says what is wrong with it
+            text = safe_files.text(snapshot.layout.store / file, QUERY_BYTES)
+            changed = snapshot.client.graph.renamed(text, names, labels)
+            if changed is None:
+                yield from put_aside(snapshot, file)
+            elif changed != text:
+                yield file, changed.encode()
+
+
+def put_aside(snapshot: Snapshot, file: str) -> Iterator[tuple[str, bytes | None]]:
+    """Yield what takes a file out of use and keeps its text, for a person to go on with."""
+    yield file, None
+    yield file + ASIDE, safe_files.read(snapshot.layout.store / file)
 
 
 def renamed(types: tuple[str, ...], names: Mapping[str, str | None]) -> tuple[str, ...]:
@@ -220,4 +254,5 @@ MENTIONS: tuple[Callable[[Snapshot, Mapping[str, str | None]], Iterator[tuple[st
     relation_types,
     scopes,
     extractors,
+    queries,
 )

@@ -54,6 +54,27 @@ def test_a_finding_that_no_lesson_says_becomes_one_if_it_is_a_warning(memory: Me
     assert (made.severity, made.domain, made.source) == ("bug", "code", "reviewer")
 
 
+@pytest.mark.parametrize(
+    ("finding", "fields", "expected"),
+    [
+        ({}, {"archetype": "guardian"}, ("guardian", "pattern", None)),
+        ({"source": "sage"}, {"archetype": "guardian"}, ("sage", "pattern", None)),
+        ({"archetype": "maker"}, {"archetype": "guardian"}, ("guardian", "archetype_hint", "maker")),
+        ({"type": "archetype_hint"}, {"archetype": "skeptic"}, ("skeptic", "archetype_hint", "skeptic")),
+        ({"type": "archetype_hint"}, {}, (None, "pattern", None)),  # nothing says for whom
+        ({"type": "preference"}, {"reviewer": "ann"}, ("ann", "preference", None)),
+        ({"type": "wish"}, {}, (None, "pattern", None)),
+    ],
+)
+def test_a_lesson_has_its_source_and_its_type_from_the_verdict(
+    memory: Memory, finding: dict[str, str], fields: dict[str, str], expected: tuple[str | None, ...]
+) -> None:
+    data = {"findings": [{**bug(RETRY), **finding}], **fields}
+    found = memory.lessons.learn([orjson.dumps({"type": "review.verdict", "data": data})], run="r1")
+    lesson: Any = memory.get(found.created[0]).record
+    assert (lesson.source, lesson.type, lesson.archetype) == expected
+
+
 def test_a_finding_with_half_of_its_keywords_in_a_lesson_is_that_lesson(memory: Memory) -> None:
     memory.lessons.add("Retries of a payment must be idempotent", name="idempotent", tags=["billing"])
     found = memory.lessons.learn([verdict(bug("Idempotent payment key missing, see billing"))], run="r1")

@@ -75,10 +75,56 @@ def test_nothing_in_a_file_of_a_type_can_pass_for_words_of_the_block(project: Me
     assert not [found for found in lines if "</memory>" in found or "\x1b" in found]
 
 
-def test_a_caller_gets_the_types_that_it_may_see_and_no_name_of_another(project: Memory) -> None:
-    reader = Caller(sees=frozenset({"service", "failure"}))
+@pytest.mark.parametrize(
+    ("reads", "writes", "lines"),
+    [
+        (
+            {"service"}, {"failure"},
+            ["- `service` (read)", "- `calls` from `service` to `service` or `team` (read)",
+             "- `solves` from `pattern` to `failure` (read, write)"],
+        ),
+        ({"pattern"}, {"team"}, ["- `team` (write)", "- `near` between `team` and `team` (read, write)"]),
+        ({"service"}, {"service"}, ["- `service` (read, write)"]),
+        (None, {"service"}, ["- `service` (read, write)", "- `team` (read)"]),
+        ({"lesson"}, None, ["- `service` (write)", "- `team` (write)"]),
+    ],
+)  # fmt: skip
+def test_a_caller_gets_the_types_that_it_may_read_or_write_each_with_what_it_may_do(
+    project: Memory, reads: set[str] | None, writes: set[str] | None, lines: list[str]
+) -> None:
+    sees, may = (None if types is None else frozenset(types) for types in (reads, writes))
+    answer: TypeBrief = dispatch.call(project.runtime, Caller(sees=sees, writes=may), "types.brief", {})
+    found = [line for line in answer.text.splitlines() if line.startswith("- `")]
+    assert set(lines) <= {*found}
+    known = {
+        name for name in ("service", "team") if None in (reads, writes) or name in {*(reads or ()), *(writes or ())}
+    }
+    assert {name for name in ("service", "team") if any(line.startswith(f"- `{name}`") for line in found)} == known
+    briefed = dispatch.call(project.runtime, Caller(sees=sees, writes=may), "prime", {}).text
+    assert all(name in briefed for name in known)
+    assert all(line[2:] in briefed for line in lines if " from " not in line and " between " not in line)
+
+
+def test_a_caller_who_may_touch_no_type_of_the_project_gets_no_name_of_one(project: Memory) -> None:
+    reader = Caller(sees=frozenset({"lesson"}), writes=frozenset())
     answer: TypeBrief = dispatch.call(project.runtime, reader, "types.brief", {})
-    assert "team" not in answer.text.replace("platform team", "")
-    assert "- `calls` from `service` to `service`\n" in answer.text
-    assert "near" not in answer.text
-    assert "- `causes` from `any` to `any`" in answer.text
+    assert not any(name in answer.text for name in ("service", "team", "calls", "near", "solves"))
+    assert "- `causes` from `any` to `any` (read)" in answer.text
+
+
+def test_what_an_agent_begins_with_names_the_types_of_the_project_in_two_lines(memory: Memory) -> None:
+    memory.campaigns.create("sign in", name="c")
+    memory.campaigns.add_tasks("c", {"tasks": [{"seq": n, "slug": f"t{n}", "objective": "do"} for n in (1, 2)]})
+    started = memory.tasks.start("task/c/001-t1").workspace
+    assert started and "Types of this project" not in started.text
+    for name in [f"t{number}" for number in range(10)]:
+        memory.types.add_entity(name)
+    memory.types.add_relation("calls", sources=["t1"], targets=["t2"])
+    workspace = memory.tasks.start("task/c/002-t2").workspace
+    assert workspace is not None and workspace.prior_knowledge == []
+    lines = [
+        "entities: `t0`, `t1`, `t2`, `t3`, `t4`, `t5`, `t6`, `t7` and 2 more",
+        "relations: `calls`; what they mean: graphmem type brief",
+    ]
+    for text in (workspace.text, memory.prime().text):
+        assert "\n".join(["## Types of this project", "", *lines]) in text

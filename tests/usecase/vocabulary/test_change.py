@@ -169,6 +169,87 @@ def test_what_this_machine_returned_is_counted_on_under_the_new_name(project: Me
     assert project.get("component/shop").access_count < before
 
 
+QUERY = """// Services that call, or are owned.
+// column ref STRING
+MATCH (s:Service:Team)-[c:calls]->(x:`Service`)
+WHERE label(x) = 'Service' AND NOT s.ref STARTS WITH 'service/' AND s.type <> "service" AND s.name <> 'a service'
+RETURN s.ref AS ref // :Service
+"""
+EXTRACTOR = '---\n{"command": ["true"], "writes": ["%s"]}\n---\n\nprose\n'
+
+
+def own_file(tmp_path: Path, file: str, text: str) -> Path:
+    """Write a file of a project by hand."""
+    path = tmp_path / ".graphmem" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_stored_queries_have_the_new_name_where_they_name_the_type(project: Memory, tmp_path: Path) -> None:
+    path = own_file(tmp_path, "queries/service/callers.cypher", QUERY)
+    text = own_file(tmp_path, "queries/team/names.cypher", QUERY.replace(" AND s.type", " AND s.kind")).read_text()
+    own_file(tmp_path, "queries/team/broken.cypher", "// Broken.\n MATCH (s:Service) SET s.x = 1")
+    preview = project.types.rename("service", "order")
+    assert {"queries/service/callers.cypher", "queries/team/names.cypher"} < {*preview.files}
+    project.types.rename("service", "order", yes=True)
+    assert path.read_text() == QUERY.replace("(s:Service:", "(s:`Order`:").replace(
+        "(x:`Service`)", "(x:`Order`)"
+    ).replace("= 'Service'", "= 'Order'").replace("'service/'", "'order/'").replace('"service"', '"order"')
+    project.types.rename("calls", "rings", yes=True)
+    assert "[c:RINGS]" in path.read_text()
+    (tmp_path / ".graphmem/queries/team/broken.cypher").unlink()
+    assert project.validate().findings == []
+    assert project.cypher("service/callers").rows == []
+    project.undo(2)
+    assert path.read_text() == QUERY
+    assert (tmp_path / ".graphmem/queries/team/names.cypher").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "left"),
+    [
+        ("(n:Service:Team)", "(n:Team)"),
+        ("(n:Team : SERVICE)", "(n:Team)"),
+        ("(n:Team:`Service`:Failure)", "(n:Team:Failure)"),
+        ("(n:Team)-[r:CALLS|OWNS|NEAR]->()", "(n:Team)-[r:OWNS|NEAR]->()"),
+        ("(n:Team)-[r:CALLS|:OWNS]->()", "(n:Team)-[r:OWNS]->()"),
+        ("(n:Service)", None),
+        ("(n:Team)-[:CALLS]->()", None),
+        ("(n:Team) WHERE EXISTS { MATCH (n)--(:Service) }", None),
+    ],
+)
+def test_a_dropped_type_leaves_the_stored_queries_or_puts_them_aside(
+    project: Memory, tmp_path: Path, pattern: str, left: str | None
+) -> None:
+    text = "// Names.\n// column ref STRING\nMATCH {} RETURN n.ref AS ref\n"
+    path = own_file(tmp_path, "queries/some/names.cypher", text.format(pattern))
+    answer = project.types.drop("service", yes=True)
+    assert answer.aside == ([] if left else ["queries/some/names.cypher"])
+    kept = path if left else path.with_name("names.cypher.aside")
+    assert kept.read_text() == text.format(left or pattern)
+    assert (path.exists(), "queries/some/names.cypher" in answer.files) == (bool(left), True)
+    assert project.validate().findings == []
+    project.undo()
+    assert (path.read_text(), [*path.parent.iterdir()]) == (text.format(pattern), [path])
+
+
+def test_an_extractor_that_wrote_a_dropped_type_alone_is_put_aside(project: Memory, tmp_path: Path) -> None:
+    files = [
+        own_file(tmp_path, "extractors/alone.md", EXTRACTOR % "service"),
+        own_file(tmp_path, "extractors/calls.md", EXTRACTOR % "calls"),  # which goes with it
+        own_file(tmp_path, "extractors/more.md", EXTRACTOR % 'service", "team'),
+    ]
+    before = contents(tmp_path)
+    assert project.types.drop("service").aside == ["extractors/alone.md", "extractors/calls.md"]
+    project.types.drop("service", yes=True)
+    assert [path.exists() for path in files] == [False, False, True]
+    assert [one.writes for one in project.extractors.list().extractors] == [["team"]]
+    assert project.validate().findings == []
+    project.undo()
+    assert contents(tmp_path) == before
+
+
 def test_a_dropped_type_goes_with_all_that_names_it_also_edges_of_any_ends(project: Memory, tmp_path: Path) -> None:
     answer = project.types.drop("service", yes=True)
     assert (answer.records, answer.edges, answer.references, answer.dropped) == (3, 4, 2, ["calls"])
@@ -324,6 +405,7 @@ def test_names_that_are_taken_or_are_no_names_are_refused(project: Memory, tmp_p
         ("calls", "would have the label 'Calls', which 'calls' has"),
         ("failure", "a name of graphmem's own"),
         ("any", "a name of graphmem's own"),
+        ("work", "kept free for graphmem's own use"),
         ("service", "is called so already"),
         ("ghost", "rows of a type 'ghost' are there already"),
         ("broken", "broken.md is there already and cannot be read"),

@@ -71,16 +71,56 @@ def test_what_a_scope_allows_is_written_and_nothing_else(owner: Memory, clerk: M
     }  # fmt: skip
 
 
-def test_an_edge_is_written_if_one_of_its_ends_may_be_and_both_are_seen(owner: Memory, clerk: Memory) -> None:
+def test_an_edge_is_written_if_one_of_its_ends_may_be_also_where_the_other_is_hidden(
+    owner: Memory, clerk: Memory
+) -> None:
     assert clerk.relations.link("pattern/calm", "serves", "service/shop").action == "created"
     assert clerk.relations.unlink("pattern/calm", "serves", "service/shop").action == "removed"
     owner.entities.add("service", "bank")
     with pytest.raises(Refused, match="may not write 'service'"):
         clerk.relations.link("service/bank", "serves", "service/shop")
+    made = clerk.relations.link("calm", "solves", "failure/attic", note="by ear")
+    assert (made.edge.source, made.edge.target, made.edge.note) == ("pattern/calm", "failure", "by ear")
+    assert owner.solutions("failure/attic").results[0].ref == "pattern/calm"
+    again = clerk.relations.link("calm", "solves", "failure/attic")
+    assert (again.action, again.edge.note) == ("unchanged", None)
+    assert clerk.relations.unlink("calm", "solves", "failure/attic").edge.target == "failure"
+    assert clerk.relations.unlink("note/plan", "serves", "service/shop").edge.source == "note"
+    row = b'{"kind":"relation","from":"service/shop","type":"causes","to":"note/plan"}\n'
+    assert clerk.add_rows([row]).relations == 1
+    owner.relations.link("service/shop", "serves", "failure/attic")
+    for ref in ("failure/attic", "failure/none", "other/attic"):  # whether it is there or not
+        with pytest.raises((Refused, NotFound)) as refused:
+            clerk.relations.link("service/shop", "serves", ref)
+        assert "attic" not in str(refused.value).replace(ref, "")
+        with pytest.raises((Refused, NotFound)):
+            clerk.relations.unlink("service/shop", "serves", ref)
+    assert "failure/attic" in str(owner.get("service/shop").relations)
+
+
+def test_of_an_end_that_may_not_be_read_an_edge_shows_the_type_and_nothing_is_reached_through_it(
+    owner: Memory, clerk: Memory, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    owner.relations.link("note/plan", "serves", "pattern/calm", note="a secret note")
+    owner.relations.link("pattern/calm", "solves", "failure/attic")
+    owner.entities.add("service", "bank")
+    owner.relations.link("service/bank", "causes", "failure/attic")
+    found = clerk.get("pattern/calm")
+    assert [(one.source, one.type, one.target, one.note) for one in found.relations] == [
+        ("note", "serves", "pattern/calm", None),
+        ("pattern/calm", "solves", "failure", None),
+    ]
+    assert run(["--dir", str(tmp_path), "--scope", "clerk", "get", "pattern/calm"]) == 0
+    shown = capsys.readouterr().out
+    assert "pattern/calm -solves 1.5-> failure\n" in shown
+    assert not any(word in shown for word in ("attic", "plan", "secret"))
+    assert [one.ref for one in owner.related("pattern/calm").results] != []
+    assert clerk.related("pattern/calm").results == []
+    assert owner.path("pattern/calm", "service/bank").hops == 2
+    assert clerk.path("pattern/calm", "service/bank").path == []
+    assert clerk.cypher("MATCH (a)-[r]->(b) RETURN count(*)").rows == [[0]]
     with pytest.raises(Refused, match="may not read 'failure'"):
-        clerk.relations.link("pattern/calm", "solves", "failure/attic")
-    with pytest.raises(NotFound, match="nothing is named 'note/plan'"):
-        clerk.relations.unlink("note/plan", "serves", "service/shop")
+        clerk.solutions("failure/attic")
 
 
 def test_what_may_be_written_and_not_read_is_not_shown(owner: Memory, clerk: Memory) -> None:

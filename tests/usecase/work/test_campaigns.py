@@ -181,9 +181,49 @@ def test_a_later_plan_may_need_earlier_tasks_and_not_repeat_their_numbers(campai
 def test_the_tasks_of_a_renamed_campaign_are_found(campaign: Memory) -> None:
     campaign.campaigns.add_tasks("auth", [task(1)])
     campaign.rename("auth", "login")
-    assert [found.ref for found in campaign.campaigns.ready("login").ready] == ["task/auth/001-s1"]
+    assert [found.ref for found in campaign.campaigns.ready("login").ready] == ["task/login/001-s1"]
     assert len(campaign.campaigns.add_tasks("login", [task(2, 1)]).tasks) == 2
     assert campaign.validate().findings == []
+
+
+def test_every_task_of_a_renamed_campaign_has_the_new_name_and_is_found_by_the_old_one(campaign: Memory) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1), task(2, 1), task(3)])
+    finish(campaign, "auth/001")
+    campaign.forget("auth/003-s3")
+    campaign.rename("auth", "login")
+    campaign.campaigns.add_tasks("login", [task(4, 2)])
+    refs = ["task/login/001-s1", "task/login/002-s2", "task/login/004-s4"]
+    assert [one.ref for one in campaign.list("task").results] == refs
+    assert [one.ref for one in campaign.list("task", archived=True).results] == ["task/login/003-s3"]
+    assert campaign.get("login/004-s4").record.to_row()["depends"] == ["task/login/002-s2"]
+    for name in ("auth", "login"):
+        for number in (1, 2, 4):
+            found = f"task/login/00{number}-s{number}"
+            for ref in (f"task/{name}/00{number}-s{number}", f"{name}/00{number}-s{number}", f"{name}/{number}"):
+                assert campaign.tasks.show(ref).ref == found
+            assert campaign.get(f"task/{name}/00{number}-s{number}").ref == found
+            assert campaign.related(f"{name}/00{number}-s{number}").start == found
+    assert campaign.relations.link("task/auth/004-s4", "causes", "auth/001-s1").edge.source == "task/login/004-s4"
+    assert campaign.tasks.start("auth/002").ref == "task/login/002-s2"
+    assert campaign.validate().findings == []
+    campaign.undo(4)
+    assert [one.ref for one in campaign.list("task").results] == ["task/auth/001-s1", "task/auth/002-s2"]
+    campaign.rename("auth", "login")
+    campaign.rename("login", "auth")
+    assert campaign.get("login/001-s1").ref == "task/auth/001-s1"
+
+
+def test_a_task_that_another_branch_added_under_the_old_name_is_found_by_the_new_one(
+    campaign: Memory, tmp_path: Path
+) -> None:
+    campaign.campaigns.add_tasks("auth", [task(1)])
+    campaign.rename("auth", "login")
+    row = {"kind": "task", "name": "auth/002-s2", "campaign": "campaign/auth", "objective": "o"}
+    with data(tmp_path, "task").open("a") as file:
+        file.write(orjson.dumps(row | {"created_at": "2026-10-01T00:00:00.000Z"}).decode() + "\n")
+    assert campaign.get("task/login/002-s2").record.key_ref == "task/auth/002-s2"
+    assert campaign.rename("login", "entry").ref == "campaign/entry"
+    assert campaign.get("task/login/002-s2").ref == campaign.get("auth/002-s2").ref == "task/entry/002-s2"
 
 
 def test_a_parent_that_was_completed_and_archived_stays_complete(campaign: Memory) -> None:

@@ -10,13 +10,14 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Thread
 from typing import Any, get_args
 
 import pytest
 
 from graphmem import BadInput, GraphmemError, Memory, NotFound, Refused
 from graphmem.cli.app import run
-from graphmem.contract.runs import BeginBuildRequest, ChunkMove
+from graphmem.contract.runs import BeginBuildRequest, ChunkMove, RunShown
 from graphmem.model.field import format_time
 from graphmem.model.run_state import BuildPlan, Chunk, ChunkStatus, RunState
 from graphmem.rules.moves import CHUNK_MOVES
@@ -594,6 +595,52 @@ def test_a_step_that_is_complete_is_no_longer_the_current_one(memory: Memory) ->
     memory.runs.set({"workflow_step": "plan"})
     assert memory.runs.done("explore").workflow_step == "plan"
     assert memory.runs.done("plan").workflow_step is None
+
+
+def files(state: RunShown) -> list[str]:
+    return [one.file for one in state.untracked_changes or ()]
+
+
+def test_changes_outside_of_the_plan_are_noted_and_taken_away_one_by_one(memory: Memory) -> None:
+    memory.runs.set({"active_section": {"alias": "checkout", "number": 2}})
+    memory.runs.change("add", "src/cart.py")
+    memory.runs.change("add", "src/pay.py", section="payment")
+    found = memory.runs.change("add", "src/cart.py", section_number="3b")
+    assert [(one.file, one.section, one.section_number) for one in found.untracked_changes or ()] == [
+        ("src/pay.py", "payment", None),
+        ("src/cart.py", None, "3b"),
+    ]
+    assert all(one.at for one in found.untracked_changes or ())
+    assert files(memory.runs.change("done", "src/pay.py")) == ["src/cart.py"]
+    with pytest.raises(NotFound, match=r"'src/car\.py' is not among") as refused:
+        memory.runs.change("done", "src/car.py")
+    assert "did you mean src/cart.py" in str(refused.value.hint)
+    assert memory.runs.change("done", "src/cart.py").untracked_changes is None
+
+
+def test_a_list_of_changes_that_is_set_takes_no_other_writers_away(memory: Memory) -> None:
+    memory.runs.set({"untracked_changes": [{"file": "a.py"}, {"file": "b.py", "section": "old"}]})
+    found = memory.runs.set({"untracked_changes": [{"file": "c.py"}, {"file": "b.py", "section": "new"}]})
+    assert files(found) == ["a.py", "c.py", "b.py"]
+    assert found.untracked_changes is not None
+    assert found.untracked_changes[-1].section == "new"
+    with pytest.raises(BadInput, match="untracked_changes"):
+        memory.runs.set({"untracked_changes": [{"section": "x"}]})
+    assert files(memory.runs.set({"untracked_changes": []})) == []
+
+
+def test_writers_at_once_lose_no_change(memory: Memory) -> None:
+    def write(number: int) -> None:
+        memory.runs.change("add", f"{number}.py")
+        memory.runs.set({"untracked_changes": [{"file": f"set-{number}.py"}]})
+
+    writers = [Thread(target=write, args=(number,)) for number in range(6)]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+    wanted = {f"{number}.py" for number in range(6)}
+    assert set(files(memory.runs.show())) == wanted | {f"set-{file}" for file in wanted}
 
 
 def test_a_step_may_need_one_of_several(memory: Memory, tmp_path: Path) -> None:

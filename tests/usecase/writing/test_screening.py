@@ -56,6 +56,7 @@ WRITES: Mapping[str, Mapping[str, Any]] = {
     "explorations.aggregate": {"session": "exploring", "objective": "disks"},
     "runs.set": {"fields": {"next_step": "clean"}},
     "runs.done": {"step": "clean"},
+    "runs.change": {"action": "add", "file": "clean"},
     "runs.require": {"step": "build", "skip": True},
     "runs.begin": {"plan": {"chunks": [{"id": "c1"}]}},
     "runs.checkpoint": {},
