@@ -35,6 +35,14 @@ def test_purge_shows_what_would_go_and_then_how_to_clean_history(known: Graphmem
     assert known("purge").status == 2
 
 
+def test_reset_shows_what_would_go_and_how_to_do_it(known: Graphmem) -> None:
+    shown = known("reset")
+    assert "would remove 2 rows of data/failure.ndjson\n" in shown.out
+    assert shown.err == "graphmem: nothing was changed; do it with --yes\n"
+    assert known("reset", "--yes").err == ""
+    assert known("reset") == Done(0, "", "graphmem: the memory is empty\n")
+
+
 def test_a_change_of_a_type_shows_first_what_it_would_change(known: Graphmem) -> None:
     assert known("type", "add", "entity", "room").status == 0
     assert known("add", "entity", "room", "attic").status == 0
