@@ -112,10 +112,8 @@ def validate(client: Client) -> Checked:
 def wrong_settings(client: Client) -> list[Finding]:
     """Return the settings that are left out for what is wrong with them."""
     files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
-    return [
-        Finding.of(file, Code.BAD_SETTING, one.message, one.expected.removeprefix("did you mean ").removesuffix("?"))
-        for one, file in files.items()
-    ]
+    right = {one: one.expected.removeprefix("did you mean ").removesuffix("?") for one in files}
+    return [Finding.of(file, Code.BAD_SETTING, one.message, right[one]) for one, file in files.items()]
 
 
 def wrong_queries(client: Client) -> list[Finding]:
