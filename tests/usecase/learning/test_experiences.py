@@ -90,7 +90,7 @@ def test_the_reason_of_an_archived_experience_is_its_confidence(memory: Memory) 
     memory.add_rows([row(day, f"t{day}", confidence="medium" if day == 9 else "high") for day in range(200)])
     add(memory, "one more", confidence="high")
     (gone,) = memory.list("experience", archived=True).results
-    assert gone.record.archive_reason == "the oldest of medium confidence, over the bound of 200"  # type: ignore[union-attr]
+    assert gone.record.archive_reason == "the oldest of medium confidence, over the bound of 200"
 
 
 def test_a_new_experience_does_not_exceed_the_bound_where_it_is_the_one_of_least_confidence(memory: Memory) -> None:
