@@ -70,7 +70,7 @@ def test_a_change_of_a_type_shows_first_what_it_would_change(known: Graphmem) ->
     dropped = json.loads(known("type", "drop", "chamber", "--yes", "--json").out)
     assert dropped == {
         "done": True, "type": "chamber", "now": None, "records": 1, "edges": 0, "references": 0, "types": [],
-        "dropped": [],
+        "dropped": [], "aside": [],
         "files": ["data/entities/chamber.ndjson", "types/entities/chamber.md"],
     }  # fmt: skip
     assert known("type", "rename", "failure", "x").err.startswith("error: type 'failure' is graphmem's own\n")
