@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -135,6 +135,8 @@ def spelled(annotation: Any, *, is_taken: bool = False) -> str:
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation is NoneType or annotation is None:
         return "None"
+    if origin is Annotated:
+        return spelled(parts[0], is_taken=is_taken)
     if origin is Literal:
         return f"Literal[{', '.join(json.dumps(value) for value in parts)}]"
     if origin is tuple:

@@ -6,6 +6,7 @@ from pathlib import Path
 from graphmem.cli import text
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import passes
+from graphmem.constants import FEW_EXPERIENCES
 from graphmem.contract.prime import Briefing, PrimeRequest, StoreStatus
 from graphmem.errors import Unavailable
 from graphmem.service import manage
@@ -54,6 +55,8 @@ def shown(answer: StoreStatus) -> Iterator[str]:
         yield f"clone: git does not know how to merge and show the memory ({', '.join(answer.unregistered)})"
     if answer.candidates:
         yield f"candidates: {answer.candidates:,} to look at: graphmem review"
+    if answer.cold_start:
+        yield f"experiences: fewer than {FEW_EXPERIENCES}, each new one has confidence low"
     yield f"task: {text.one_line(answer.task)}  [{answer.task_status}]" if answer.task else "task: none"
     for campaign in answer.campaigns:
         ready = f"ready: {', '.join(campaign.ready)}" if campaign.ready else "no task is ready"

@@ -138,6 +138,8 @@ def reset(invocation: Invocation, answer: Reset) -> None:
     invocation.answer(answer, "\n".join(lines))
     if not answer.rows:
         invocation.say("the memory is empty")
+    elif not answer.done:
+        invocation.say("nothing was changed; do it with --yes")
 
 
 @passes("split", SplitRequest, kind=Taken("KIND", complete_kind))

@@ -9,6 +9,7 @@ from graphmem.contract.answer import Answer, Part, Shown
 from graphmem.contract.parameters import DryRun
 from graphmem.contract.request import Request
 from graphmem.model.candidate import Occasion
+from graphmem.model.field import Day
 
 SourceStatus = Literal["read", "unchanged", "skipped"]
 
@@ -20,7 +21,7 @@ class ImportSessionsRequest(Request):
         (), description="Files or folders; the usual places of all clients if none is given"
     )
     client: str | None = Field(None, description="Read the transcripts of this client only, such as codex")
-    since: str | None = Field(None, description="Leave out sessions before this day, as 2026-11-01")
+    since: Day | None = Field(None, description="Leave out sessions before this day, as 2026-11-01")
     any_project: bool = Field(False, description="Read sessions of other projects too")
     dry_run: DryRun = False
 
@@ -37,7 +38,7 @@ class ImportNotesRequest(Request):
 class ImportGitRequest(Request):
     """Which part of the history to read."""
 
-    since: str | None = Field(None, description="Leave out commits before this day, as 2026-11-01")
+    since: Day | None = Field(None, description="Leave out commits before this day, as 2026-11-01")
     dry_run: DryRun = False
 
 

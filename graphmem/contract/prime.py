@@ -56,7 +56,8 @@ class StoreStatus(Answer):
     ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
     reviewed. ``task`` is the current one of this machine; ``tasks`` are the active and blocked ones of campaigns that
     go on, active ones and the latest first. ``user_store`` is the folder of the user's own store, where questions go to
-    it too. ``in_git`` is what git does to the files that a user may not expect.
+    it too. ``cold_start`` is true as long as there are so few experiences that each new one has confidence low.
+    ``in_git`` is what git does to the files that a user may not expect.
     """
 
     store: str
@@ -67,6 +68,7 @@ class StoreStatus(Answer):
     findings: int
     without_vector: int = 0
     candidates: int = 0
+    cold_start: bool = False
     task: str | None
     task_status: TaskStage | None = None
     campaigns: list[ActiveCampaign]

@@ -360,3 +360,4 @@ def test_status_prints_blocked_tasks_with_their_reason_and_what_to_type(graphmem
         "    reason: no network",
     ]
     assert "    graphmem task show task/shop/001-plan" in lines
+    assert "experiences: fewer than 10, each new one has confidence low" in lines

@@ -35,6 +35,23 @@ def test_purge_shows_what_would_go_and_then_how_to_clean_history(known: Graphmem
     assert known("purge").status == 2
 
 
+def test_reset_shows_what_would_go_and_how_to_do_it(known: Graphmem) -> None:
+    shown = known("reset")
+    assert "would remove 2 rows of data/failure.ndjson\n" in shown.out
+    assert shown.err == "graphmem: nothing was changed; do it with --yes\n"
+    assert known("reset", "--yes").err == ""
+    assert known("reset") == Done(0, "", "graphmem: the memory is empty\n")
+
+
+def test_a_name_that_no_type_may_have_is_refused_with_what_would_be_right(known: Graphmem) -> None:
+    wanted = "error: type name 'Bad' is not allowed\nhint: a lower-case letter, then up to 63 of a-z 0-9 _\n"
+    assert known("type", "add", "entity", "Bad").err == wanted
+    assert known("type", "add", "relation", "Bad", "--from", "any", "--to", "any").err == wanted
+    known("type", "add", "entity", "room")
+    assert known("type", "rename", "room", "Bad").err == wanted
+    assert known("scope", "add", "Bad").err == wanted.replace("type", "scope")
+
+
 def test_a_change_of_a_type_shows_first_what_it_would_change(known: Graphmem) -> None:
     assert known("type", "add", "entity", "room").status == 0
     assert known("add", "entity", "room", "attic").status == 0

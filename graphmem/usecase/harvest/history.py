@@ -10,7 +10,6 @@ from graphmem.git import commands, messages
 from graphmem.machine.candidates import SourceMark
 from graphmem.model.candidate import Candidate, CandidateEdit
 from graphmem.model.commit import CommitMessage
-from graphmem.model.field import as_day
 from graphmem.rules import history, workaround
 from graphmem.store.runtime import Client
 from graphmem.usecase.harvest.haul import Haul
@@ -53,7 +52,7 @@ def import_git(client: Client, request: ImportGitRequest) -> Harvested:
 def since(root: Path, day: str | None, last: SourceMark | None) -> list[str]:
     """Return what to leave out of the history: the commits before a day, or those that were read before."""
     if day:
-        return [f"--since={as_day(day)}T00:00:00Z"]
+        return [f"--since={day}T00:00:00Z"]
     is_there = last is not None and last.commit is not None and commands.commit_of(root, last.commit) is not None
     return [f"^{last.commit}"] if last is not None and is_there else []
 

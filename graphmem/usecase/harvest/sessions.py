@@ -12,7 +12,6 @@ from graphmem.git.places import top_of, worktrees
 from graphmem.importers.sessions.places import CLIENTS, READERS, TranscriptFile, given, usual
 from graphmem.importers.sessions.session import ForeignSession
 from graphmem.machine.candidates import SourceMark
-from graphmem.model.field import as_day
 from graphmem.model.transcript import Message, RanCommand, TranscriptEvent
 from graphmem.rules.correction import correction_of
 from graphmem.rules.draft import drafted, flaky, left_open
@@ -50,8 +49,7 @@ def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested
     """Read the transcripts of coding agents, those that are new or longer, and put what they teach into the queue."""
     refuse_unknown(request)
     roots = [os.path.realpath(root) for root in worktrees(client.layout.root)]
-    since = as_day(request.since) if request.since else ""
-    haul = SessionHaul(roots=roots, any_project=request.any_project, since=since)
+    haul = SessionHaul(roots=roots, any_project=request.any_project, since=request.since or "")
     queue = queue_of(client)
     before = queue.read(client.notify_once)
     files = sorted(files_of(request, roots), key=lambda pair: pair[1].modified if pair[1] else 0)

@@ -19,7 +19,7 @@ from graphmem.ndjson import BadLine, decode, encode, read_input, refuse_long
 from graphmem.rules.limits import refuse_blank, refuse_oversize
 from graphmem.rules.plan import refuse_cycle
 from graphmem.rules.secrets import NAMED, may_hold
-from graphmem.store.runtime import Client
+from graphmem.store.runtime import Client, counted
 from graphmem.system import safe_files
 from graphmem.system.collector import collector_paused
 from graphmem.system.shell import command
@@ -352,7 +352,7 @@ def bad_input(intake: BulkAdd) -> BadInput:
     shown = "\n".join(finding.with_fix("hint") for finding in found[:MAX_FINDINGS])
     more = f"\nand {len(found) - MAX_FINDINGS:,} more" if len(found) > MAX_FINDINGS else ""
     return BadInput(
-        f"{len(found):,} bad rows, nothing was changed:\n{shown}{more}",
+        f"{counted(len(found), 'bad row')}, nothing was changed:\n{shown}{more}",
         hint="correct them, or add the good ones with --skip-invalid",
         details={"findings": [finding.model_dump() for finding in found[:MAX_FINDINGS]], "total": len(found)},
     )
@@ -377,6 +377,6 @@ def keep_rejects(intake: BulkAdd) -> None:
     if intake.rejects:
         path = intake.client.layout.rejects
         safe_files.put(path, b"\n".join([*without_tokens(intake), b""]))
-        intake.client.notify_once(f"left aside {len(intake.rejects):,} bad rows: {path}")
+        intake.client.notify_once(f"left aside {counted(len(intake.rejects), 'bad row')}: {path}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.client.notify_once(str(finding))

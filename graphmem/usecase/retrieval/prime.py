@@ -16,6 +16,7 @@ from graphmem.constants import (
     BRIEFED_LOOKED_AT,
     BRIEFED_RECORDS,
     BRIEFED_TASKS,
+    FEW_EXPERIENCES,
 )
 from graphmem.contract.context import ContextEntry
 from graphmem.contract.prime import ActiveCampaign, Briefing, PrimeRequest, StoreStatus, TaskAtWork
@@ -299,6 +300,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
         findings=findings,
         without_vector=snapshot.catalog.without_vector() if snapshot.settings.embedding.model != "none" else 0,
         candidates=candidates,
+        cold_start=snapshot.catalog.count_listed(["experience"], is_live=True) < FEW_EXPERIENCES,
         task=task.description if task else None,
         task_status=task.status if task else None,
         campaigns=campaigns,

@@ -1,13 +1,12 @@
 """The types of a project: rename one, or drop it, with all that is of it and names it."""
 
 from graphmem.contract.vocabulary import DropTypeRequest, RenameTypeRequest, TypeChanged
-from graphmem.errors import BadInput, NotFound, Refused
+from graphmem.errors import NotFound, Refused
 from graphmem.ledger.types import has_file
 from graphmem.model.vocabulary import EntityType, RelationType, Vocabulary
-from graphmem.names import TYPE_NAME
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
-from graphmem.usecase.vocabulary.types import refuse_name
+from graphmem.usecase.vocabulary.types import refuse_form, refuse_name
 from graphmem.usecase.writing.retyping import commit, names_of, retyping
 
 
@@ -21,8 +20,7 @@ def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     is changed.
     """
     made, vocabulary, new = own_type(snapshot.vocabulary, request.old), snapshot.vocabulary, request.new
-    if not TYPE_NAME.fullmatch(new):
-        raise BadInput(f"type {new!r} is not a lower-case letter, then up to 63 of a-z 0-9 _")
+    refuse_form("type", new)
     if new == made.type:
         raise Refused(f"type {new!r} is called so already", hint="graphmem type rename OLD NEW, two names")
     others = vocabulary.with_types({made.type: None})

@@ -12,6 +12,7 @@ from graphmem.names import DEVICE
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.system import safe_files
+from graphmem.usecase.vocabulary.types import refuse_form
 from graphmem.usecase.writing.screening import screened
 
 
@@ -36,6 +37,7 @@ def scope_add(snapshot: Writing, request: AddScopeRequest) -> Scope:
         if name not in known:
             hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
             raise Refused(f"{name!r} is neither a kind nor an entity type", hint=hint)
+    refuse_form("scope", request.name)
     if DEVICE.fullmatch(request.name):
         raise Refused(f"on Windows no file can be called {request.name!r}", hint="take another name")
     try:

@@ -11,7 +11,7 @@ from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.ledger.codec import complaint
 from graphmem.ledger.types import NO_TYPES, Types, claim, group_of, has_file, labels_of, noun_of, path_of, type_text
 from graphmem.model.vocabulary import ANY, KEPT_FREE, EntityType, RelationType, Vocabulary
-from graphmem.names import DEVICE
+from graphmem.names import DEVICE, TYPE_NAME
 from graphmem.rules.suggest import did_you_mean
 from graphmem.store.snapshot import Snapshot, Writing
 from graphmem.usecase.writing.screening import screened
@@ -54,10 +54,18 @@ def add_relation_type(snapshot: Writing, request: AddRelationTypeRequest) -> Rel
     return made
 
 
+def refuse_form(what: str, name: str) -> None:
+    """Refuse a name that no file of a type or scope can have."""
+    if not TYPE_NAME.fullmatch(name):
+        hint = "a lower-case letter, then up to 63 of a-z 0-9 _"
+        raise BadInput(f"{what} name {name!r} is not allowed", hint=hint)
+
+
 def new_type(model: type[Made], request: Request) -> Made:
     """Return the type that a request declares."""
     fields = request.model_dump()
     name = fields.pop("name")
+    refuse_form("type", name)
     try:
         return model.model_validate({"type": name, **fields})
     except ValidationError as error:

@@ -18,14 +18,15 @@ def as_allowed(snapshot: Snapshot, made: Experience) -> tuple[Experience, list[E
     """
     Return a new experience as the store takes it, and the rows of those that go for it.
 
-    While there are few, each has confidence low; beyond the bound the oldest of low confidence are archived.
+    While there are few, each has confidence low; beyond the bound the oldest of low confidence are archived, then of
+    medium.
     """
     there, may_tell = list(snapshot.catalog.of_kind(Experience).values()), snapshot.catalog.may_tell(made.kind)
     if len(there) < FEW_EXPERIENCES and made.confidence != "low":
         if may_tell:
             snapshot.notify_once(f"confidence low: there are {len(there)} experiences, fewer than {FEW_EXPERIENCES}")
         made = made.replaced({"confidence": "low"})
-    gone = [one for one in over_bound([*there, made]) if one.key_ref != made.key_ref]
+    gone = over_bound(there, MOST_EXPERIENCES - 1)  # one place is for the new one, whatever its confidence
     for one in gone if may_tell else ():
         snapshot.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
     return made, [archived(snapshot, one) for one in gone]
@@ -33,7 +34,8 @@ def as_allowed(snapshot: Snapshot, made: Experience) -> tuple[Experience, list[E
 
 def archived(snapshot: Snapshot, experience: Experience) -> Entry:
     """Return the row of an experience that has to go."""
-    changes = {"archived_at": snapshot.now, "archive_reason": "the oldest of low confidence, over the bound"}
+    reason = f"the oldest of {experience.confidence} confidence, over the bound of {MOST_EXPERIENCES}"
+    changes = {"archived_at": snapshot.now, "archive_reason": reason}
     return entry(changed(experience, changes, snapshot.now), snapshot.symmetric)
 
 

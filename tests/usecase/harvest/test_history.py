@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import Constraint, Decision, Memory, Unavailable
+from graphmem import Constraint, Decision, Memory, Unavailable, Usage
 from tests.repository import Repository
 from tests.sample import open_memory
 
@@ -295,3 +295,11 @@ def test_of_a_pull_request_an_error_is_taken_where_an_edit_is_about_it_and_prose
     [found] = memory.candidates.review().candidates
     assert found.failure is not None
     assert found.failure.headline == "KeyError: 'shade'"
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-13-45", ""])
+def test_a_day_that_is_none_is_refused_with_what_would_be_right(memory: Memory, since: str) -> None:
+    for read in (memory.imports.git, memory.imports.sessions):
+        with pytest.raises(Usage) as refused:
+            read(since=since)
+        assert (str(refused.value), refused.value.hint) == (f"since is {since!r}", "a day such as 2027-01-31")

@@ -86,6 +86,19 @@ def test_over_two_hundred_the_oldest_of_low_confidence_is_archived(memory: Memor
     assert [found.ref for found in memory.list("experience", archived=True).results] == ["experience/2026-11-21_t20"]
 
 
+def test_the_reason_of_an_archived_experience_is_its_confidence(memory: Memory) -> None:
+    memory.add_rows([row(day, f"t{day}", confidence="medium" if day == 9 else "high") for day in range(200)])
+    add(memory, "one more", confidence="high")
+    (gone,) = memory.list("experience", archived=True).results
+    assert gone.record.archive_reason == "the oldest of medium confidence, over the bound of 200"
+
+
+def test_a_new_experience_does_not_exceed_the_bound_where_it_is_the_one_of_least_confidence(memory: Memory) -> None:
+    memory.add_rows([row(day, f"t{day}", confidence="medium" if day == 9 else "high") for day in range(200)])
+    made = add(memory, "one more", confidence="low")
+    assert (made.archived_at, memory.list("experience").total) == (None, 200)
+
+
 def test_recall_offers_the_newest_of_the_type_or_tag(memory: Memory) -> None:
     assert memory.experiences.recall(task_type="bug").experiences == []
     memory.add_rows(

@@ -252,3 +252,10 @@ def test_new_rows_that_are_archived_are_reported(memory: Memory) -> None:
     rows = [failure("a", archived_at=archived), task_row("c", 1, archived_at=archived), failure("b")]
     assert memory.add_rows(rows).notices == ["2 of the new records are archived; graphmem list --archived shows them"]
     assert memory.add_rows(rows).notices == []
+
+
+def test_one_bad_row_is_counted_as_one(memory: Memory) -> None:
+    rows = ['{"kind":"failure","name":"a"}', '{"kind":"failure","name":"b"}']
+    for number, counted in ((1, "1 bad row"), (2, "2 bad rows")):
+        with pytest.raises(BadInput, match=f"^{counted}, nothing was changed:\n"):
+            memory.add_rows(rows[:number])

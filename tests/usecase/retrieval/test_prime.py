@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from graphmem import Memory
+from graphmem.constants import FEW_EXPERIENCES
 from graphmem.model.candidate import Candidate
 from graphmem.rules.context import tokens
 from graphmem.usecase.writing.candidates import queue_of
@@ -201,6 +202,14 @@ def test_the_status_says_what_is_next(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / ".graphmem" / "data" / "failure.ndjson"
     file.write_bytes(file.read_bytes() + b"{bad\n")
     assert (memory.status().findings, memory.status().next[0]) == (1, "graphmem validate")
+
+
+def test_the_status_says_that_experiences_are_still_few(memory: Memory) -> None:
+    for number in range(FEW_EXPERIENCES):
+        assert memory.status().cold_start
+        name, done = f"step {number}", {"approach": "as usual", "outcome": "success"}
+        memory.experiences.add("bug", name, lessons=[f"what {name} taught"], **done)  # type: ignore[arg-type]
+    assert not memory.status().cold_start
 
 
 def plan(memory: Memory, name: str, tasks: int = 1, **fields: object) -> None:

@@ -412,7 +412,7 @@ def test_names_that_are_taken_or_are_no_names_are_refused(project: Memory, tmp_p
     ):
         with pytest.raises(Refused, match=message):
             project.types.rename("service", new, yes=True)
-    with pytest.raises(BadInput, match="type 'Service' is not a lower-case letter"):
+    with pytest.raises(BadInput, match="type name 'Service' is not allowed"):
         project.types.rename("service", "Service")
     for old, message in (("failure", "graphmem's own"), ("solves", "graphmem's own")):
         with pytest.raises(Refused, match=message):

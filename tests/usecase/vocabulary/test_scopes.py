@@ -173,7 +173,7 @@ def test_a_scope_that_names_no_type_is_refused_and_one_by_hand_is_reported(owner
     with pytest.raises(Refused, match="'patern' is neither a kind nor an entity type") as told:
         owner.scopes.add("other", read=["patern"])
     assert told.value.hint == "did you mean pattern?"
-    with pytest.raises(BadInput, match="scope 'No Way': 'No Way' is not a lower-case letter"):
+    with pytest.raises(BadInput, match="scope name 'No Way' is not allowed"):
         owner.scopes.add("No Way")
     (tmp_path / ".graphmem" / "scopes" / "hand.toml").write_text('read = ["patern"]\n')
     (finding,) = owner.validate().findings
