@@ -7,6 +7,7 @@ import typer
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.cli.inputs import json_in, json_of
+from graphmem.cli.paths import from_root
 from graphmem.contract.runs import (
     BUILD_EXAMPLE,
     BeginBuildRequest,
@@ -54,8 +55,9 @@ def done(invocation: Invocation, answer: RunShown) -> None:
 
 @app.command(epilog="Example: graphmem run change add src/cart.py --section checkout")
 @passes("runs.change", ChangeRequest, section=Taken("ALIAS"), section_number=Taken("N"))
-def change(invocation: Invocation, answer: RunShown) -> None:
+def change(invocation: Invocation, call: Call, file: str) -> None:
     """Note a file that was changed outside of the plan (add), or take it away (done)."""
+    answer: RunShown = call(file=from_root(invocation.memory.client.layout.root, file))
     changes = answer.untracked_changes or ()
     files = [quoted(one.file) + (f"  ({collapsed(one.section)})" if one.section else "") for one in changes]
     invocation.answer(answer, "\n".join(files) or "no change is untracked")
