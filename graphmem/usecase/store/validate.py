@@ -111,11 +111,13 @@ def validate(client: Client) -> Checked:
 
 def wrong_settings(client: Client) -> list[Finding]:
     """Return the settings that are left out for what is wrong with them."""
-    files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
-    return [
-        Finding.of(file, Code.BAD_SETTING, one.message, one.expected.removeprefix("did you mean ").removesuffix("?"))
-        for one, file in files.items()
-    ]
+    found = []
+    for one in client.settings.wrong:
+        right = one.expected.removeprefix("did you mean ").removesuffix("?")
+        found.append(
+            Finding.of("config.toml" if one.is_of_project else one.where, Code.BAD_SETTING, one.message, right)
+        )
+    return found
 
 
 def wrong_queries(client: Client) -> list[Finding]:
