@@ -7,6 +7,7 @@ import typer
 from graphmem.cli.caller import Invocation
 from graphmem.cli.commands import Call, Taken, noun, passes
 from graphmem.cli.inputs import json_in, json_of
+from graphmem.cli.paths import from_root
 from graphmem.contract.runs import (
     BUILD_EXAMPLE,
     BeginBuildRequest,
@@ -22,6 +23,7 @@ from graphmem.contract.runs import (
     StepRequest,
 )
 from graphmem.errors import BadInput
+from graphmem.names import collapsed, quoted
 
 SUCH_AS = 'such as {"workflow_step": "build"}'
 app = noun("Show or change what is going on now on this machine; to run a command: graphmem ran -- COMMAND.")
@@ -53,9 +55,11 @@ def done(invocation: Invocation, answer: RunShown) -> None:
 
 @app.command(epilog="Example: graphmem run change add src/cart.py --section checkout")
 @passes("runs.change", ChangeRequest, section=Taken("ALIAS"), section_number=Taken("N"))
-def change(invocation: Invocation, answer: RunShown) -> None:
+def change(invocation: Invocation, call: Call, file: str) -> None:
     """Note a file that was changed outside of the plan (add), or take it away (done)."""
-    files = [f"{one.file}  ({one.section})" if one.section else one.file for one in answer.untracked_changes or ()]
+    answer: RunShown = call(file=from_root(invocation.memory.client.layout.root, file))
+    changes = answer.untracked_changes or ()
+    files = [quoted(one.file) + (f"  ({collapsed(one.section)})" if one.section else "") for one in changes]
     invocation.answer(answer, "\n".join(files) or "no change is untracked")
 
 
@@ -118,10 +122,12 @@ def shown(answer: RunShown) -> str:
     values = answer.model_dump(mode="json", exclude_none=True)
     values.pop("notices", None)
     run = values.pop("build_run", None)
-    lines = [f"{name}: {value if isinstance(value, str) else json.dumps(value)}" for name, value in values.items()]
+    lines = [
+        f"{name}: {collapsed(value) if isinstance(value, str) else json.dumps(value)}" for name, value in values.items()
+    ]
     if run is not None:
         lines.append(f"build run {run['run_id']}: {run['status']}")
-        lines += [f"  {one['id']}  [{one['status']}] {one['name']}".rstrip() for one in run["chunks"]]
+        lines += [f"  {one['id']}  [{one['status']}] {collapsed(one['name'])}".rstrip() for one in run["chunks"]]
     return "\n".join(lines) or "nothing is going on"
 
 

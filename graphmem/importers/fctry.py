@@ -1,13 +1,12 @@
 """fctry: the run state ``state.json``, ``inbox.json``, and the entries of ``memory.md``."""
 
-import json
 import re
 from typing import Any
 
 from pydantic import ValidationError
 
 from graphmem.constants import IMPORT_NOTE_BYTES
-from graphmem.importers.reading import CAMEL, Fields, ForeignInput, Source, time_of
+from graphmem.importers.reading import CAMEL, Fields, ForeignInput, Source, json_of, time_of
 from graphmem.ledger.codec import complaint
 from graphmem.model.run_state import RunState, with_texts
 from graphmem.names import mark
@@ -95,10 +94,7 @@ def text_of(memory: Source) -> str:
 
 def items_of(inbox: Source) -> list[Any] | None:
     """Return what is in the list of an inbox; None where the file holds no list."""
-    try:
-        items = json.loads(inbox.read())
-    except (ValueError, RecursionError):
-        return None
+    items = json_of(inbox.read())
     return items if isinstance(items, list) else None
 
 

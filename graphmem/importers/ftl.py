@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from graphmem.catalog.foreign import is_database, rows_of
 from graphmem.errors import BadInput, Refused
-from graphmem.importers.reading import Fields, ForeignInput, Source, rings, slug_of
+from graphmem.importers.reading import Fields, ForeignInput, Source, json_of, rings, slug_of
 from graphmem.model.campaign import CampaignStatus
 from graphmem.model.field import TEXT_BYTES
 from graphmem.model.task import TaskStatus, TaskType
@@ -73,18 +73,10 @@ def read(source: Source) -> ForeignInput:
     return reading
 
 
-def decoded(text: object) -> Any:
-    """Return the value of a column that holds JSON; None for anything else."""
-    try:
-        return json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        return None
-
-
 def fields_of(row: Mapping[str, Any]) -> Fields:
     """Return the columns of a row: JSON as what it says, without vectors and what is counted here."""
     kept = {name: value for name, value in row.items() if name not in DERIVED and not isinstance(value, bytes)}
-    found = {name: decoded(value) if str(value)[:1] in ("[", "{") else value for name, value in kept.items()}
+    found = {name: json_of(value) if str(value)[:1] in ("[", "{") else value for name, value in kept.items()}
     return Fields({name: value if value is not None else kept[name] for name, value in found.items()})
 
 
@@ -313,11 +305,11 @@ class FtlCampaigns:
         found: Row = {}
         idioms = fields.left.get("idioms")
         if isinstance(idioms, dict):
-            lists = {name: [one] if isinstance(one, str) else one for name, one in idioms.items()}
-            taken = Fields({name: lists[name] for name in ("required", "forbidden") if name in lists})
-            made = {name: texts for name in tuple(taken.left) if (texts := taken.texts(name))}
-            if made and not taken.left and len(made) == len(fields.left.pop("idioms")):
-                found["idioms"] = made
+            taken = Fields({name: [one] if isinstance(one, str) else one for name, one in idioms.items()})
+            made = {name: texts for name in ("required", "forbidden") if (texts := taken.texts(name))}
+            if made and taken.left.keys().isdisjoint(("required", "forbidden")):
+                found["idioms"] = {name: idioms[name] for name in taken.left} | made
+                del fields.left["idioms"]
         for field in ("prior_knowledge", "utilized"):
             refs = list(memories_in(fields.left.get(field)))
             if refs and self.memories.issuperset(refs):

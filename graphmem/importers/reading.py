@@ -1,6 +1,7 @@
 """What was read of another tool's file: rows in graphmem's form, and an account of all that the file holds."""
 
 import contextlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from graphmem.model import MODELS
 from graphmem.model.field import ITEM_CHARACTERS, LIST_ITEMS, TEXT_BYTES, format_time, parse_time
 from graphmem.model.vocabulary import KEPT_FREE, RESERVED, EntityType, RelationType
 from graphmem.names import DEVICE, GIVEN_SLUG, TYPE_NAME, text_key
-from graphmem.ndjson import BadLine, Lines, Row, decode, refuse_long
+from graphmem.ndjson import BadLine, Lines, Row, decode, encode, refuse_long
 from graphmem.system import safe_files
 
 LOOK_BYTES = 2**20  # of a file, by which its format is recognised
@@ -234,6 +235,18 @@ def joined(fields: Fields, title: str, more: str) -> str:
 def is_item(value: object) -> bool:
     """Return whether a value can be an item of a list."""
     return isinstance(value, str) and bool(value.strip()) and len(value) <= ITEM_CHARACTERS
+
+
+def json_of(text: object) -> Any:
+    """Return the value that a text is in JSON; None for anything else, and for what no row can hold."""
+    if not isinstance(text, str | bytes):
+        return None
+    try:
+        value = json.loads(text)
+        decode(encode({"value": value}))
+    except (ValueError, TypeError, RecursionError):  # a row holds no integer beyond 2^53, and no deep nesting
+        return None
+    return value
 
 
 def time_of(value: object) -> str | None:

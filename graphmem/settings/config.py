@@ -103,7 +103,8 @@ class WrongSetting(SettingsSection):
     @property
     def decides_what_is_stored(self) -> bool:
         """Whether a write could store something else than is meant; of a project's file that is not read, any could."""
-        return self.name in STORED or (self.is_of_project and not self.name)
+        is_section = any(name.startswith(f"{self.name}.") for name in STORED)
+        return self.name in STORED or is_section or (self.is_of_project and not self.name)
 
 
 class Embedding(SettingsSection):
@@ -336,7 +337,8 @@ def without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
 
 def left_out(name: str, where: str, error: BadInput) -> WrongSetting:
     """Return what is wrong with a setting; of the environment, by the names of variables."""
-    nearest, message, expected = nearest_of(name), error.message, error.hint or ""
+    nearest = name if name in sections() else nearest_of(name)
+    message, expected = error.message, error.hint or ""
     if where == ENVIRONMENT:
         where = variable_of(name)
         message = message.replace(f"setting {name!r} in {ENVIRONMENT}", where)

@@ -8,6 +8,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.cli.app import run
+from graphmem.errors import BadInput
 
 MEMORY = """# Memory
 
@@ -128,3 +129,10 @@ def test_an_item_keeps_its_own_id_as_a_name_that_commands_take(
         assert run(["--dir", str(tmp_path), "inbox", "done", name]) == 0
     assert len(made) == 8 and run(["--dir", str(tmp_path), "inbox", "dismiss", made]) == 0
     assert [one.id for one in memory.inbox.items().items] == ["dark mode"]
+
+
+@pytest.mark.parametrize("odd", ["[" * 300 + "]" * 300, str(10**30), '"\\ud800"'])
+def test_an_inbox_that_no_row_can_hold_is_told(memory: Memory, tmp_path: Path, odd: str) -> None:
+    (tmp_path / "inbox.json").write_text(json.dumps(INBOX)[:-2] + f', "odd": {odd}}}]')
+    with pytest.raises(BadInput, match="it is not a list of items"):
+        memory.imports.file(tmp_path, format="fctry")

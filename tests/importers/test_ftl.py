@@ -145,6 +145,32 @@ def test_a_task_keeps_what_its_workspace_and_its_plan_say(memory: Memory, tmp_pa
     assert (made.status, made.outcome) == ("partial", "half of it")
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"required": [], "forbidden": ["raw SQL"]}, {"required": [], "forbidden": ["raw SQL"]}),
+        (
+            {"required": ["the ORM"], "note": "see b.py"},
+            {"required": ["the ORM"], "forbidden": [], "note": "see b.py"},
+        ),
+    ],
+)
+def test_idioms_are_kept_whatever_stands_beside_them(
+    memory: Memory, tmp_path: Path, given: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    workspace = {**WORKSPACE, "idioms": json.dumps(given)}
+    memory.imports.file(database(tmp_path, {**ROWS, "workspace": [workspace]}))
+    done: Any = memory.get("task/ftl-5/001-spec").record
+    assert done.idioms.model_dump(mode="json") == kept
+
+
+@pytest.mark.parametrize("odd", ["[" * 300 + "]" * 300, f"[{10**30}]", '["\\ud800"]'])
+def test_a_cell_that_no_row_can_hold_stays_a_text(memory: Memory, tmp_path: Path, odd: str) -> None:
+    memory.imports.file(database(tmp_path, {**ROWS, "workspace": [{**WORKSPACE, "notes": odd}]}))
+    done: Any = memory.get("task/ftl-5/001-spec").record
+    assert done.x_ftl["notes"] == odd
+
+
 def test_a_damaged_database_is_refused(memory: Memory, tmp_path: Path) -> None:
     path = database(tmp_path)
     path.write_bytes(path.read_bytes()[:5000])

@@ -37,6 +37,7 @@ from graphmem.ledger.codec import complaint
 from graphmem.machine import run_file
 from graphmem.model.field import format_time
 from graphmem.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
+from graphmem.names import quoted
 from graphmem.rules.moves import CHUNK_MOVES, refuse_move
 from graphmem.rules.suggest import did_you_mean, refuse_unknown
 from graphmem.rules.workflow import USUAL, Workflow, missing, refuse_cycle, steps_in
@@ -168,7 +169,7 @@ def change(client: Client, request: ChangeRequest) -> RunShown:
             there = united(held.state, [])
             kept = [one for one in there if one["file"] != request.file]
             if len(kept) == len(there):
-                known = [one["file"] for one in there]
+                known = [quoted(one["file"]) for one in there]
                 raise NotFound(
                     f"{request.file!r} is not among the untracked changes",
                     hint=did_you_mean(request.file, known) or (f"noted: {some(known)}" if known else "none is noted"),

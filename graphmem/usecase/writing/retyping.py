@@ -237,9 +237,11 @@ def queries(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tup
 
 
 def put_aside(snapshot: Snapshot, file: str) -> Iterator[tuple[str, bytes | None]]:
-    """Yield what takes a file out of use and keeps its text, for a person to go on with."""
+    """Yield what takes a file out of use and keeps its text, for a person to go on with; below one kept before."""
+    path, aside = (snapshot.layout.store / name for name in (file, file + ASIDE))
+    before = safe_files.read(aside) if safe_files.is_file(aside) else b""
     yield file, None
-    yield file + ASIDE, safe_files.read(snapshot.layout.store / file)
+    yield file + ASIDE, before + safe_files.read(path)
 
 
 def renamed(types: tuple[str, ...], names: Mapping[str, str | None]) -> tuple[str, ...]:

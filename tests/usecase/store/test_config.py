@@ -119,6 +119,7 @@ def test_a_variable_that_is_wrong_is_named_and_stops_nothing(memory: Memory, mon
     [
         "[store]\nsecrets = 'hide'\n",
         "[store]\nsecret = 'redact'\n",
+        "store = 'redact'\n",
         "format = 'x'\n",
         "[retrieval]\nmerge_similarity = 9\n",
         "[retrieval\n",

@@ -250,6 +250,17 @@ def test_an_extractor_that_wrote_a_dropped_type_alone_is_put_aside(project: Memo
     assert contents(tmp_path) == before
 
 
+def test_what_was_put_aside_before_under_the_same_name_is_kept(project: Memory, tmp_path: Path) -> None:
+    first, second = EXTRACTOR % "service", EXTRACTOR % "team"
+    path = own_file(tmp_path, "extractors/one.md", first)
+    project.types.drop("service", yes=True)
+    path.write_text(second)
+    project.types.drop("team", yes=True)
+    assert path.with_name("one.md.aside").read_text() == first + second
+    project.undo()
+    assert (path.read_text(), path.with_name("one.md.aside").read_text()) == (second, first)
+
+
 def test_a_dropped_type_goes_with_all_that_names_it_also_edges_of_any_ends(project: Memory, tmp_path: Path) -> None:
     answer = project.types.drop("service", yes=True)
     assert (answer.records, answer.edges, answer.references, answer.dropped) == (3, 4, 2, ["calls"])

@@ -618,6 +618,32 @@ def test_changes_outside_of_the_plan_are_noted_and_taken_away_one_by_one(memory:
     assert memory.runs.change("done", "src/cart.py").untracked_changes is None
 
 
+def test_a_field_and_a_change_are_one_line_each_whatever_they_say(
+    memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory.runs.set({"next_step": "go\nnext_step: stop"})
+    here = ["--dir", str(memory.client.layout.root)]
+    assert run(["run", "change", "add", "a.py\nb.py", "--section", "x\ny", *here]) == 0
+    assert capsys.readouterr().out == '"a.py\\nb.py"  (x y)\n'
+    assert run(["run", "change", "done", "c.py", *here]) == 1
+    assert capsys.readouterr().err.splitlines()[1] == 'hint: noted: "a.py\\nb.py"'
+    assert run(["run", "show", *here]) == 0
+    assert "next_step: go next_step: stop" in capsys.readouterr().out.splitlines()
+
+
+def test_a_changed_file_is_named_from_the_folder_where_the_command_is_typed(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = memory.client.layout.root / "src"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert run(["run", "change", "add", "./cart.py"]) == 0
+    assert files(memory.runs.show()) == ["src/cart.py"]
+    assert run(["run", "change", "add", "../../other.py"]) == 3
+    assert run(["run", "change", "done", str(folder / "cart.py")]) == 0
+    assert files(memory.runs.show()) == []
+
+
 def test_a_list_of_changes_that_is_set_takes_no_other_writers_away(memory: Memory) -> None:
     memory.runs.set({"untracked_changes": [{"file": "a.py"}, {"file": "b.py", "section": "old"}]})
     found = memory.runs.set({"untracked_changes": [{"file": "c.py"}, {"file": "b.py", "section": "new"}]})
