@@ -63,6 +63,7 @@ OWN = {"ignored", "wrong"}  # of a ``Settings`` itself: no file gives them
 # Settings that decide what a write stores: where one of them is wrong, nothing is written.
 STORED = ("format", "store.secrets", "retrieval.merge_similarity", "retrieval.variant_similarity")
 MOST_WRONG = 10  # of a file, that are named
+MOST_LOOKED_UP = 50  # of a file: with more it is no config file, and each costs a millisecond
 ENVIRONMENT = "the environment"
 ADDRESS = ("endpoint", "dimensions")  # of the model that is named beside them
 
@@ -314,7 +315,11 @@ def read_leniently(path: Path, read: Callable[[], bytes]) -> tuple[dict[str, Any
 
 
 def without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
-    """Take out of settings what is unknown or has no valid value; return the first of these, and how many more."""
+    """
+    Take out of settings what is unknown or has no valid value; return the first of these, and how many more.
+
+    With very many nothing is left.
+    """
     wrong: list[WrongSetting] = []
     for section, keys in [*found.items()]:
         is_whole = section in TOP_LEVEL or section not in sections() or not isinstance(keys, Mapping)
@@ -325,6 +330,10 @@ def without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
                 refuse_unknown(part, where)
                 checked(part, where)
             except BadInput as error:
+                if len(wrong) == MOST_LOOKED_UP:
+                    found.clear()
+                    message = f"{where} has more than {MOST_LOOKED_UP} wrong settings, and none of it counts"
+                    return [WrongSetting(where=where, name="", message=message, expected="settings that there are")]
                 wrong.append(left_out(name, where, error))
                 taken_out(found, name) if key else found.pop(section)
     wrong.sort(key=lambda one: not one.decides_what_is_stored)
@@ -481,5 +490,6 @@ def checked(values: Mapping[str, Any], where: str = "") -> Settings:
         name = ".".join(str(part) for part in first["loc"])
         place = f" in {where}" if where else ""
         raise BadInput(
-            f"setting {name!r}{place} is {shown(first['input'])}", hint=first["msg"].removeprefix("Value error, ")
+            f"setting {name!r}{place} is {shown(first['input'])}",
+            hint=first["msg"].removeprefix("Value error, ").removeprefix("Input should be "),
         ) from None

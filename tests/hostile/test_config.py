@@ -10,7 +10,7 @@ import pytest
 from graphmem import Memory, Usage
 from graphmem.cli.app import run
 from graphmem.constants import EMBED_S
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, Refused
 from graphmem.settings.config import SettingsSection, load_settings, sections
 from tests.pace import patience
 from tests.sample import open_memory, trust_all
@@ -32,6 +32,8 @@ BOMBS = {
     "format": "format = 99999999999999999999",
     "long key": "[retrieval]\n" + "k" * 7_000 + " = 1",
     "no text": "[embedding]\nmodel = " + "[" * 50 + "]" * 50,
+    "many keys": "[retrieval]\n" + "".join(f"k{n}=1\n" for n in range(1_100)),
+    "many sections": "".join(f"[r{n}]\n" for n in range(1_000)),
     "large file": "#" + "x" * 10_000_000,
     "time": "[retrieval]\ncandidates = 1979-05-27T07:32:00Z",
     "many tables": "\n".join(f"[t{number}]" for number in range(900)),
@@ -75,6 +77,19 @@ def test_a_config_file_that_is_a_bomb_is_reported_in_some_lines_at_once_and_stop
         assert "config.toml" in (f"{json.loads(out)['notices']}" if "--json" in words else out + err)
     assert run(["trust"]) in (0, 3)
     assert "fault of graphmem" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("bomb", ["many keys", "many sections"])
+def test_a_file_of_wrong_settings_is_left_out_whole_and_nothing_is_written(bomb: str, tmp_path: Path) -> None:
+    """Which setting each of them may have meant took three seconds a command."""
+    open_memory(tmp_path).close()
+    (tmp_path / ".graphmem/config.toml").write_text(f"{BOMBS[bomb]}[cypher]\nlimit = 7\n")
+    with open_memory(tmp_path) as memory:
+        (notice,) = memory.list().notices
+        assert "has more than 50 wrong settings, and none of it counts" in notice
+        assert memory.client.settings.cypher.limit != 7
+        with pytest.raises(Refused, match="more than 50 wrong settings"):
+            memory.failures.add("it broke")
 
 
 @pytest.mark.parametrize("group", ["entities", "relations"])
