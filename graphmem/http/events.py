@@ -95,7 +95,7 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
             if before == seen:  # most of the time
                 return []
             found = [message(one, place) for one, place in follower.look(memory.client)]
-            is_new = before != Contents() and before[:2] != seen[:2]
+            is_new = before != Contents() and before._replace(events=None) != seen._replace(events=None)
             return [*found, CHANGED] if changes and is_new else found
 
         async def look() -> list[str]:
