@@ -72,11 +72,13 @@ def test_a_file_holds_nothing_that_is_of_this_machine_alone(graphmem: Graphmem, 
         name = put(memory, "the private part broke", insight="a private fix")
         keep_here(memory.client, AddEventRequest(type="context-injected", data={"objective": "a private objective"}))
         memory.events.add("deploy", data={"to": "everywhere"})
+        memory.runs.set({"workflow_step": "build", "agent_outputs": {"plan": {"summary": "a private summary"}}})
     assert "context-injected" in graphmem("events").out
     assert "context-injected" not in graphmem("view", "--out", "page.html", "--json").out
     assert "everywhere" in (tmp_path / "page.html").read_text("utf-8")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "private" not in page and name not in page
+    assert '"workflow_step":"build"' in page  # what is going on is there, without what agents put out
     assert graphmem("dump", "--to", "html", "-o", "dump.html").status == 0
     assert name not in (tmp_path / "dump.html").read_text("utf-8")
 
