@@ -61,7 +61,7 @@ def read(source: Source) -> ForeignInput:
 def add_state(reading: ForeignInput, name: str, value: Any) -> None:
     """Add a field of the run state, where graphmem has one for it."""
     reading.read["state field"] += 1
-    field, place = OF_STATE.get(name, snake(name)), f"state.json: {name}"
+    field, place = snake(name), f"state.json: {name}"
     if field == "last_updated" or field not in RunState.model_fields:
         return reading.skip(place, "the run state has no such field")
     made = value if field in NAMED_FREELY else snaked(value)

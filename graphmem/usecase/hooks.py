@@ -586,8 +586,9 @@ def of_command(snapshot: Snapshot, command: str) -> Iterator[int]:
 
 def of_paths(snapshot: Snapshot, event: HookEvent) -> Iterator[int]:
     """Yield the records that list or cite a file that is about to change."""
+    files = below(event, snapshot.layout.root)
     for sort in ("file", "cite"):
-        for _, number in snapshot.catalog.labelled(sort, below(event, snapshot.layout.root)):
+        for _, number in snapshot.catalog.labelled(sort, files):
             yield number
 
 
