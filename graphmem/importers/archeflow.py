@@ -42,8 +42,7 @@ def add(reading: ForeignInput, place: str, line: Row, *, is_archived: bool) -> N
     row |= {"tags": tags} if (tags := fields.texts("tags")) else {}
     row |= {name: text for name in ("source", "domain") if (text := fields.text(name)) is not None}
     for name, choices in (("type", get_args(LessonType)), ("severity", get_args(Severity))):
-        if fields.left.get(name) in choices:
-            row[name] = fields.left.pop(name)
+        row |= fields.chosen(name, choices)
     if row.get("type") == "archetype_hint" and (who := fields.text("archetype")):
         row["archetype"] = who
     elif row.get("type") == "archetype_hint":  # nothing says for whom

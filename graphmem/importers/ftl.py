@@ -1,7 +1,7 @@
 """ftl: its SQLite database ``.ftl/ftl.db``, with failures, patterns, campaigns, workspaces and explorations."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from graphmem.catalog.foreign import is_database, rows_of
@@ -247,7 +247,7 @@ class FtlCampaigns:
         record: Row = {
             "kind": "campaign", "name": key, "objective": said or f"Campaign {number}", **times(fields, "created_at"),
             "sources": [self.reading.origin(f"campaign/{number}")],
-            **chosen(fields, "status", get_args(CampaignStatus)),
+            **fields.chosen("status", get_args(CampaignStatus)),
         }  # fmt: skip
         if record.get("status", "active") != "active":
             record |= times(fields, "completed_at")
@@ -286,7 +286,7 @@ class FtlCampaigns:
             "objective": fields.text("objective") or str(planned.get("slug") or seq),
             "sources": [self.reading.origin(f"task/{number}/{seq}")],
             **times(fields, "created_at", "started_at", "completed_at", "blocked_at"),
-            **chosen(fields, "status", get_args(TaskStatus)), **chosen(fields, "type", get_args(TaskType)),
+            **fields.chosen("status", get_args(TaskStatus)), **fields.chosen("type", get_args(TaskType)),
         }  # fmt: skip
         for field in ("verify", "verify_source", "framework", "delivered", "blocked_reason"):
             record |= {field: text} if (text := fields.text(field)) else {}
@@ -326,11 +326,6 @@ class FtlCampaigns:
         if "preflight" in fields.left:
             found["preflight"] = fields.left.pop("preflight")
         return found
-
-
-def chosen(fields: Fields, name: str, choices: Sequence[str]) -> Row:
-    """Take a word that is one of those known here."""
-    return {name: fields.left.pop(name)} if fields.left.get(name) in choices else {}
 
 
 def memories_in(value: Any) -> Iterator[str]:

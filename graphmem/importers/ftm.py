@@ -101,8 +101,7 @@ def add_experience(reading: ForeignInput, place: str, name: str, given: Row | No
     if isinstance(lessons, list) and all(isinstance(one, str) for one in lessons):
         row["lessons"] = fields.left.pop("lessons")
     for field, choices in CHOICES.items():
-        if fields.left.get(field) in choices:
-            row[field] = fields.left.pop(field)
+        row |= fields.chosen(field, choices)
     if found := DURATION.fullmatch(str(fields.left.get("time_taken"))):
         row["time_taken"] = float(found[1]) * MINUTES[found[2]]
         del fields.left["time_taken"]
@@ -124,8 +123,7 @@ def add_insight(reading: ForeignInput, place: str, group: str, given: Any) -> No
         return reading.skip(place, f"it says nothing in {', '.join(SAYS)}")
     row: Row = {"kind": "insight", "category": category, "statement": said, "derived_from": []}
     row |= {"sources": [reading.origin(f"{category}/{mark(said)}")], **texts(fields, parts)}
-    if category == "user_behavior" and fields.left.get("frequency") in FREQUENCIES:
-        row["frequency"] = fields.left.pop("frequency")
+    row |= fields.chosen("frequency", FREQUENCIES) if category == "user_behavior" else {}
     count = fields.left.get("occurrences")
     if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
         row["imported_occurrences"] = fields.left.pop("occurrences")

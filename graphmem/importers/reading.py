@@ -192,6 +192,10 @@ class Fields:
         self.left.pop(name)
         return value
 
+    def chosen(self, name: str, choices: Sequence[str]) -> Row:
+        """Take a word that is one of those known here, as a field of its name."""
+        return {name: self.left.pop(name)} if self.left.get(name) in choices else {}
+
     def rest(self, format_name: str) -> Row:
         """Return what is left as the one field that keeps it; nothing where nothing is left."""
         return {f"x_{format_name.replace('-', '_')}": self.left} if self.left else {}
