@@ -1,7 +1,7 @@
 """The workspace of a task: what it begins with, as a prompt (docs/concepts/campaigns.md, "A workspace")."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from graphmem.constants import CONTEXT_SOLUTIONS
 from graphmem.contract.context import ContextEntry
@@ -83,11 +83,10 @@ def workspace(
 
 def known_of_block(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     """Return the failures that blocked a task before it was begun again, with the patterns that solve them."""
-    failures = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
-    numbers = [number for number, _ in snapshot.catalog.live(failures).values()]
-    solved = solving(snapshot.catalog, numbers)
+    failures = failures_of(snapshot, task)
+    solved = solving(snapshot.catalog, failures)
     found, doubter = [], Doubter(snapshot)
-    for number, record in snapshot.catalog.records(numbers).items():
+    for number, record in failures.items():
         patterns = [one for one in solved.get(number, ()) if not one.is_archived][:CONTEXT_SOLUTIONS]
         notes = [
             *noted_doubts(doubter, record),
@@ -125,11 +124,16 @@ def blocked_beside(snapshot: Snapshot, plan: Plan, number: int) -> list[Sibling]
 
 def known_fix(snapshot: Snapshot, task: Task) -> str | None:
     """Return what is known to fix a failure that blocks a task: its own fix, or the pattern that solves it best."""
-    failures = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
-    records = snapshot.catalog.records([number for number, _ in snapshot.catalog.live(failures).values()])
-    solved, doubter = solving(snapshot.catalog, records), Doubter(snapshot)
-    known = [one for number, record in records.items() for one in (record, *solved.get(number, ()))]
+    failures = failures_of(snapshot, task)
+    solved, doubter = solving(snapshot.catalog, failures), Doubter(snapshot)
+    known = [one for number, record in failures.items() for one in (record, *solved.get(number, ()))]
     return next((advice(one)[0][1] for one in known if advice(one) and not is_doubted(doubter.of(one))), None)
+
+
+def failures_of(snapshot: Snapshot, task: Task) -> Mapping[int, Record]:
+    """Return the failures that block a task, by number."""
+    refs = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
+    return snapshot.catalog.records([number for number, _ in snapshot.catalog.live(refs).values()])
 
 
 def task_notes(task: Task) -> Notes:
