@@ -162,7 +162,7 @@ class Matcher:
         began = thread_time()
         self.deadline = began + self.seconds + self.seconds_a_mib * self.size / 2**20 - self.used
         hits = [*(self.in_lines(block, text) if block else ()), *self.across(self.tail, block, is_end=is_end)]
-        self.tail = last(block if len(text) >= LOG_SPAN_BYTES else [*self.tail, *block])
+        self.tail = last(block, text) if len(text) >= LOG_SPAN_BYTES else last([*self.tail, *block])
         self.used += thread_time() - began
         return [(self.keys[at], line) for at, line in sorted(hits, key=lambda hit: (hit[1].number, hit[0]))]
 
@@ -200,7 +200,7 @@ class Matcher:
         candidates = self.filter.Match(text, True)
         if not candidates:
             return
-        decided = len(text) + 1 if is_end else len(text) - size_of(last(lines, LOG_SPAN_BYTES // 2))
+        decided = len(text) + 1 if is_end else len(text) - size_of(last(lines, text, LOG_SPAN_BYTES // 2))
         new = size_of(tail)
         for at in candidates:
             if at in self.plain or self.made[at].is_of_a_line:
@@ -255,14 +255,17 @@ class Matcher:
         return (len(whole[: hit.start()].encode()), len(whole[: hit.end()].encode())) if hit else None
 
 
-def last(lines: list[Line], most: int = LOG_SPAN_BYTES) -> list[Line]:
-    """Return the last lines of at most so many bytes; by default as many as a hit may begin in."""
-    size = 0
-    for place in range(len(lines) - 1, -1, -1):
-        size += len(lines[place].text) + 1
-        if size > most:
-            return lines[place + 1 :]
-    return lines
+def last(lines: list[Line], text: bytes | None = None, most: int = LOG_SPAN_BYTES) -> list[Line]:
+    """
+    Return the last lines of at most so many bytes; by default as many as a hit may begin in.
+
+    Args:
+        text: the lines, joined by line ends.
+    """
+    if text is None:
+        text = b"\n".join([line.text for line in lines])
+    more = len(text) - most
+    return lines if more < 0 else lines[len(lines) - text.count(b"\n", more) :]
 
 
 def size_of(lines: list[Line]) -> int:
