@@ -29,7 +29,7 @@ from graphmem.errors import (
 TYPE_CHECKING = False  # to import `typing` takes 5 ms, in which Ctrl-C would end in a traceback
 if TYPE_CHECKING:
     from graphmem.api import Memory
-    from graphmem.model import (
+    from graphmem.kernel.model import (
         AnyRecord,
         Campaign,
         Constraint,
@@ -86,7 +86,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that is here
         """Load what is asked for: the child that runs a user's query imports this package too."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module("graphmem.api" if name == "Memory" else "graphmem.model"), name)
+        return getattr(import_module("graphmem.api" if name == "Memory" else "graphmem.kernel.model"), name)
 
 
 def __dir__() -> list[str]:

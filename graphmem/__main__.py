@@ -35,24 +35,24 @@ def main() -> None:
         _signal.signal(_signal.SIGINT, interrupted)
     if sys.argv[1:2] == ["merge-driver"]:
         gc.disable()
-        from graphmem.git.merge_driver import main as merge  # noqa: PLC0415 - git waits for it at every file
+        from graphmem.kernel.git.merge_driver import main as merge  # noqa: PLC0415 - git waits for it at every file
 
         sys.exit(merge(sys.argv[2:]))
     if sys.argv[1:2] == ["textconv"] and len(sys.argv) == 3 and not sys.argv[2].startswith("-"):
         gc.disable()
-        from graphmem.git.textconv import main as tell  # noqa: PLC0415 - git calls it twice for every file of a diff
+        from graphmem.kernel.git.textconv import main as tell  # noqa: PLC0415 - git calls it twice for every file of a diff
 
         sys.exit(tell(sys.argv[2]))
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
-        from graphmem.service.hook import main as answer_hook  # noqa: PLC0415 - an agent waits for it at every event
+        from graphmem.doors.service.hook import main as answer_hook  # noqa: PLC0415 - an agent waits for it at every event
 
         answer_hook(sys.argv[2:])
         os._exit(0)
     if sys.argv[1:2] == ["statusline"] and not {"-h", "--help"} & set(sys.argv):
-        from graphmem.service.statusline import main as print_line  # noqa: PLC0415 - a shell waits at every prompt
+        from graphmem.doors.service.statusline import main as print_line  # noqa: PLC0415 - a shell waits at every prompt
 
         sys.exit(print_line(sys.argv[2:]))
-    from graphmem.service.caller import served  # noqa: PLC0415 - what a running service answers needs no more than this
+    from graphmem.doors.service.caller import served  # noqa: PLC0415 - what a running service answers needs no more than this
 
     request_id = os.urandom(16).hex()
     is_repeat, status = served(sys.argv[1:], request_id)
@@ -60,14 +60,14 @@ def main() -> None:
         os._exit(status)
     gc.set_threshold(100_000, 20, 20)  # start-up makes very many objects, all of them to stay
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no plugin's models are built here: skip the look-up
-    from graphmem.embed.threads import ask_for_one  # noqa: PLC0415 - not before the service was asked
+    from graphmem.kernel.embed.threads import ask_for_one  # noqa: PLC0415 - not before the service was asked
 
     ask_for_one()
     if sys.argv[1:2] == ["mcp"] and (folder := project_of(sys.argv[2:])) is not None:
-        from graphmem.mcp.front import serve  # noqa: PLC0415 - the first answer is due before typer is imported
+        from graphmem.doors.mcp.front import serve  # noqa: PLC0415 - the first answer is due before typer is imported
 
         os._exit(serve(folder or None))
-    from graphmem.cli.app import run_here  # noqa: PLC0415 - numpy reads the variables above when it is first imported
+    from graphmem.doors.cli.app import run_here  # noqa: PLC0415 - numpy reads the variables above when it is first imported
 
     status = run_here(sys.argv[1:], request_id, is_repeat=is_repeat)
     sys.stdout.flush()

@@ -1,10 +1,10 @@
 """
-Make ``graphmem/demo/rows.ndjson`` again from the public data sets: the excerpt that ``graphmem demo`` loads.
+Make ``graphmem/features/upkeep/demo_data/rows.ndjson`` again from the public data sets: the excerpt that ``graphmem demo`` loads.
 
-usage: python tests/demo_excerpt.py DATA graphmem/demo
+usage: python tests/demo_excerpt.py DATA graphmem/features/upkeep/demo_data
 
 DATA holds the folders ``attackgraph`` (CAPEC) and ``diagnostics`` (ruff, mypy). The same input gives the same bytes.
-What is selected and changed is told in ``graphmem/demo/NOTICE.md``.
+What is selected and changed is told in ``graphmem/features/upkeep/demo_data/NOTICE.md``.
 """
 
 import gzip

@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 import graphmem
-from graphmem.cli.app import run
+from graphmem.doors.cli.app import run
 
 FENCE = re.compile(r"^```(\w*)$")
 FILE = re.compile(r"^<!-- file: (\S+) -->$")
@@ -94,7 +94,7 @@ def printed(command: str, folder: Path) -> str:
         "GRAPHMEM_HOOK_LIMIT": "30",  # a busy machine is no fault of a hook
         "PYTHONPATH": str(Path(graphmem.__file__).parents[1]),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # graphmem's own plugin is named, wherever it is installed
-        "PYTEST_PLUGINS": "graphmem.pytest_plugin",
+        "PYTEST_PLUGINS": "graphmem.doors.pytest_plugin",
     }
     done = subprocess.run(
         ["/bin/sh", "-c", command],

@@ -8,10 +8,10 @@ usage: python -m tests.generate
 import json
 from pathlib import Path
 
-from graphmem.contract.operations import REQUESTS
-from graphmem.graph.kuzu.schema import definitions
-from graphmem.graph.query import Stored, all_stored
-from graphmem.model.schema import DIALECT, merge_rules, records_schema
+from graphmem.features.cypher.graph.kuzu.schema import definitions
+from graphmem.features.cypher.graph.query import Stored, all_stored
+from graphmem.kernel.model.schema import DIALECT, merge_rules, records_schema
+from graphmem.kernel.operations import REQUESTS
 from tests.generate_api import api_module
 
 ROOT = Path(__file__).parents[1]

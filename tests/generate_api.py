@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from graphmem.contract.operations import NOUNS, ROWS, STREAMS, Operation
-from graphmem.handle import Handle
+from graphmem.kernel.handle import Handle
+from graphmem.kernel.operations import NOUNS, ROWS, STREAMS, Operation
 
 WIDTH = 120
 ORDERED = ("command:",)  # parameters whose items have an order
@@ -22,7 +22,7 @@ The Python API: ``Memory``, one method an operation, grouped by noun.
 A method checks its parameters and returns the answer of the operation, a model of ``graphmem.contract``; what a
 parameter means and which values it takes is in docs/reference/requests.md.
 
-This file is made from graphmem/contract/operations.py by ``python -m tests.generate``; a test compares.
+This file is made from graphmem/kernel/operations.py by ``python -m tests.generate``; a test compares.
 """
 # ruff: noqa: A002, E501
 # fmt: off
@@ -34,7 +34,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from graphmem.handle import Handle, Operations, call_without_store
+from graphmem.kernel.handle import Handle, Operations, call_without_store
 
 if TYPE_CHECKING:
 '''
@@ -56,7 +56,7 @@ def api_module() -> str:
         f'class {noun.title()}(Operations):\n    """{meaning}"""\n\n' + "\n\n".join(methods[noun])
         for noun, meaning in NOUNS.items()
     ]
-    imports: dict[str, set[str]] = {"graphmem.dispatch": {"Log"}}
+    imports: dict[str, set[str]] = {"graphmem.kernel.dispatch": {"Log"}}
     for row in ROWS:
         for answer in answers(row.answer):
             imports.setdefault(answer.__module__, set()).add(answer.__name__)

@@ -20,57 +20,82 @@ from pydantic_core import PydanticUndefined
 
 import graphmem
 from graphmem import errors
-from graphmem.cli.app import VERBS, command_line
-from graphmem.cli.help import help_of
-from graphmem.contract.answer import Answer
-from graphmem.contract.campaigns import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar
-from graphmem.contract.check import BranchChecked
-from graphmem.contract.command_runs import Ran
-from graphmem.contract.config import ConfigShown
-from graphmem.contract.context import ContextBlock
-from graphmem.contract.cypher import CypherRows, QueryList
-from graphmem.contract.effectiveness import Loop
-from graphmem.contract.embedding import EmbeddingStatus, ModelChanged
-from graphmem.contract.events import EventList, Happened
-from graphmem.contract.experiences import Promoted, Recalled
-from graphmem.contract.explorations import ExplorationReported, ExplorationStarted, ExplorationWaited
-from graphmem.contract.extractors import Extracted, ExtractorAdded, ExtractorList
-from graphmem.contract.feedback import BulkReported, Reported
-from graphmem.contract.findings import Checked, Code, Doctored
-from graphmem.contract.harvest import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
-from graphmem.contract.history import Difference, History
-from graphmem.contract.hooks import HookAnswer
-from graphmem.contract.impact import Impact
-from graphmem.contract.imports import Imported
-from graphmem.contract.inbox import ItemChanged, ItemList
-from graphmem.contract.lessons import Injected, Learned
-from graphmem.contract.match import MatchedLog
-from graphmem.contract.observation import Observed
-from graphmem.contract.operations import NOUNS, REQUESTS
-from graphmem.contract.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
-from graphmem.contract.prime import Briefing, StoreStatus
-from graphmem.contract.query import Found
-from graphmem.contract.records import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
-from graphmem.contract.relations import Connection, Linked, Related, Solutions
-from graphmem.contract.request import bounds
-from graphmem.contract.runs import BuildResume, Required, RunShown
-from graphmem.contract.scopes import ScopeList
-from graphmem.contract.service import ServedPage
-from graphmem.contract.sessions import SessionContext
-from graphmem.contract.stats import Stats
-from graphmem.contract.store import Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed
-from graphmem.contract.tasks import TaskChanged, TaskShown
-from graphmem.contract.view import PageData
-from graphmem.contract.vocabulary import TypeBrief, TypeChanged, TypeList
-from graphmem.contract.why import Why
-from graphmem.model import MODELS, vocabulary
-from graphmem.model.field import Limit
-from graphmem.model.record import Frozen
-from graphmem.model.schema import row_names
-from graphmem.model.scope import Scope
-from graphmem.rules.moves import CHUNK_MOVES, ITEM_MOVES, PHASE_MOVES, STAGE_MOVES, TASK_COMMANDS, TASK_MOVES, Table
-from graphmem.settings.config import Settings, SettingsSection, sections
-from graphmem.usecase.store.demo import Demonstrated
+from graphmem.core.records.candidate_contract import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
+from graphmem.core.records.event_contract import EventList, Happened
+from graphmem.core.records.feedback_contract import BulkReported, Reported
+from graphmem.core.records.moves import (
+    CHUNK_MOVES,
+    ITEM_MOVES,
+    PHASE_MOVES,
+    STAGE_MOVES,
+    TASK_COMMANDS,
+    TASK_MOVES,
+    Table,
+)
+from graphmem.core.records.record_contract import BulkAdded, Changed, Got, Listing, Pruned, Purged, StaleRecords, Writes
+from graphmem.core.records.relation_contract import Connection, Linked, Related, Solutions
+from graphmem.core.search.match_contract import MatchedLog
+from graphmem.core.search.query_contract import Found
+from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
+from graphmem.core.vocabulary.scope_contract import ScopeList
+from graphmem.doors.agents.hook_contract import HookAnswer
+from graphmem.doors.cli.app import VERBS, command_line
+from graphmem.doors.cli.help import help_of
+from graphmem.features.briefing.context_contract import ContextBlock
+from graphmem.features.briefing.prime_contract import Briefing, StoreStatus
+from graphmem.features.cypher.contract import CypherRows, QueryList
+from graphmem.features.exchange.contract import Imported
+from graphmem.features.explore.contract import ExplorationReported, ExplorationStarted, ExplorationWaited
+from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
+from graphmem.features.history.check_contract import BranchChecked
+from graphmem.features.history.contract import Difference, History
+from graphmem.features.history.why_contract import Why
+from graphmem.features.inbox.contract import ItemChanged, ItemList
+from graphmem.features.learning.effectiveness_contract import Loop
+from graphmem.features.learning.experience_contract import Promoted, Recalled
+from graphmem.features.learning.lesson_contract import Injected, Learned
+from graphmem.features.learning.session_contract import SessionContext
+from graphmem.features.ran.contract import Ran
+from graphmem.features.runs.contract import BuildResume, Required, RunShown
+from graphmem.features.upkeep.config_contract import ConfigShown
+from graphmem.features.upkeep.demo import Demonstrated
+from graphmem.features.upkeep.embedding_contract import EmbeddingStatus, ModelChanged
+from graphmem.features.upkeep.impact_contract import Impact
+from graphmem.features.upkeep.stats_contract import Stats
+from graphmem.features.upkeep.store_contract import (
+    Dump,
+    Exported,
+    Initialised,
+    Rebuilt,
+    Reset,
+    Resolved,
+    Split,
+    Trust,
+    Vacuumed,
+)
+from graphmem.features.view.contract import PageData
+from graphmem.features.work.campaign_contract import (
+    CampaignStanding,
+    CampaignTasks,
+    MergedPlan,
+    Ready,
+    ReplanInput,
+    Similar,
+)
+from graphmem.features.work.observation_contract import Observed
+from graphmem.features.work.phase_contract import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
+from graphmem.features.work.task_contract import TaskChanged, TaskShown
+from graphmem.kernel.answer import Answer
+from graphmem.kernel.finding import Checked, Code, Doctored
+from graphmem.kernel.machine.service_state import ServedPage
+from graphmem.kernel.model import MODELS, vocabulary
+from graphmem.kernel.model.field import Limit
+from graphmem.kernel.model.record import Frozen
+from graphmem.kernel.model.schema import row_names
+from graphmem.kernel.model.scope import Scope
+from graphmem.kernel.operations import NOUNS, REQUESTS
+from graphmem.kernel.request import bounds
+from graphmem.kernel.settings.config import Settings, SettingsSection, sections
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- Generated by tests/generate_docs.py; edit that, not this. -->"

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from graphmem import Memory
-from graphmem.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
-from graphmem.page.render import page_of
-from graphmem.rules.draft import keys_of
-from graphmem.rules.problem import problem_in
-from graphmem.usecase.store.demo import PLANNED, plant, prepare
-from graphmem.usecase.writing.candidates import queue_of
+from graphmem.core.logs.draft import keys_of
+from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.records.candidates import queue_of
+from graphmem.doors.page.render import page_of
+from graphmem.features.upkeep.demo import PLANNED, plant, prepare
+from graphmem.kernel.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
 from tests.npm import in_chromium
 from tests.sample import Clock, open_memory
 

@@ -16,13 +16,13 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.contract.store import Trust
-from graphmem.embed.model import Embedder
-from graphmem.git.places import top_of
-from graphmem.graph.kuzu import writer
-from graphmem.graph.kuzu.engine import Connection
-from graphmem.graph.kuzu.mirror import KuzuMirror, opened
-from graphmem.system.lock import locked
+from graphmem.features.cypher.graph.kuzu import writer
+from graphmem.features.cypher.graph.kuzu.engine import Connection
+from graphmem.features.cypher.graph.kuzu.mirror import KuzuMirror, opened
+from graphmem.features.upkeep.store_contract import Trust
+from graphmem.kernel.embed.model import Embedder
+from graphmem.kernel.git.places import top_of
+from graphmem.kernel.system.lock import locked
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
 CREATED = "2026-11-01T09:30:00.000Z"
@@ -158,7 +158,7 @@ def graph_of(memory: Memory) -> Iterator[Connection]:
 
 
 def write_graph_here(mirror: KuzuMirror, job: str) -> dict[str, Any]:
-    """Do a job of ``graphmem.graph.kuzu.writer`` in this process, in place of ``KuzuMirror.run_writer``."""
+    """Do a job of ``graphmem.features.cypher.graph.kuzu.writer`` in this process, in place of ``KuzuMirror.run_writer``."""
     mirror.sandbox.close()
     with locked(mirror.lock, timeout_s=mirror.lock_timeout_s), mirror.catalog.unchanging():
         if job == "rebuild":

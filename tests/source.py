@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import graphmem
-from graphmem.system.collector import collector_paused
+from graphmem.kernel.system.collector import collector_paused
 
 PACKAGE = Path(graphmem.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))

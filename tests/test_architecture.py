@@ -115,7 +115,7 @@ def is_room(*parts: str) -> bool:
 
 def test_only_the_catalog_speaks_sql() -> None:
     """What a caller may see can then be decided in one place, and another index can take this one's."""
-    others = [file for file in MODULES if not file.startswith("catalog/")]
+    others = [file for file in MODULES if not file.startswith("kernel/catalog/")]
     assert importers(others, lambda name: name.split(".")[0] == "sqlite3") == []
     for file in others:
         for node in nodes(file):
@@ -139,24 +139,26 @@ def test_only_a_write_that_is_under_way_commits() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "commit"
         and isinstance(node.value, ast.Attribute) and node.value.attr == "ledger"
     ]  # fmt: skip
-    assert [place.partition(":")[0] for place in found] == ["store/snapshot.py"], found
+    assert [place.partition(":")[0] for place in found] == ["kernel/store/snapshot.py"], found
 
 
 def test_only_one_module_imports_a_graph_engine() -> None:
-    others = [file for file in MODULES if file != "graph/kuzu/engine.py"]
+    others = [file for file in MODULES if file != "features/cypher/graph/kuzu/engine.py"]
     assert importers(others, lambda name: name.split(".")[0] == "kuzu") == []
 
 
 def test_what_belongs_to_one_graph_engine_is_known_only_where_the_engine_is_chosen() -> None:
     """All others use the port, which every engine fulfils."""
-    others = [file for file in MODULES if not file.startswith("graph/kuzu/") and file != "graph/engines.py"]
-    assert importers(others, lambda name: name.startswith("graphmem.graph.kuzu")) == []
+    others = [
+        file for file in MODULES if not file.startswith("graph/kuzu/") and file != "features/cypher/graph/engines.py"
+    ]
+    assert importers(others, lambda name: name.startswith("graphmem.features.cypher.graph.kuzu")) == []
 
 
 def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:
     """One question, one answer: whatever graphmem itself answers comes from the catalog."""
-    others = [file for file in MODULES if file not in USES_THE_GRAPH and not file.startswith("graph/")]
-    assert importers(others, lambda name: name.startswith("graphmem.graph")) == []
+    others = [file for file in MODULES if file not in USES_THE_GRAPH and not file.startswith("features/cypher/graph/")]
+    assert importers(others, lambda name: name.startswith("graphmem.features.cypher.graph")) == []
     uses = {file: re.findall(r"\b(?:store|runtime|client)\.graph\b", text_of(file)) for file in others}
     assert {file: found for file, found in uses.items() if found} == {}
 
@@ -164,26 +166,26 @@ def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:
 # Cypher, and the stored queries that name a type; then validate, rebuild and purge, which maintain the graph; and what
 # hands it to them.
 USES_THE_GRAPH = (
-    "usecase/retrieval/cypher.py", "usecase/evidence/project_queries.py", "usecase/store/validate.py",
-    "usecase/writing/retyping.py", "usecase/store/rebuild.py", "store/purging.py", "store/runtime.py",
+    "features/cypher/operations.py", "features/cypher/project_queries.py", "features/upkeep/validate.py",
+    "core/vocabulary/retyping.py", "features/upkeep/rebuild.py", "kernel/store/purging.py", "kernel/store/runtime.py",
 )  # fmt: skip
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "system/safe_files.py", "system/tee.py", "system/reaper.py", "cli/", "clients/", "mcp/front.py",
-    "settings/", "git/", "embed/", "system/files.py",
-    "graph/kuzu/engine.py", "graph/kuzu/sandbox.py", "graph/kuzu/schema.py", "graph/query.py", "graph/worker.py",
-    "http/tokens.py", "page/", "service/",
-    "usecase/evidence/citations.py", "usecase/evidence/versions.py", "usecase/work/causes.py",
-    "catalog/catalog.py", "model/", "model_files.py",
+    "__main__.py", "kernel/system/safe_files.py", "kernel/system/tee.py", "kernel/system/reaper.py", "doors/cli/", "doors/agents/", "doors/mcp/front.py",
+    "kernel/settings/", "kernel/git/", "kernel/embed/", "kernel/system/files.py",
+    "features/cypher/graph/kuzu/engine.py", "features/cypher/graph/kuzu/sandbox.py", "features/cypher/graph/kuzu/schema.py", "features/cypher/graph/query.py", "features/cypher/graph/worker.py",
+    "doors/http/tokens.py", "doors/page/", "doors/service/",
+    "core/evidence/citations.py", "core/evidence/versions.py", "features/ran/causes.py",
+    "kernel/catalog/catalog.py", "kernel/model/", "kernel/embed/model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"
     " copyfile copytree symlink_to os.replace os.rename os.unlink".split()
 )
 ALLOWED = {
-    ("store/clone.py", "folder.mkdir"),  # the user's cache
-    ("usecase/harvest/prove.py", "place.symlink_to"),  # a temporary copy of a commit
+    ("kernel/store/clone.py", "folder.mkdir"),  # the user's cache
+    ("features/harvest/prove.py", "place.symlink_to"),  # a temporary copy of a commit
 }
 
 

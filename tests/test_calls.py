@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphmem import Conflict, Memory
-from graphmem.store import sync
-from graphmem.system import safe_files
+from graphmem.kernel.store import sync
+from graphmem.kernel.system import safe_files
 from tests.sample import failure, open_memory
 
 Opened = list[str]

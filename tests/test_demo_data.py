@@ -7,8 +7,8 @@ from importlib.resources import files
 import orjson
 import pytest
 
-from graphmem.model import MODELS
-from graphmem.model.vocabulary import BUILT_IN_RELATIONS, RelationType
+from graphmem.kernel.model import MODELS
+from graphmem.kernel.model.vocabulary import BUILT_IN_RELATIONS, RelationType
 from graphmem.names import SLUG
 
 DEMO = files("graphmem") / "demo"

@@ -15,7 +15,7 @@ from tests.sample import open_memory
 
 HEAVY = (
     "kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "tokenizers",
-    "graphmem.graph.kuzu", "graphmem.logs.diagnosis",
+    "graphmem.features.cypher.graph.kuzu", "graphmem.core.logs.diagnosis",
 )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def loaded(code: str, folder: Path) -> set[str]:
 
 
 def command(line: str) -> str:
-    return f"from graphmem.cli.app import run\nassert run({line.split()!r}) == 0"
+    return f"from graphmem.doors.cli.app import run\nassert run({line.split()!r}) == 0"
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) 
 
 # What a command may load; all others load nothing heavy.
 READS = {
-    "query boom": {"numpy", "tokenizers", "graphmem.logs.diagnosis"},
-    "purge boom --yes": {"graphmem.graph.kuzu", "graphmem.logs.diagnosis"},
+    "query boom": {"numpy", "tokenizers", "graphmem.core.logs.diagnosis"},
+    "purge boom --yes": {"graphmem.features.cypher.graph.kuzu", "graphmem.core.logs.diagnosis"},
 }
 NO_VECTOR = (
     "get boom", "list", "edit boom --fix x", "rename boom bang", "forget boom", "link failure/boom causes failure/bong",
@@ -58,7 +58,7 @@ FRESH = (
 # Each in a process of its own that this one becomes: what they share is the start of Python and the command line.
 EACH = f"""
 import json, os, sys
-from graphmem.cli.app import run
+from graphmem.doors.cli.app import run
 import graphmem.api
 for line, folder in json.loads(sys.argv[1]):
     if os.fork() == 0:
@@ -89,7 +89,7 @@ def test_a_command_that_needs_no_vector_loads_no_model(tmp_path: Path) -> None:
     with open_memory(tmp_path / "made") as memory:
         prepare(memory)
     for line, (_, found) in loaded_by(NO_VECTOR, tmp_path / "made").items():
-        assert found <= READS.get(line, {"graphmem.logs.diagnosis"}), line  # which the first look at files needs
+        assert found <= READS.get(line, {"graphmem.core.logs.diagnosis"}), line  # which the first look at files needs
 
 
 @pytest.mark.parametrize("line", ["list", "get boom", "related boom", "prime", "status"])
@@ -112,7 +112,9 @@ def test_in_a_fresh_clone_no_command_but_cypher_builds_the_graph(tmp_path: Path)
     for name in ("local", "state"):
         shutil.rmtree(made / ".graphmem" / name)
     for line, (folder, found) in loaded_by(FRESH, made).items():
-        mirror = set() if line == "validate" else {"graphmem.graph.kuzu"}  # it looks whether there is one to compare
+        mirror = (
+            set() if line == "validate" else {"graphmem.features.cypher.graph.kuzu"}
+        )  # it looks whether there is one to compare
         assert found & {"kuzu", "pyarrow", *mirror} == set(), line
         assert not list((folder / ".graphmem/local").glob("graph*")), line
 

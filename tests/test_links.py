@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphmemError, Memory, NotFound, Refused, Unavailable
-from graphmem.system import safe_files
+from graphmem.kernel.system import safe_files
 from tests.repository import Repository
 from tests.sample import contents, failure, open_memory
 

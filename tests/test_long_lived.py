@@ -14,9 +14,9 @@ import orjson
 import pytest
 
 from graphmem import Memory, Usage
-from graphmem.git import commands
-from graphmem.system.lock import locked
-from graphmem.usecase.store.doctor import make_anew
+from graphmem.features.upkeep.doctor import make_anew
+from graphmem.kernel.git import commands
+from graphmem.kernel.system.lock import locked
 from tests.sample import data, failure, line, open_memory, trust_all, write
 
 ENVIRONMENT = {

@@ -13,8 +13,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.errors import Locked
-from graphmem.model import Failure
-from graphmem.system.lock import locked
+from graphmem.kernel.model import Failure
+from graphmem.kernel.system.lock import locked
 from tests.forked import processes
 from tests.pace import patience
 from tests.sample import open_memory

@@ -1,4 +1,4 @@
-"""What README.md says is so: its example has the types it needs; its figures are in tests/cli/test_demo.py."""
+"""What README.md says is so: its example has the types it needs; its figures are in tests/doors/cli/test_demo.py."""
 
 import os
 import re

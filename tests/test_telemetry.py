@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from graphmem import Memory
 from graphmem.errors import NotFound
-from graphmem.telemetry import observed
+from graphmem.kernel.telemetry import observed
 from tests.sample import open_memory
 
 SECRET = "wombat"
@@ -75,7 +75,7 @@ def test_an_error_that_is_no_ones_is_a_fault_and_still_raised(spans: InMemorySpa
 def test_a_command_loads_nothing_of_opentelemetry_by_itself(tmp_path: Path) -> None:
     Memory.init(tmp_path)
     code = (
-        "import sys; from graphmem.cli.app import run; assert run(['list']) == 0;"
+        "import sys; from graphmem.doors.cli.app import run; assert run(['list']) == 0;"
         "assert not [name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus'))]"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={"PYTHONPATH": ROOT}, check=True)

@@ -41,7 +41,7 @@ def first_lines(file: str) -> Iterator[tuple[int, str]]:
 def is_command(file: str, node: ast.AST) -> bool:
     """Return whether the docstring of a node is the help of a command."""
     return (
-        file.startswith("cli/")
+        file.startswith("doors/cli/")
         and isinstance(node, ast.FunctionDef)
         and ([arg.arg for arg in node.args.args[:1]] == ["ctx"] or any(map(passes, node.decorator_list)))
     )

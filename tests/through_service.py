@@ -1,10 +1,10 @@
 """
 A plugin of pytest: every command line that a test runs in this process is answered by a service instead.
 
-    python -m pytest -p tests.through_service tests/cli
+    python -m pytest -p tests.through_service tests/doors/cli
 
 One service answers for all folders, for a request says where it was typed; the rule that a service answers for its own
-project alone is taken out of it (``tests/service`` tests that rule). What a test replaces in this process is not
+project alone is taken out of it (``tests/doors/service`` tests that rule). What a test replaces in this process is not
 replaced there: such tests are marked ``in_this_process``, and are left out.
 """
 
@@ -19,13 +19,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from graphmem.cli import app, text
-from graphmem.cli.caller import Invocation
-from graphmem.service import caller
+from graphmem.doors.cli import app, text
+from graphmem.doors.cli.caller import Invocation
+from graphmem.doors.service import caller
 
 SERVICE = """
 from graphmem.__main__ import main
-from graphmem.service import server
+from graphmem.doors.service import server
 server.Service.may_run = lambda self, request: not server.runs_here([str(word) for word in request["arguments"]])
 main()
 """

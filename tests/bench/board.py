@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from graphmem.contract.answer import Part
+from graphmem.kernel.answer import Part
 from tests.bench.quality import Quality
 from tests.bench.simulation import Simulated
 from tests.bench.speed import Timing

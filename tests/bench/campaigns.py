@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+from tests.usecase.work.replay import LARGEST, Snapshot, Tally, replay, snapshots, store
 
 from graphmem import Memory
+from graphmem.core.logs.derivation import expression_of
+from graphmem.core.logs.diagnosis import statement
+from graphmem.core.logs.volatile import stable
+from graphmem.core.records.dedup import QUOTED
 from graphmem.errors import Refused
-from graphmem.logs.diagnosis import statement
-from graphmem.logs.volatile import stable
-from graphmem.rules.dedup import QUOTED
-from graphmem.rules.derivation import expression_of
 from tests.public_sets import read
 from tests.sample import trust_all
-from tests.usecase.work.replay import LARGEST, Snapshot, Tally, replay, snapshots, store
 
 
 def histories(data: Path) -> None:

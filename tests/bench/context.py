@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from graphmem import Memory
-from graphmem.cli.query import of_hits
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
-from graphmem.embed.model import Embedder, find_model
+from graphmem.core.search.budget import tokens
+from graphmem.doors.cli.query import of_hits
 from graphmem.errors import Unavailable
-from graphmem.rules.context import tokens
+from graphmem.kernel.embed.model import Embedder, find_model
 from tests.bench.known import Sort, choose, foreign, line_of, ref_of, rows, sort_of
 from tests.public_sets import plant
 from tests.sample import contents, open_memory

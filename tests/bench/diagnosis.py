@@ -19,9 +19,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from graphmem.logs.comparison import judged
-from graphmem.logs.diagnosis import Diagnosis, Reader, diagnose, statement
-from graphmem.logs.prefixes import without_escapes
+from graphmem.core.logs.comparison import judged
+from graphmem.core.logs.diagnosis import Diagnosis, Reader, diagnose, statement
+from graphmem.core.logs.prefixes import without_escapes
 from tests.sample import open_memory
 
 HERE = Path(__file__).parent

@@ -2,7 +2,7 @@
 Makes the oracle of the light encoder: texts with the vectors that sentence-transformers gives them, in one file.
 
 Run ``python -m tests.bench.encoder_vectors`` where ``graphmem[models]`` is installed, after a change of its texts or of
-the default model; ``tests/embed/test_encoder.py`` compares with the file, and needs no torch for it.
+the default model; ``tests/kernel/embed/test_encoder.py`` compares with the file, and needs no torch for it.
 """
 
 import tempfile

@@ -21,16 +21,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graphmem.importers.sessions.places import READERS
-from graphmem.logs.diagnosis import diagnose
-from graphmem.logs.outcome import outcome_of
-from graphmem.machine.candidates import Queue
-from graphmem.model.candidate import Candidate
-from graphmem.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
-from graphmem.rules import worth
-from graphmem.rules.draft import drafted, flaky, keys_of, left_open
-from graphmem.rules.fix_pairs import FixPair, SessionReader, called
-from graphmem.rules.problem import problems, usage_error
+from graphmem.core.logs import worth
+from graphmem.core.logs.diagnosis import diagnose
+from graphmem.core.logs.draft import drafted, flaky, keys_of, left_open
+from graphmem.core.logs.fix_pairs import FixPair, SessionReader, called
+from graphmem.core.logs.outcome import outcome_of
+from graphmem.core.logs.run_problem import problems, usage_error
+from graphmem.features.harvest.transcripts.places import READERS
+from graphmem.kernel.machine.candidates import Queue
+from graphmem.kernel.model.candidate import Candidate
+from graphmem.kernel.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
 
 Row = Mapping[str, Any]
 BEST = 50

@@ -3,7 +3,7 @@ Does a query know what it knows? The public sets' questions, put to stores with 
 
 Of each set some queries are asked twice, of a store that holds their answers and of one from which they are taken out;
 beside them questions of other fields, the sets' own questions without an answer, and near misses
-(`tests.bench.near_misses`). What is noted of each is what `graphmem.rules.known` judges a first result by, so the
+(`tests.bench.near_misses`). What is noted of each is what `graphmem.core.search.known_rules` judges a first result by, so the
 weights are fitted here too: one set is left out at a time to measure, none to print what goes into that module. What
 says that a message is the very same error is fitted to the sets of errors, and near misses count more there.
 
@@ -26,15 +26,15 @@ import orjson
 from numpy.typing import NDArray
 
 from graphmem import Memory
-from graphmem.cli.picture import plotter
 from graphmem.constants import DEFAULT_MODEL, KNOWN, MODEL_COMMAND, UNSURE
-from graphmem.contract.query import Hit
-from graphmem.embed.model import Embedder, find_model
+from graphmem.core.search import known as use_case
+from graphmem.core.search.known_rules import Fitted, Likely, judged
+from graphmem.core.search.query_contract import Hit
+from graphmem.core.search.sameness import Comparison, compared, is_message
+from graphmem.doors.cli.picture import plotter
 from graphmem.errors import Unavailable
-from graphmem.model import Record
-from graphmem.rules.known import Fitted, Likely, judged
-from graphmem.rules.sameness import Comparison, compared, is_message
-from graphmem.usecase.retrieval import known as use_case
+from graphmem.kernel.embed.model import Embedder, find_model
+from graphmem.kernel.model import Record
 from tests.bench import near_misses
 from tests.public_sets import plant, read
 from tests.sample import contents, open_memory

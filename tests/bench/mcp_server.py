@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from graphmem import Memory
-from graphmem.rules.context import tokens
+from graphmem.core.search.budget import tokens
 from tests.bench.mcp import CLIENT, PROTOCOL, Server, server
 
 ROWS = Path(__file__).parents[2] / "graphmem" / "demo" / "rows.ndjson"

@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from graphmem.rules.dedup import telling
+from graphmem.core.records.dedup import telling
 from tests.public_sets import read
 
 SETS = ("written", "other hand", "made")

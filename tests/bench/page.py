@@ -9,9 +9,9 @@ import random
 import tempfile
 from pathlib import Path
 
-from graphmem.contract.view import DrawnEdge, DrawnRecord, PageData
-from graphmem.page.render import FILES, IN_HTML, SCRIPTS, page_of
-from graphmem.rules.drawing import drawn
+from graphmem.doors.page.render import FILES, IN_HTML, SCRIPTS, page_of
+from graphmem.features.view.contract import DrawnEdge, DrawnRecord, PageData
+from graphmem.features.view.drawing import drawn
 from tests.npm import in_chromium
 from tests.sample import open_memory
 

@@ -32,7 +32,7 @@ def make(folder: Path) -> None:
 def seconds(folder: Path, variant: str) -> float:
     """Return the processor time of one run."""
     switch = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "GRAPHMEM_PYTEST": "0" if variant == VARIANTS[0] else "1"}
-    given = [] if variant == VARIANTS[0] else ["-p", "graphmem.pytest_plugin"]
+    given = [] if variant == VARIANTS[0] else ["-p", "graphmem.doors.pytest_plugin"]
     runs = folder / ".graphmem/state/runs.json"
     runs.parent.mkdir(exist_ok=True)
     runs.write_text(

@@ -12,8 +12,16 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from graphmem.rules.python_code import Function, ImportedName, LexicalScope, PythonCode, Thing, dotted, parsed
-from graphmem.system.source_files import source_files
+from graphmem.features.extractors.python_code import (
+    Function,
+    ImportedName,
+    LexicalScope,
+    PythonCode,
+    Thing,
+    dotted,
+    parsed,
+)
+from graphmem.kernel.system.source_files import source_files
 from tests.public_sets import read
 
 LEFT_OUT = {"tests", "locale", "migrations"}  # folders that the set leaves out

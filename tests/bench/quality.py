@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from graphmem.api import Memory
 from graphmem.constants import MODEL_COMMAND, RRF_K
-from graphmem.contract.answer import Part
 from graphmem.errors import Unavailable
+from graphmem.kernel.answer import Part
 from tests.bench.peers import Encode, Peer, Search, peer
 from tests.public_sets import plant, read
 

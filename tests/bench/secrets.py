@@ -20,8 +20,8 @@ from typing import Any
 from unittest import mock
 
 from graphmem import Memory
-from graphmem.rules.secrets import Finder, exposed, redacted, secrets_in
-from graphmem.usecase.writing import kingfisher
+from graphmem.core.records import kingfisher
+from graphmem.core.records.secrets import Finder, exposed, redacted, secrets_in
 from tests.public_sets import CONVERTER
 from tests.secret_samples import KINDS, Maker
 

@@ -19,10 +19,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from graphmem import Memory
-from graphmem.service.caller import request_of
-from graphmem.service.wire import receive, send
 from tests.service.project import Project, new_project, stopped
+
+from graphmem import Memory
+from graphmem.doors.service.caller import request_of
+from graphmem.doors.service.wire import receive, send
 
 EVENT = {
     "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": "pytest -q"},

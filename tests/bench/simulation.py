@@ -18,14 +18,14 @@ import numpy as np
 import orjson
 
 from graphmem.api import Memory
-from graphmem.catalog.usage import count
 from graphmem.constants import DEFAULT_MODEL, LEXICAL_WEIGHT, MODEL_COMMAND
-from graphmem.contract.answer import Part
-from graphmem.embed.model import Embedder, find_model
+from graphmem.core.logs.log_excerpt import kept_question, telling
 from graphmem.errors import Unavailable, Usage
-from graphmem.model.field import format_time
-from graphmem.rules.log_excerpt import kept_question, telling
-from graphmem.store.runtime import Progress
+from graphmem.kernel.answer import Part
+from graphmem.kernel.catalog.usage import count
+from graphmem.kernel.embed.model import Embedder, find_model
+from graphmem.kernel.model.field import format_time
+from graphmem.kernel.store.runtime import Progress
 from tests.bench.quality import Bm25, Scores, mean, order
 from tests.public_sets import read
 

@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from graphmem.api import Memory
 from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, MIN_STRENGTH
-from graphmem.contract.answer import Part
-from graphmem.graph.kuzu.engine import Connection, open_database
-from graphmem.ndjson import encode
-from graphmem.store.runtime import ALL, Progress
+from graphmem.features.cypher.graph.kuzu.engine import Connection, open_database
+from graphmem.kernel.answer import Part
+from graphmem.kernel.ndjson import encode
+from graphmem.kernel.store.runtime import ALL, Progress
 
 SEED = 20_261_122  # of everything that is made
 RELATIONS = 1.4  # a memory

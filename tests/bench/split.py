@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from graphmem.api import Memory
-from graphmem.ndjson import encode
+from graphmem.kernel.ndjson import encode
 from tests.bench.speed import made_rows
 
 RUNS = 9  # of an add; the median counts

@@ -4,7 +4,7 @@ Symptoms: how often a question in words of its own finds the failure, and is kno
 The failures are those of `other_hand.json`, the questions its re-wordings: they hold no message of a tool. Each is
 asked twice, of a store with its failure and of one without. The symptoms (`symptoms.json`)
 were written from triggers and fixes alone, by somebody who had not read the questions. The weights of
-`graphmem.rules.known.described` are fitted to all of them; what is measured is fitted to nine tenths of the failures
+`graphmem.core.search.known_rules.described` are fitted to all of them; what is measured is fitted to nine tenths of the failures
 and asked of the others.
 
 usage: python -m tests.bench.symptoms
@@ -20,11 +20,11 @@ import numpy as np
 
 from graphmem import Memory
 from graphmem.constants import DEFAULT_MODEL, KNOWN, MODEL_COMMAND
-from graphmem.embed.model import find_model
+from graphmem.core.logs.diagnosis import diagnose
+from graphmem.core.search import known as use_case
+from graphmem.core.search.known_rules import described
 from graphmem.errors import Unavailable
-from graphmem.logs.diagnosis import diagnose
-from graphmem.rules.known import described
-from graphmem.usecase.retrieval import known as use_case
+from graphmem.kernel.embed.model import find_model
 from tests.bench.known import RIDGE, Numbers, regression
 from tests.bench.near_misses import Failure, failures_of
 from tests.sample import open_memory

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from graphmem.rules.known import Likely
-from graphmem.rules.sameness import Comparison
+from graphmem.core.search.known_rules import Likely
+from graphmem.core.search.sameness import Comparison
 from tests.bench.known import Case, Sort, auroc, calibration_error, fitted, left_out, measured, regression
 
 NOTHING = Comparison(*[0.0] * len(Comparison._fields))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphmem.catalog.usage import accesses
+from graphmem.kernel.catalog.usage import accesses
 from tests.bench.__main__ import run
 from tests.bench.simulation import (
     LATER,

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 import graphmem
 from graphmem import BadInput, Memory
-from graphmem.contract.findings import Code, Finding
-from graphmem.ledger.codec import complaint, finding
-from graphmem.model import MODELS
-from graphmem.ndjson import BadLine
+from graphmem.kernel.finding import Code, Finding
+from graphmem.kernel.ledger.codec import complaint, finding
+from graphmem.kernel.model import MODELS
+from graphmem.kernel.ndjson import BadLine
 
 SOURCES = {path: path.read_text("utf-8") for path in Path(graphmem.__file__).parent.rglob("*.py")}
 # How a sentence or a hint begins, which "expected" cannot stand before.

@@ -20,9 +20,9 @@ import pytest
 from kuzu import PreparedStatement
 
 from graphmem.constants import HALF_LIFE_DAYS
-from graphmem.graph.kuzu.engine import Connection
-from graphmem.graph.query import Stored, all_stored
-from graphmem.model.field import format_time
+from graphmem.features.cypher.graph.kuzu.engine import Connection
+from graphmem.features.cypher.graph.query import Stored, all_stored
+from graphmem.kernel.model.field import format_time
 from tests.sample import CREATED, START, data, edge, failure, graph_of, line, open_memory, pattern, write
 
 # The seed, and how many questions lie between two that are asked.

@@ -10,22 +10,23 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter
-
-from graphmem import Failure, GraphmemError, Memory, ReadOnly, dispatch
-from graphmem.cli.app import OF_THE_PAST, VERBS
-from graphmem.contract.operations import NOUNS, OPERATIONS, READ
-from graphmem.contract.request import NoParameters
-from graphmem.dispatch import Caller, lines_of, use_case_of
-from graphmem.ledger.layout import Look
-from graphmem.machine.requests import RequestUnderWay, carried_out
-from graphmem.model.vocabulary import EntityType, RelationType
-from graphmem.service.caller import HERE
-from graphmem.store.runtime import Client
-from graphmem.store.snapshot import Snapshot, Writing
-from graphmem.store.sync import SyncedLedger
-from graphmem.system.lock import locked
-from tests.generate_docs import ANSWERS
 from tests.http.test_fuzz import REAL
+
+from graphmem import Failure, GraphmemError, Memory, ReadOnly
+from graphmem.doors.cli.app import OF_THE_PAST, VERBS
+from graphmem.doors.service.caller import HERE
+from graphmem.kernel import dispatch
+from graphmem.kernel.dispatch import Caller, lines_of, use_case_of
+from graphmem.kernel.ledger.layout import Look
+from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
+from graphmem.kernel.model.vocabulary import EntityType, RelationType
+from graphmem.kernel.operations import NOUNS, OPERATIONS, READ
+from graphmem.kernel.request import NoParameters
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.store.sync import SyncedLedger
+from graphmem.kernel.system.lock import locked
+from tests.generate_docs import ANSWERS
 from tests.repository import Repository
 from tests.sample import contents, open_memory
 

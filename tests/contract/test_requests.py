@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from graphmem import BadInput, GraphmemError, Memory, Usage
-from graphmem.contract.operations import REQUESTS
-from graphmem.contract.request import Request
+from graphmem.kernel.operations import REQUESTS
+from graphmem.kernel.request import Request
 
 
 @pytest.mark.parametrize("name", REQUESTS)

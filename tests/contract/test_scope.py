@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from graphmem import GraphmemError, Memory, Refused, dispatch
-from graphmem.contract.operations import OPERATIONS
-from graphmem.contract.records import GetRequest
-from graphmem.dispatch import OWNER, Caller
-from graphmem.embed.model import Embedder
-from graphmem.model.candidate import Candidate, candidate_id
-from graphmem.rules.draft import keys_of
-from graphmem.rules.problem import problem_in
-from graphmem.store.runtime import Rights
-from graphmem.usecase.writing.candidates import queue_of
+from graphmem import GraphmemError, Memory, Refused
+from graphmem.core.logs.draft import keys_of
+from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.records.candidates import queue_of
+from graphmem.core.records.record_contract import GetRequest
+from graphmem.kernel import dispatch
+from graphmem.kernel.dispatch import OWNER, Caller
+from graphmem.kernel.embed.model import Embedder
+from graphmem.kernel.model.candidate import Candidate, candidate_id
+from graphmem.kernel.operations import OPERATIONS
+from graphmem.kernel.store.runtime import Rights
 from tests.repository import Repository
 from tests.sample import data, open_memory
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Conflict, Locked
-from graphmem.ledger.row import entry
-from graphmem.ledger.types import NO_TYPES, Types
-from graphmem.model import Failure, Record
-from graphmem.model.entry import Batch
-from graphmem.system import safe_files
+from graphmem.kernel.ledger.row import entry
+from graphmem.kernel.ledger.types import NO_TYPES, Types
+from graphmem.kernel.model import Failure, Record
+from graphmem.kernel.model.entry import Batch
+from graphmem.kernel.system import safe_files
 from tests.pace import within
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, pattern

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphmemError, Memory, NotFound
-from graphmem.catalog import usage
-from graphmem.embed.model import Embedder
-from graphmem.system import safe_files
+from graphmem.kernel.catalog import usage
+from graphmem.kernel.embed.model import Embedder
+from graphmem.kernel.system import safe_files
 from tests.faults import whole
 from tests.sample import open_memory
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from graphmem.cli.app import run
-from graphmem.git.merge_driver import CONFLICTS, FRESH
-from graphmem.store.git_setup import drivers
+from graphmem.doors.cli.app import run
+from graphmem.kernel.git.merge_driver import CONFLICTS, FRESH
+from graphmem.kernel.store.git_setup import drivers
 from tests.repository import Repository
 from tests.sample import data, failure, line, open_memory, write
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
+from tests.usecase.learning.test_lessons import bug, verdict
+
 from graphmem import Memory, NotFound, Refused
-from graphmem.embed.model import Embedder
+from graphmem.kernel.embed.model import Embedder
 from tests.repository import Repository
 from tests.sample import START, Clock, contents, edge, failure, line, open_memory, pattern
-from tests.usecase.learning.test_lessons import bug, verdict
 
 LATER = START + timedelta(days=100)
 DRAFT = re.compile(r".*\.(tmp|new)(\.(?!json)[a-z]+)?$")  # `.new.json` is of an undo note

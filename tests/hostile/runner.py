@@ -16,9 +16,9 @@ import time
 from typing import Any
 
 import graphmem
-from graphmem.cli.app import run
+from graphmem.doors.cli.app import run
 
-NOT_OF_COMMANDS = ("graphmem.__main__", "graphmem.http", "graphmem.mcp", "graphmem.service")
+NOT_OF_COMMANDS = ("graphmem.__main__", "graphmem.doors.http", "graphmem.doors.mcp", "graphmem.doors.service")
 
 
 def ran(arguments: list[str], given: str) -> dict[str, Any]:

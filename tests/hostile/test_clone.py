@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from graphmem import Memory, NotFound, Refused, Unavailable
-from graphmem.service.place import project_of
+from graphmem.doors.service.place import project_of
 from tests.repository import Repository
 from tests.sample import contents, failure, open_memory
 

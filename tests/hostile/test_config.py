@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory, Usage
-from graphmem.cli.app import run
 from graphmem.constants import EMBED_S
+from graphmem.doors.cli.app import run
 from graphmem.errors import BadInput, Refused
-from graphmem.settings.config import SettingsSection, load_settings, sections
+from graphmem.kernel.settings.config import SettingsSection, load_settings, sections
 from tests.pace import patience
 from tests.sample import open_memory, trust_all
 

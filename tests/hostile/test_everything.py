@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.cli.app import VERBS
+from graphmem.doors.cli.app import VERBS
 from tests.hostile.stores import ATTACKS
 from tests.pace import within
 from tests.repository import Repository
@@ -71,7 +71,7 @@ COMMANDS = [
     "validate", "prime", "prime --json", "status",
     "install claude-code", "uninstall claude-code", "export --to ../out",
 ]  # fmt: skip
-NOT_OF_A_STORE = {"benchmark", "demo", "hook", "mcp", "serve"}  # tests/mcp, tests/service
+NOT_OF_A_STORE = {"benchmark", "demo", "hook", "mcp", "serve"}  # tests/doors/mcp, tests/doors/service
 # Control characters but line end and tab, and characters of no width: joiners are allowed, which words need.
 RAW = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.model.test_expression import EXPRESSIONS, FLAGS
 
 from graphmem import Memory
 from graphmem.constants import EXPRESSION_TIMEOUT_S, LOG_TIMEOUT_S
-from graphmem.model.expression import Malformed, refuse_malformed
-from graphmem.usecase.retrieval.expressions import Matcher, blocks, pieces
-from tests.model.test_expression import EXPRESSIONS, FLAGS
+from graphmem.core.search.expressions import Matcher, blocks, pieces
+from graphmem.kernel.model.expression import Malformed, refuse_malformed
 from tests.pace import patience
 from tests.sample import data, failure
 
@@ -120,7 +120,7 @@ def test_a_store_of_hostile_expressions_is_matched_in_a_few_seconds_and_says_wha
 @pytest.mark.long
 def test_errors_without_end_are_read_for_a_bounded_time(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log of 16 MiB that is nothing but errors took 35 seconds; here is a quarter of it, in a quarter of the time."""
-    monkeypatch.setattr("graphmem.usecase.retrieval.match.LOG_TIMEOUT_S", LOG_TIMEOUT_S / 4)
+    monkeypatch.setattr("graphmem.core.search.match.LOG_TIMEOUT_S", LOG_TIMEOUT_S / 4)
     log = (b"ValueError: no such price\n" for _ in range(300_000))
     answers = []
     assert took(lambda: answers.append(memory.match(log))) < 3.0 * patience(time.process_time)

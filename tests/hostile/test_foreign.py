@@ -13,16 +13,16 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphmem.clients.edits import json_edit, marked_edit, refuse_toml_with
-from graphmem.clients.install import TOML_MARKS
+from graphmem.core.evidence.lock_files import LOCKS, locked
+from graphmem.doors.agents.edits import json_edit, marked_edit, refuse_toml_with
+from graphmem.doors.agents.install import TOML_MARKS
 from graphmem.errors import GraphmemError
-from graphmem.ledger import types
-from graphmem.model.vocabulary import EntityType
-from graphmem.rules.instructions import MARKDOWN_MARKS
-from graphmem.rules.lock_files import LOCKS, locked
-from graphmem.settings.config import CONFIG_BYTES, read_toml
-from graphmem.system import foreign
-from graphmem.usecase.work import runs
+from graphmem.features.runs import operations as runs
+from graphmem.kernel.ledger import types
+from graphmem.kernel.model.vocabulary import EntityType
+from graphmem.kernel.settings.config import CONFIG_BYTES, read_toml
+from graphmem.kernel.settings.instructions import MARKDOWN_MARKS
+from graphmem.kernel.system import foreign
 from tests.pace import within
 from tests.sample import open_memory
 

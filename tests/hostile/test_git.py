@@ -12,8 +12,8 @@ import pytest
 
 from graphmem import Memory, Unavailable
 from graphmem.errors import GraphmemError
-from graphmem.git import commands
-from graphmem.store.git_setup import drivers
+from graphmem.kernel.git import commands
+from graphmem.kernel.store.git_setup import drivers
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory
 from tests.source import MODULES, nodes

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.cli.app import run
-from graphmem.git.textconv import described
+from graphmem.doors.cli.app import run
+from graphmem.kernel.git.textconv import described
 from graphmem.names import inert, visible
 from tests.repository import Repository
 from tests.sample import data, edge, failure, line, open_memory, pattern, write

@@ -14,12 +14,12 @@ from typing import Any, get_args
 import pytest
 
 from graphmem import Memory
-from graphmem.cli.app import run
-from graphmem.clients.entries import BY_PATH
-from graphmem.clients.plugin import contents
-from graphmem.contract.install import InstallClient
-from graphmem.store.git_setup import drivers
-from graphmem.system.programs import own_program, program
+from graphmem.doors.agents.entries import BY_PATH
+from graphmem.doors.agents.install_contract import InstallClient
+from graphmem.doors.agents.plugin import contents
+from graphmem.doors.cli.app import run
+from graphmem.kernel.store.git_setup import drivers
+from graphmem.kernel.system.programs import own_program, program
 from tests.hostile.test_children import MODULES
 
 CLIENTS = get_args(InstallClient)

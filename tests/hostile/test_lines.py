@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Memory, NotFound
-from graphmem.cli.app import run
-from graphmem.mcp.server import failure as mcp_failure
+from graphmem.doors.cli.app import run
+from graphmem.doors.mcp.server import failure as mcp_failure
 from graphmem.names import quoted
 from tests.sample import CREATED, data, failure, open_memory, write
 

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import Memory
-from graphmem.cli.app import VERBS, run
-from graphmem.system.shell import command
+from graphmem.doors.cli.app import VERBS, run
+from graphmem.kernel.system.shell import command
 from tests.repository import Repository
 from tests.sample import data, edge, failure, line, open_memory, write
 from tests.source import MODULES, nodes

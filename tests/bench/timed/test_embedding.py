@@ -18,8 +18,8 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.embed.model import PACKAGE
-from graphmem.store.runtime import ALL
+from graphmem.kernel.embed.model import PACKAGE
+from graphmem.kernel.store.runtime import ALL
 from tests.bench.speed import cpu
 from tests.public_sets import read
 

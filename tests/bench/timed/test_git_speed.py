@@ -14,11 +14,11 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.git.textconv import described
-from graphmem.graph.kuzu import rebuild as graph_rebuild
-from graphmem.graph.kuzu import schema
-from graphmem.graph.kuzu.engine import Bulk
-from graphmem.graph.kuzu.mirror import opened
+from graphmem.features.cypher.graph.kuzu import rebuild as graph_rebuild
+from graphmem.features.cypher.graph.kuzu import schema
+from graphmem.features.cypher.graph.kuzu.engine import Bulk
+from graphmem.features.cypher.graph.kuzu.mirror import opened
+from graphmem.kernel.git.textconv import described
 from tests.bench.speed import cpu
 from tests.bench.timed.test_speed import TYPES, lines, mixed_rows, new_store, note, report
 

@@ -19,7 +19,7 @@ import pytest
 import re2
 
 from graphmem import Memory
-from graphmem.usecase.retrieval.expressions import Matcher, blocks, pieces
+from graphmem.core.search.expressions import Matcher, blocks, pieces
 from tests.bench.timed.test_quality import DATA
 from tests.public_sets import read
 from tests.runners import RUNNERS

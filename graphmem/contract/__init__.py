@@ -1,1 +1,0 @@
-"""What each operation takes and returns, one file per noun, and ``operations.py``, the table of all of them."""

@@ -1,0 +1,1 @@
+"""What every feature uses: records, search, what tools print, the vocabulary, evidence."""

@@ -1,0 +1,1 @@
+"""Evidence: citations, versions, and what speaks against a record."""

@@ -1,0 +1,34 @@
+"""What speaks against relying on a record."""
+
+from typing import Literal
+
+from graphmem.kernel.answer import Part
+
+Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version", "flaky"]
+NOTES = ("other_version",)
+
+
+class Doubt(Part):
+    """
+    What speaks against relying on a record, in one clause.
+
+    By ``code`` the code that it cites changed or is gone, by ``versions`` the project has another major version of a
+    package than it was seen with, by ``date`` it is past the day its author gave, ``disputed`` is that a report since
+    its last edit says it is wrong, ``failed`` that it failed more often than it helped, by ``platform`` it is tagged
+    with another platform than this one. ``other_error`` is of an answer to a question, which is about another error of
+    the same sort. ``flaky`` is of a failure that comes and goes: its fix may be right, and no fix may be needed. Only
+    notes are ``other_version`` of another minor version or patch, or a package that the project's files do not name.
+    """
+
+    sign: Sign
+    text: str
+
+    @property
+    def is_mark(self) -> bool:
+        """Whether it is shown with the record wherever that is shown, and no note."""
+        return self.sign not in NOTES
+
+    @property
+    def is_against(self) -> bool:
+        """Whether it speaks against what the record says, so that it is not handed out unasked."""
+        return self.is_mark and self.sign != "flaky"

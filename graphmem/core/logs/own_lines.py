@@ -1,0 +1,72 @@
+"""What is of the project in an output, without what graphmem showed there of the user's own store."""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from graphmem.core.logs.line import ESCAPES
+from graphmem.kernel.system.user import OF_USER
+
+NAMES = re.compile(rf"(?<!\w){OF_USER}[a-z][a-z0-9_]*/[^\s/]")
+# A field of an answer as JSON, also within other JSON, as Python prints it, or as YAML on a line of its own.
+FIELD = re.compile(r"""\\*["']store\\*["']: ?\\*["']user\\*["']|^\s+(?:- )?store: ["']?user["']?\s*$""")
+SUSPECT = re.compile(rb"user:[a-z]|store.{1,40}user")  # where neither is, no line needs to be looked at
+MARKS = ("- ", "* ", "> ")  # before what begins an entry
+ASKS_USER = re.compile(rf"\s--user\b|[\"'=]--user\b|(?<!\w){OF_USER}[a-z]|\bshare/graphmem\b")
+MOST_DEEP = 1_000
+DEEPER = ("  ", "\t")  # begin what belongs to the line before
+
+
+class OwnLines:
+    """Tells line by line what is the project's: no line that names a record of the other store, nor what is below."""
+
+    begins: str | None = None  # what is before the name in such a line
+
+    def has(self, line: str) -> bool:
+        """Return whether the next line is the project's."""
+        line = ESCAPES.sub("", line)
+        if found := NAMES.search(line):
+            self.begins = line[: found.start()].rstrip("`\"'")
+        elif self.begins is not None and not self.is_below(line, self.begins):
+            self.begins = None
+        return self.begins is None and not FIELD.search(line)
+
+    def is_below(self, line: str, begins: str) -> bool:
+        """Return whether a line belongs to the one that a name is in."""
+        column = len(begins) - 2 * begins.endswith(MARKS)
+        quoted = line[len(begins) :] if line.startswith(begins) else ""
+        longer = line[column + 1 :] if column else ""  # as where the number of a line has a digit more
+        return any(rest.startswith(DEEPER) for rest in (line[column:], quoted, longer))
+
+    def of(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        """Return the next lines of a log, an empty one for each that is not the project's."""
+        text = b"\n".join(lines)
+        if self.begins is None and not SUSPECT.search(text):
+            return lines
+        return [line if self.has(line.decode("latin-1")) else b"" for line in lines]
+
+
+def own_text(output: str, command: str = "") -> str:
+    """Return what of an output is the project's; nothing of a command that asks the user's own store alone."""
+    if "graphmem" in command and ASKS_USER.search(command):
+        return ""
+    if "user" not in output:
+        return output
+    lines = output.splitlines(keepends=True)
+    for number in [number for number, line in enumerate(lines) if FIELD.search(line)]:
+        blank_object(lines, number)
+    return "".join(filter(OwnLines().has, lines))
+
+
+def blank_object(lines: list[str], number: int) -> None:
+    """Empty the lines of an object that has a line of its own for each field, by one of them."""
+    column = depth(lines[number])
+    if column:
+        before = [*takewhile(lambda at: depth(lines[at]) >= column, range(number - 1, -1, -1))]
+        after = [*takewhile(lambda at: depth(lines[at]) >= column, range(number, len(lines)))]
+        lines[number - len(before) : number + len(after)] = [""] * (len(before) + len(after))
+
+
+def depth(line: str) -> int:
+    """Return how far a line is indented; no less than any other where it is empty already."""
+    return len(line) - len(line.lstrip(" \t")) if line else MOST_DEEP

@@ -1,0 +1,1 @@
+"""Records: how they come in, change, and go."""

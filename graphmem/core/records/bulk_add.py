@@ -1,0 +1,382 @@
+"""Bulk: rows of any kind in any order, all or none."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
+from graphmem.core.records.bulk_dedup import add_without_repeats, embed_input
+from graphmem.core.records.bulk_new import Project
+from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
+from graphmem.core.records.event_row import put_fact, task_key
+from graphmem.core.records.kingfisher import finder, is_suspect
+from graphmem.core.records.limits import refuse_blank, refuse_oversize
+from graphmem.core.records.record_contract import AddRowsRequest, BulkAdded
+from graphmem.core.records.relations import known_relation, refuse_ends
+from graphmem.core.records.screening import screened_fields, unexposed
+from graphmem.core.records.secrets import NAMED, may_hold
+from graphmem.core.records.seen import says_fix, settle_recorded
+from graphmem.core.records.validation import changed, holder_of, identified, keyed
+from graphmem.errors import BadInput, GraphmemError, Refused
+from graphmem.features.work.plan import refuse_cycle
+from graphmem.kernel.ledger.codec import checked, finding, refused_row
+from graphmem.kernel.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
+from graphmem.kernel.model import MODELS, Fact, Feedback, Insight, Lesson, Purge, Record, Relation, Session, Task
+from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.model.field import format_time
+from graphmem.kernel.model.record import Row
+from graphmem.kernel.ndjson import BadLine, decode, encode, read_input, refuse_long
+from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.system import safe_files
+from graphmem.kernel.system.collector import collector_paused
+from graphmem.kernel.system.shell import command
+from graphmem.names import row_id, split_ref
+
+RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
+REPORT_EVERY = 5_000  # lines between two reports of progress
+MANY_RECORDS = 50  # of an input, whose vectors are made in the background; fewer are made by the next query
+
+
+def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) -> BulkAdded:
+    """
+    Add rows of any kind, in any order, all or none.
+
+    The input is read, and its texts are embedded, before the lock is taken.
+
+    Args:
+        lines: NDJSON; required fields are enough, an edge may come before its ends, and follows what was merged.
+        request: ``skip_invalid`` puts the bad lines aside in ``state/rejects.ndjson``.
+    """
+    given_lines = read_input(lines, sys.maxsize if request.skip_invalid else MOST_BAD_ROWS)
+    if request.dedup:
+        embed_input(client, given_lines)
+    project = Project.around(client.layout.root, given_lines)
+    with client.writing() as snapshot, collector_paused():
+        record_types = frozenset(snapshot.catalog.record_types())
+        intake = BulkAdd(
+            client,
+            request.name,
+            client.ledger.symmetric,
+            record_types=record_types,
+            is_verbose=request.verbose,
+            may_skip=request.skip_invalid,
+            may_purge=request.purges,
+        )
+        rows = read_lines(intake, given_lines, project)
+        records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
+        numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
+        intake.there = frozenset(snapshot.catalog.files_of(numbers, "record"))
+        if request.dedup:
+            add_without_repeats(intake, records)
+        else:
+            for given in records:
+                guarded(intake, given, add_record)
+        settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
+        for given in records:
+            if isinstance(given.record, Insight | Session):
+                guarded(intake, given, settle_references)
+        refuse_cycles(intake)
+        add_edges(intake, [given for given in rows if given.is_edge])
+        for given in rows:
+            if isinstance(given.record, Feedback | Fact | Purge):
+                guarded(intake, given, add_fact)
+        if intake.findings and not request.skip_invalid:
+            raise bad_input(intake)
+        snapshot.commit(list(intake.puts.values()))
+        say_archived(intake)
+        keep_rejects(intake)
+    if len(records) > MANY_RECORDS:
+        client.embed_later()
+    else:
+        solved = [(given.row, given.record) for given in records if says_fix(given.row)]
+        settle_recorded(client, {row["trigger"]: one.ref for row, one in solved if isinstance(one, Record)})
+    sees = client.rights.sees  # what may be written and not read is not shown
+    shown = {
+        name: [found for found in getattr(intake, name) if sees is None or split_ref(found.ref)[0] in sees]
+        for name in ("updates", "results")
+    }
+    return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, **shown})
+
+
+def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> list[Given]:
+    """Return the rows of the input that are whole and of a kind that there is."""
+    rows: list[Given] = []
+    time = intake.client.now()
+    now = format_time(time)
+    for place, raw in enumerate(lines, 1):
+        line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
+        if not line.strip():
+            continue
+        try:
+            refuse_long(line)
+            row = decode(line)
+            if is_suspect(line):
+                row, line = screened_row(intake.client, row, line)
+            project.complete(row, line, time)
+            is_new = row.get("created_at") is None
+            if is_new:
+                is_older = row.get("kind") == "experience" and row.get("recorded_at")
+                row["created_at"] = row["recorded_at"] if is_older else now
+            if row.get("kind") != "relation":
+                if row.get("name") is None and row.get("key") is None:
+                    intake.unnamed.add(place)
+                complete(intake, row)
+            record = None if is_plain_edge(row) else checked(model_of(row), row, line)
+            if isinstance(record, Lesson) and is_new and row.get("frequency") is None:
+                record = record.seen_by_hand()  # not its row, which may change a lesson that is there
+            if record is not None:
+                refuse_blank(type(record), vars(record))
+                refuse_oversize(record)
+            rows.append(Given(place, line, row, record))
+        except BadLine as bad:
+            intake.findings.append(finding(bad, intake.name, place))
+            intake.rejects.append(line)
+        except GraphmemError as error:
+            intake.refuse(Given(place, line, {}, None), refused_row(error))
+        if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
+            raise bad_input(intake)
+        if place % REPORT_EVERY == 0:
+            intake.client.runtime.progress("reading", place, 0)
+    return rows
+
+
+def screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
+    """Return a row without secrets and its line; the records that an edge or a report names must exist anyway."""
+    given = {name: value for name, value in row.items() if name not in NAMED}
+    kept = screened_fields(client, str(row.get("kind")), given, finder())
+    return (row, line) if kept is given else ({**row, **kept}, encode({**row, **kept}))
+
+
+def complete(intake: BulkAdd, row: Row) -> None:
+    """Give a row with its time the other defaults that a file would have: a name made from its text, an id."""
+    kind = row.get("kind")
+    if kind == "feedback":
+        row["at"] = row.get("at") or row["created_at"]
+        if not row.get("task"):
+            row["id"] = row.get("id") or intake.client.new_id()
+    elif kind in ("run", "event"):
+        row["at"] = row.get("at") or row["created_at"]
+        if kind == "event":
+            row["id"] = row.get("id") or intake.client.new_id()
+    elif kind in ("lesson", "insight") and is_running_number(intake, row):
+        aliases = row.get("aliases")
+        row["aliases"] = [*(aliases if isinstance(aliases, list) else []), row.pop("name")]
+        complete(intake, row)
+    elif isinstance(kind, str) and named_from(kind):
+        complete_names(intake, kind, row)
+
+
+def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
+    """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
+    catalog, name, key = intake.client.catalog, row.get("name"), row.get("key")
+    if name is None:
+        made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
+        assert isinstance(made, Record)
+        holder = holder_of(catalog, kind, str(key)) if key is not None else None
+        made = identified(catalog, made, intake.names)
+        intake.names.setdefault(made.ref, made.key_ref)
+        row["name"], row["key"] = holder.name if holder else made.name, key or made.key
+    elif key is None and kind in intake.record_types and isinstance(name, str):
+        row["key"] = catalog.key_of_name(kind, name) or name
+
+
+def is_running_number(intake: BulkAdd, row: Row) -> bool:
+    """Return whether a name is a number of an older file, such as m-001: two branches would give the same one."""
+    name = row.get("name")
+    is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
+    return is_number and intake.client.catalog.lookup(str(row["kind"]), str(name)) is None
+
+
+def named_from(kind: str) -> str:
+    """Return the field that a record of a kind is named from; empty if a name is required."""
+    model = MODELS.get(kind)
+    return model.named_from if model is not None and issubclass(model, Record) else ""
+
+
+def settle_tasks(intake: BulkAdd, rows: Sequence[Given]) -> None:
+    """Name what tasks belong to and need by key; one that is refused is taken back, and so is what needs it."""
+    refused = -1
+    while refused < len(intake.findings):
+        refused = len(intake.findings)
+        for given in rows:
+            if isinstance(given.record, Task) and given.record.key_ref in intake.records:
+                guarded(intake, given, settle_task)
+
+
+def settle_task(intake: BulkAdd, given: Given) -> None:
+    """Name the campaign and the parents of a task by key; each must exist or be in the input."""
+    assert isinstance(given.record, Task)
+    task: Record = given.record
+    task = intake.records.get(task.key_ref, task)
+    assert isinstance(task, Task)
+    known = {ref: key_of(intake, ref) for ref in (task.campaign, *task.depends)}
+    for ref, key in known.items():
+        if key is None:
+            intake.take_back(task)
+            raise BadInput(
+                f"task {task.name} names {ref!r}, which is neither there nor in the input", hint="a reference"
+            )
+    depends = sorted(str(known[ref]) for ref in task.depends)
+    if known[task.campaign] != task.campaign or list(task.depends) != depends:
+        task = task.model_copy(update={"campaign": known[task.campaign], "depends": tuple(depends)})
+        intake.records[task.key_ref] = task
+        intake.put(task)
+
+
+def settle_references(intake: BulkAdd, given: Given) -> None:
+    """Name what a record refers to by key."""
+    assert isinstance(given.record, Record)
+    if (record := intake.records.get(given.record.key_ref)) is None:
+        return
+    try:
+        settled = keyed(intake.client.catalog, record, intake.handles)
+    except BadInput:
+        intake.take_back(record)
+        raise
+    if settled is not record:
+        intake.records[record.key_ref] = settled
+        intake.put(settled)
+
+
+def refuse_cycles(intake: BulkAdd) -> None:
+    """Raise ``Refused`` where tasks of the input wait for each other, or for tasks that wait for them."""
+    given = {key: record for key, record in intake.records.items() if isinstance(record, Task)}
+    if not given:
+        return
+    catalog = intake.client.catalog
+    there = (catalog.stored(number) for number, *_ in list(catalog.live_rows("task")))
+    tasks = {**{task.key_ref: task for task in there if isinstance(task, Task)}, **given}
+    refuse_cycle({key: task.depends for key, task in tasks.items()})
+
+
+def add_edges(intake: BulkAdd, rows: Sequence[Given]) -> None:
+    """Take in edges: their ends by key, in order where they are symmetric."""
+    made: list[tuple[Given, Entry]] = []
+    for given in rows:
+        try:
+            made.append((given, settle_edge(intake, given)))
+        except (BadInput, Refused) as error:
+            intake.refuse(given, refused_row(error))
+    there = intake.client.everything.files_of([fresh.id for _, fresh in made], "relation")
+    for given, fresh in made:
+        is_first = intake.firsts.setdefault(fresh.id, given) is given
+        if not is_first and intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
+            continue
+        intake.relations += 1
+        if fresh.id in there:
+            guarded(intake, given, lambda intake, given, number=fresh.id: change_edge(intake, given, number))
+        else:
+            intake.puts[fresh.id] = fresh
+
+
+def settle_edge(intake: BulkAdd, given: Given) -> Entry:
+    """Return an edge of the input as a row of the ledger."""
+    row, handles = given.row, intake.handles
+    kind, source, target = row["type"], row["from"], row["to"]
+    source, target = (
+        handles.get(ref) or end_of(intake, ref, other) for ref, other in ((source, target), (target, source))
+    )
+    pair = (kind, source[: source.find("/")], target[: target.find("/")])
+    made = intake.pairs.get(pair)
+    if made is None:
+        made = known_relation(intake.types, kind)
+        refuse_ends(made, source, target)
+        intake.pairs[pair] = made
+    if source == target:
+        raise Refused(f"{source!r} is related to itself", hint="an edge needs two records")
+    if target < source and made.symmetric:
+        source, target = target, source
+    if given.record is None:
+        created = time_text(row["created_at"])
+        if source != row["from"] or target != row["to"] or created != row["created_at"]:
+            row = {**row, "from": source, "to": target, "created_at": created}
+        return plain_edge(row, intake.symmetric)
+    assert isinstance(given.record, Relation)
+    return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
+
+
+def end_of(intake: BulkAdd, ref: str, other: str) -> str:
+    """Return the reference by key of an end of an edge, whose other end is named too."""
+    key = key_of(intake, ref) or intake.client.hidden_end(ref, other)
+    if key is None:
+        raise BadInput(
+            f"{ref!r} is neither there nor in the input", hint="the reference of a record", details={"code": "dangling"}
+        )
+    return key
+
+
+def change_edge(intake: BulkAdd, given: Given, number: int) -> None:
+    """Change an edge that is there: given values replace, sources are united."""
+    existing = intake.client.everything.relation(number)
+    assert existing is not None
+    values: dict[str, Any] = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
+    if isinstance(given.record, Relation):
+        values["sources"] = sorted({*existing.sources, *given.record.sources})
+    after = changed(existing, values, intake.client.now())
+    if after is not existing:
+        intake.put(after)
+
+
+def add_fact(intake: BulkAdd, given: Given) -> None:
+    """Take in a report, a run or an event, with what it is about by key."""
+    fact = given.record
+    if isinstance(fact, Purge):
+        refuse_purge(intake, fact)
+    if isinstance(fact, Feedback):
+        key = key_of(intake, fact.ref)
+        if key is None:
+            raise BadInput(f"{fact.ref!r} is neither there nor in the input", hint="the reference of a memory")
+        fact = fact.model_copy(update={"ref": key, "task": task_key(intake.client.catalog, fact.task)})
+    assert fact is not None
+    made = put_fact(intake.client.catalog, keyed(intake.client.catalog, fact, intake.handles), intake.symmetric)
+    if intake.is_again(given, made.entry.id):
+        return
+    intake.tally(made.action, split_ref(fact.ref)[0] if isinstance(fact, Feedback) else fact.kind)
+    if made.action != "unchanged":
+        intake.puts[made.entry.id] = made.entry
+
+
+def refuse_purge(intake: BulkAdd, row: Purge) -> None:
+    """Refuse a row that destroys a record for good, unless the caller asks for such rows, and one of a time to come."""
+    if not intake.may_purge:
+        add = command("graphmem", "add", "--ndjson", intake.name, "--purges")
+        raise Refused("a row of kind purge destroys a record for good", hint=f"to take such rows: {add}")
+    if row.at > intake.client.now():
+        raise BadInput(f"a purge at {format_time(row.at)}, which is not yet", hint="a time that has passed")
+
+
+def bad_input(intake: BulkAdd) -> BadInput:
+    """Return the error that names every bad line, up to a hundred and then a count."""
+    found = sorted(intake.findings, key=lambda finding: finding.line or 0)
+    shown = "\n".join(finding.with_fix("hint") for finding in found[:MAX_FINDINGS])
+    more = f"\nand {len(found) - MAX_FINDINGS:,} more" if len(found) > MAX_FINDINGS else ""
+    return BadInput(
+        f"{counted(len(found), 'bad row')}, nothing was changed:\n{shown}{more}",
+        hint="correct them, or add the good ones with --skip-invalid",
+        details={"findings": [finding.model_dump() for finding in found[:MAX_FINDINGS]], "total": len(found)},
+    )
+
+
+def without_tokens(intake: BulkAdd) -> Iterator[bytes]:
+    """Yield the lines that were left aside, without the secrets for which some of them were."""
+    for line in intake.rejects:
+        text = line.decode("utf-8", "surrogateescape") if may_hold(line) else None
+        yield unexposed(intake.client, "rejects", text).encode("utf-8", "surrogateescape") if text else line
+
+
+def say_archived(intake: BulkAdd) -> None:
+    """Say how many records are new and archived already: no list shows them."""
+    fresh = (entry.record for number, entry in intake.puts.items() if number not in intake.there)
+    if number := sum(isinstance(record, Record) and record.is_archived for record in fresh):
+        intake.client.notify_once(f"{number:,} of the new records are archived; graphmem list --archived shows them")
+
+
+def keep_rejects(intake: BulkAdd) -> None:
+    """Write the lines that were left aside where they can be looked at, and report it."""
+    if intake.rejects:
+        path = intake.client.layout.rejects
+        safe_files.put(path, b"\n".join([*without_tokens(intake), b""]))
+        intake.client.notify_once(f"left aside {counted(len(intake.rejects), 'bad row')}: {path}")
+        for finding in intake.findings[:MAX_FINDINGS]:
+            intake.client.notify_once(str(finding))

@@ -1,0 +1,557 @@
+"""Capture: add a record, change it, rename it, archive it, bring it back."""
+
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from graphmem.core.evidence.citations import pinned
+from graphmem.core.evidence.versions import beside_given, captured
+from graphmem.core.records.dedup import same_memory
+from graphmem.core.records.duplicates import (
+    NOVEL,
+    DuplicateMatch,
+    aside_fields,
+    find_alike,
+    merged,
+    variant_edge,
+    variants_of,
+    with_alternates,
+)
+from graphmem.core.records.experience_limits import as_allowed, refuse_chance
+from graphmem.core.records.record_contract import (
+    Action,
+    AddRequest,
+    Changed,
+    EditRequest,
+    ForgetRequest,
+    PinRequest,
+    RenameRequest,
+    RestoreRequest,
+    UnpinRequest,
+    VersionSource,
+)
+from graphmem.core.records.screening import portable, screened, screened_fields
+from graphmem.core.records.seen import says_fix, settle_recorded
+from graphmem.core.records.succession import archived_for
+from graphmem.core.records.validation import (
+    SHOWN,
+    build,
+    changed,
+    identified,
+    keyed,
+    known_type,
+    name_of,
+    refuse_archived,
+    refuse_no_slug,
+    refuse_pinned,
+    refuse_taken,
+    refuse_untold,
+    taken,
+    united,
+)
+from graphmem.errors import GraphmemError, Refused
+from graphmem.kernel.catalog.catalog import Catalog
+from graphmem.kernel.catalog.records import shown_as
+from graphmem.kernel.ledger.row import entry
+from graphmem.kernel.model import (
+    MODELS,
+    Campaign,
+    Constraint,
+    Entity,
+    Experience,
+    Fact,
+    Insight,
+    Lesson,
+    MemoryRecord,
+    Record,
+    Task,
+)
+from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.system.shell import command
+from graphmem.names import collapsed, row_id
+
+KEEPS_PATHS = "; --verbatim keeps them"
+NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
+
+
+def add(
+    client: Client,
+    kind: str,
+    fields: Mapping[str, Any],
+    *,
+    dedup: bool = True,
+    dry_run: bool = False,
+    verbatim: bool = False,
+    versions_from: VersionSource = "none",
+    replace: bool = False,
+    supersedes: str | None = None,
+) -> Changed:
+    """
+    Add a record, or change the one that has its key; ``ready`` and ``add_to`` say what the parameters are.
+
+    Args:
+        dry_run: say what would be done, and do nothing.
+    """
+    given = ready(client, kind, fields, dedup=dedup, verbatim=verbatim, versions_from=versions_from)
+    with client.deciding(client.clues, is_real=not dry_run) as snapshot:
+        answer = add_to(snapshot, kind, given, dedup=dedup, replace=replace, supersedes=supersedes)
+    if not dry_run and says_fix({"kind": kind, **given}):
+        settle_recorded(client, {given["trigger"]: answer.ref})
+    return answer
+
+
+def add_record(client: Client, request: AddRequest) -> Changed:
+    """Add the record of a request, or change the one that has its key."""
+    answer = add(client, request.kind, request.row, **request.options)
+    sees = client.rights.sees
+    return answer if sees is None or answer.record.record_type in sees else as_given(request, client.now())
+
+
+def as_given(request: AddRequest, now: datetime) -> Changed:
+    """Return the answer to a caller who may write a record and not read it: what it gave, whatever was there."""
+    given = {name: value for name, value in request.row.items() if value is not None and name != "cites"}
+    made = build(request.kind, {"name": "unnamed", **given}, now)
+    assert isinstance(made, Record)
+    if "name" not in given:
+        made = build(request.kind, {**given, "name": name_of(made) or made.text_key}, now)
+        assert isinstance(made, Record)
+    return Changed(ref=made.ref, action="created", record=made)
+
+
+def ready(
+    client: Client,
+    kind: str,
+    fields: Mapping[str, Any],
+    *,
+    dedup: bool = True,
+    verbatim: bool = False,
+    versions_from: VersionSource = "none",
+) -> dict[str, Any]:
+    """
+    Return the fields of a record as ``add_to`` takes them; a memory is embedded for its comparison with others.
+
+    It is called before the lock is taken: git, the installed packages and a model are asked.
+
+    Args:
+        fields: by their names in a row; but for an entity, one without a name is given one.
+        verbatim: keep paths of this machine in its texts.
+        versions_from: where the versions of the packages come from that its texts name; those in ``fields`` are first.
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    given = screened_fields(client, kind, given if verbatim else portable(client, kind, given, advice=KEEPS_PATHS))
+    given |= with_hashes(client.layout.root, given)
+    given |= with_versions(client.layout.root, given, versions_from)
+    if dedup:
+        prepare(client, kind, given)
+    return given
+
+
+def add_to(
+    snapshot: Snapshot,
+    kind: str,
+    fields: Mapping[str, Any],
+    *,
+    dedup: bool = True,
+    replace: bool = False,
+    supersedes: str | None = None,
+) -> Changed:
+    """
+    Add a record, or change the one that has its key, in a write that is under way; any other snapshot is only read.
+
+    Args:
+        kind: of a record that is no task and no fact.
+        fields: by their names in a row, screened.
+        dedup: look for a near-duplicate among failures, patterns and lessons, and merge into it.
+        replace: the new texts become the current ones, in a merge and under a name that is taken; the older are kept.
+        supersedes: a record whose place it takes, which is archived in the same write.
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    is_named, catalog = "name" in given, snapshot.catalog
+    if kind == "entity":
+        known_type(catalog.vocabulary, str(given.get("type")))
+    elif is_named:
+        refuse_no_slug(kind, str(given["name"]))
+    made = build(kind, {"name": "unnamed", **given}, snapshot.now)
+    assert isinstance(made, Record)
+    made = keyed(catalog, identified(catalog, made, is_named=is_named))
+    given |= {field: getattr(made, field) for field in made.references if field in given}
+    if isinstance(made, Insight):
+        refuse_chance(snapshot, made)
+    number = row_id(made.key_ref)
+    old = snapshot.resolve(supersedes) if supersedes is not None else None
+    if catalog.has(number):
+        also = archived(snapshot, old, catalog.stored(number))
+        return add_again(snapshot, number, made, given, also)
+    likeness = find_alike(snapshot, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
+    likeness = likeness.without(old)  # it is meant to be another record than that
+    if likeness.same is not None:
+        also = archived(snapshot, old, catalog.stored(likeness.same))
+        return merge(snapshot, likeness, made, also, is_named=is_named, replace=replace)
+    holder = catalog.lookup(made.record_type, made.name)
+    if holder is None:
+        return create(snapshot, made, likeness, archived(snapshot, old, made))
+    if not replace:
+        raise taken(catalog, holder, made.name, may_replace=True)
+    refuse_others_advice(catalog, catalog.stored(holder), made)
+    also = archived(snapshot, old, catalog.stored(holder))
+    return rewrite(snapshot, holder, made, given, also)
+
+
+def archived(snapshot: Snapshot, old: int | None, successor: Record) -> list[Entry]:
+    """Return the row of a record whose place another one takes; nothing where none is superseded, or it is the same."""
+    if old is None or old == row_id(successor.key_ref):
+        return []
+    return [entry(archived_for(snapshot.catalog, old, successor, None, snapshot.now), snapshot.symmetric)]
+
+
+def refuse_others_advice(catalog: Catalog, older: Record, made: Record) -> None:
+    """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
+    advice = getattr(older, "fix", None)
+    if advice and getattr(made, "fix", None) is None and not same_memory(older.identity_text, made.identity_text):
+        refuse_untold(catalog, older)
+        archive = command("graphmem", "forget", older.ref)
+        raise Refused(
+            f"{older.ref} has the fix of another text: {collapsed(advice)[:SHOWN]!r}",
+            hint=f"give --fix as well, or give another name and archive that one: {archive}",
+        )
+
+
+def add_again(
+    snapshot: Snapshot, number: int, made: Record, given: Mapping[str, Any], also: Sequence[Entry]
+) -> Changed:
+    """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
+    older = snapshot.catalog.stored(number)
+    if isinstance(older, Campaign) and older.status != "active":
+        raise Refused(
+            f"{snapshot.catalog.refs([number])[number]} has this objective and is {older.status}",
+            hint="say in the objective what is new, and add that as a campaign of its own",
+        )
+    if older.identity:
+        refuse_other_holder(snapshot.catalog, number, made)
+    if isinstance(older, Constraint) and not older.holds(snapshot.now):
+        values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
+        return put(snapshot, number, values, "restored", also)
+    return rewrite(snapshot, number, made, given, also, but=older.identity)
+
+
+def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
+    """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
+    holder = catalog.lookup(made.record_type, made.name)
+    if holder not in (None, number):
+        raise taken(catalog, holder, made.name)
+
+
+def rewrite(
+    snapshot: Snapshot,
+    number: int,
+    made: Record,
+    given: Mapping[str, Any],
+    also: Sequence[Entry],
+    *,
+    but: Collection[str] = (),
+) -> Changed:
+    """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
+    refuse_archived(snapshot.catalog, number)
+    older = snapshot.catalog.stored(number)
+    texts = aside_fields(type(older))
+    changes = {name: value for name, value in united(older, given).items() if name not in texts}
+    if older.identity:
+        alias = made.name if "name" in given else None
+        is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
+        changes |= merged(older, made, alias=alias, newer=texts - set(but) if is_current else ())
+    return put(snapshot, number, changes, "updated", also)
+
+
+def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
+    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is reported later."""
+    if not issubclass(MODELS[kind], MemoryRecord):
+        return
+    with contextlib.suppress(GraphmemError):
+        client.sync()
+        client.catch_up(client.clues)
+        made = build(kind, {"name": "unnamed", **given}, NEVER)
+        client.embed_ahead([made.search_text] if isinstance(made, MemoryRecord) else ())
+
+
+def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the cites that are given with the hashes of what is there now."""
+    cites = given.get("cites")
+    if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
+        return {}  # it is refused by the model
+    return {"cites": pinned(root, cites)}
+
+
+def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -> dict[str, Any]:
+    """Return the versions of the packages that the texts of a memory name; one that is given is as it is given."""
+    versions = given.get("versions", {})
+    found = captured(root, given, source) if isinstance(versions, Mapping) else {}
+    return {"versions": beside_given(found, versions)} if found else {}  # else it stays, or its model refuses it
+
+
+def create(snapshot: Snapshot, made: Record, likeness: DuplicateMatch, also: Sequence[Entry]) -> Changed:
+    """Store a new record, with its edges to the variants of it that were found."""
+    made, going = as_allowed(snapshot, made) if isinstance(made, Experience) else (made, [])
+    made = made.seen_by_hand() if isinstance(made, Lesson) else made
+    puts = [*new_rows(snapshot, made, likeness), *going, *also]
+    others = snapshot.catalog.records([number for number, _ in likeness.variants])
+    variants = variants_of(made, likeness, others)
+    if isinstance(snapshot, Writing):
+        snapshot.commit(puts)
+    return Changed(
+        ref=made.ref,
+        action="created",
+        similarity=likeness.similarity,
+        variants=variants,
+        superseded=superseded(also),
+        record=made,
+    )
+
+
+def new_rows(snapshot: Snapshot, made: Record, likeness: DuplicateMatch) -> list[Entry]:
+    """Return the rows of a new record and of its edges to the variants of it that were found."""
+    edges = (variant_edge(made, snapshot.catalog.stored(number), cosine) for number, cosine in likeness.variants)
+    return [entry(one, snapshot.symmetric) for one in (made, *edges)]
+
+
+def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tuple[str, list[Entry]]:
+    """
+    Return the key of a memory without a name, and the rows that add it, to be written together with others.
+
+    One that is there already, or that it repeats, gets what is new in it.
+    """
+    catalog = snapshot.catalog
+    made = build(kind, {"name": "unnamed", **fields}, snapshot.now)
+    assert isinstance(made, MemoryRecord)
+    made = keyed(catalog, identified(catalog, made))
+    number = row_id(made.key_ref)
+    likeness = DuplicateMatch(number) if catalog.has(number) else find_alike(snapshot, made)
+    if likeness.same is None:
+        return made.key_ref, new_rows(snapshot, made, likeness)
+    refuse_archived(catalog, likeness.same)
+    older = catalog.stored(likeness.same)
+    after = changed(older, merged(older, made, alias=None), snapshot.now)
+    return older.key_ref, [] if after is older else [entry(after, snapshot.symmetric)]
+
+
+def superseded(also: Sequence[Entry]) -> str | None:
+    """Return the record that is archived in the same write, if one is."""
+    return next((one.record.ref for one in also if isinstance(one.record, Record)), None)
+
+
+def merge(
+    snapshot: Snapshot,
+    likeness: DuplicateMatch,
+    made: Record,
+    also: Sequence[Entry],
+    *,
+    is_named: bool,
+    replace: bool,
+) -> Changed:
+    """Merge a new record into the one it repeats; no text is lost."""
+    assert likeness.same is not None
+    refuse_other_holder(snapshot.catalog, likeness.same, made)
+    older = snapshot.catalog.stored(likeness.same)
+    newer = aside_fields(type(older)) if replace else ()
+    changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
+    answer = put(snapshot, likeness.same, changes, "merged", also)
+    return answer.model_copy(
+        update={
+            "action": "merged",
+            "merged_into": answer.ref,
+            "merged_by": likeness.by,
+            "similarity": likeness.similarity,
+        }
+    )
+
+
+def shown(catalog: Catalog, number: int, record: Record) -> Record:
+    """Return a record as answers show it, with the values of ``record``."""
+    now = catalog.records([number])[number]
+    counts = {name: getattr(now, name) for name in ("helped", "failed", "disputed", *now.counted) if hasattr(now, name)}
+    (named,) = catalog.named([record])
+    return shown_as(named, named.name, 0, 0).model_copy(update=counts)
+
+
+def put(
+    snapshot: Snapshot,
+    number: int,
+    changes: Mapping[str, Any],
+    action: Action,
+    also: Sequence[Entry] = (),
+) -> Changed:
+    """Write changed values of a record, and ``also`` other rows; where they change nothing, nothing is written."""
+    before = snapshot.catalog.stored(number)
+    after = changed(before, changes, snapshot.now)
+    puts = [*([] if after is before else [entry(after, snapshot.symmetric)]), *also]
+    if puts and isinstance(snapshot, Writing):
+        snapshot.commit(puts)
+    record = shown(snapshot.catalog, number, after)
+    return Changed(
+        ref=snapshot.catalog.refs([number])[number] if isinstance(snapshot, Writing) else record.ref,
+        action="unchanged" if after is before else action,
+        record=record,
+        set_aside=[found for found in after.alternates if found not in before.alternates],
+        superseded=superseded(also),
+    )
+
+
+def edit(client: Client, request: EditRequest) -> Changed:
+    """
+    Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away.
+
+    Git may be asked for what is cited, before the lock is taken.
+    """
+    request = screened(client, request, "edit")
+    fields: dict[str, Any] = dict(request.fields or {})
+    fields |= with_hashes(client.layout.root, fields)
+    tag, untag, unset = request.tag, request.untag, request.unset
+    with client.deciding(is_real=not request.dry_run) as snapshot:
+        number = snapshot.resolve(request.ref)
+        record = snapshot.catalog.stored(number)
+        refuse_fact(record)
+        if isinstance(record, Task) and (moved := sorted(MOVED & {*fields, *unset})):
+            raise Refused(
+                f"{record.ref}: {moved[0]} is not edited, for it follows from the moves of the task",
+                hint="graphmem task start, complete, block or reopen",
+            )
+        known = set(type(record).model_fields) - set(FIXED) - record.fixed - record.counted
+        changes = {name: value for name, value in fields.items() if value is not None}
+        for name in (*changes, *unset):
+            if name not in known and name not in (record.__pydantic_extra__ or {}):
+                raise Refused(
+                    f"{record.ref} has no field {name!r} that edit changes", hint=f"it has: {', '.join(sorted(known))}"
+                )
+        if tag or untag:
+            if "tags" not in known:
+                raise Refused(f"a {record.kind} has no tags")
+            changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
+        changes |= dict.fromkeys(unset)
+        refuse_archived(snapshot.catalog, number)
+        return put(snapshot, number, swapped(record, changes), "updated")
+
+
+def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changes of a record; an alternate that becomes the current text changes places with it."""
+    known = {(found.field, found.text) for found in record.alternates}
+    swaps = {name: value for name, value in changes.items() if isinstance(value, str) and (name, value) in known}
+    return changes | with_alternates(record, swaps)
+
+
+MOVED = frozenset({"status", "started_at", "completed_at", "blocked_at", "lineage", "prior_knowledge"})
+FIXED = (
+    "helped",
+    "failed",
+    "disputed",
+    "kind",
+    "key",
+    "name",
+    "created_at",
+    "edited",
+    "aliases",
+    "campaign",
+    "depends",
+    "archived_at",
+    "archive_reason",
+    "superseded_by",
+    "alternates",
+)
+
+
+def rename(snapshot: Writing, request: RenameRequest) -> Changed:
+    """Give a record another name; the old one stays findable as an alias. The tasks of a campaign go with it."""
+    name = screened(snapshot, request, "rename").name
+    number = snapshot.resolve(request.ref)
+    record = snapshot.catalog.stored(number)
+    refuse_fact(record)
+    record_type, slash, bare = name.partition("/")
+    if slash and record_type == record.record_type and not isinstance(record, Entity | Task):
+        name = bare
+    if isinstance(record, Task) and not name.startswith(record.name.rpartition("/")[0] + "/"):
+        name = f"{record.name.rpartition('/')[0]}/{name}"
+    if not isinstance(record, Entity | Task):
+        refuse_no_slug(record.kind, name)
+    if name == record.name:
+        return Changed(ref=record.ref, action="unchanged", record=shown(snapshot.catalog, number, record))
+    refuse_taken(snapshot.catalog, record.record_type, name, but=number)
+    refuse_archived(snapshot.catalog, number)
+    tasks = tasks_renamed(snapshot, number, name) if isinstance(record, Campaign) else []
+    return put(snapshot, number, called(record, name), "updated", tasks).model_copy(update={"superseded": None})
+
+
+def called(record: Record, name: str) -> dict[str, Any]:
+    """Return what changes in a record that gets another name."""
+    aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
+    return {"name": name, "aliases": aliases}
+
+
+def tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
+    """Return the rows of the tasks of a campaign, archived ones too, that is called so from now on."""
+    tasks, rows = snapshot.catalog.of_kind(Task, is_live=False), list[Entry]()
+    known = snapshot.catalog.known({task.campaign for task in tasks.values()})
+    for number, task in tasks.items():
+        if known.get(task.campaign) == campaign:
+            new = f"{name}/{task.name.rpartition('/')[2]}"
+            refuse_taken(snapshot.catalog, "task", new, but=number)
+            rows.append(entry(changed(task, called(task, new), snapshot.now), snapshot.symmetric))
+    return rows
+
+
+def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
+    """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
+    request = screened(snapshot, request, "forget")
+    number = snapshot.resolve(request.ref)
+    refuse_fact(snapshot.catalog.stored(number))
+    if snapshot.catalog.stored(number).is_archived:
+        return put(snapshot, number, {}, "unchanged")
+    refuse_pinned(snapshot.catalog, number)
+    return put(snapshot, number, {"archived_at": snapshot.now, "archive_reason": request.reason}, "archived")
+
+
+def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
+    """Bring an archived record back, also a lesson that faded away."""
+    number = snapshot.resolve(request.ref)
+    standing = snapshot.catalog.lesson_states([number]).get(number)
+    is_faded = standing is not None and standing.is_faded
+    if not snapshot.catalog.stored(number).is_archived and not is_faded:
+        return put(snapshot, number, {}, "unchanged")
+    changes: dict[str, Any] = {"archived_at": None, "archive_reason": None, "superseded_by": None}
+    return put(snapshot, number, changes | ({"restored_at": snapshot.now} if is_faded else {}), "restored")
+
+
+def pin(snapshot: Writing, request: PinRequest) -> Changed:
+    """
+    Pin a record, so that nothing archives it and it is first among what ranks equally.
+
+    Raises:
+        Refused: it is archived, or of a kind that is not pinned.
+    """
+    number = snapshot.resolve(request.ref)
+    record = snapshot.catalog.stored(number)
+    if "pinned" not in type(record).model_fields:
+        raise Refused(
+            f"{record.ref} is a {record.kind}, which is not pinned",
+            hint="failures, patterns, lessons, decisions and constraints are",
+        )
+    refuse_archived(snapshot.catalog, number)
+    return put(snapshot, number, {"pinned": True}, "pinned")
+
+
+def unpin(snapshot: Writing, request: UnpinRequest) -> Changed:
+    """Take the pin from a record; what has none stays as it is."""
+    number = snapshot.resolve(request.ref)
+    changes = {"pinned": False} if snapshot.catalog.stored(number).is_pinned else {}
+    return put(snapshot, number, changes, "unpinned")
+
+
+def refuse_fact(record: Record) -> None:
+    """Raise ``Refused`` for what happened: it is not changed, only taken back."""
+    if isinstance(record, Fact):
+        destroy = command("graphmem", "purge", record.ref)
+        raise Refused(
+            f"{record.ref} is something that happened, which nothing changes",
+            hint=f"graphmem undo takes a write back, {destroy} destroys",
+        )

@@ -1,0 +1,1 @@
+"""Search: what is found, in which order, and how sure that is."""

@@ -1,0 +1,52 @@
+"""The scopes of a project: list, show and declare what a caller may read and write."""
+
+from pydantic import ValidationError
+
+from graphmem.core.records.screening import screened
+from graphmem.core.vocabulary.scope_contract import AddScopeRequest, ScopeList, ShowScopeRequest
+from graphmem.core.vocabulary.types import refuse_form
+from graphmem.errors import BadInput, Refused
+from graphmem.kernel.ledger.codec import complaint
+from graphmem.kernel.ledger.scopes import file_of, read_scopes, scope_of, text_of
+from graphmem.kernel.model.scope import Scope
+from graphmem.kernel.model.vocabulary import ANY
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.suggest import did_you_mean
+from graphmem.kernel.system import safe_files
+from graphmem.names import DEVICE
+
+
+def scope_list(snapshot: Snapshot) -> ScopeList:
+    """Return the project's scopes; what is wrong with a file is a notice."""
+    scopes, findings = read_scopes(snapshot.layout, snapshot.vocabulary.record_types)
+    for finding in findings:
+        snapshot.notify_once(f"{finding.severity}: {finding}")
+    return ScopeList(results=scopes)
+
+
+def scope_show(snapshot: Snapshot, request: ShowScopeRequest) -> Scope:
+    """Return one scope."""
+    return scope_of(snapshot.layout, request.name)
+
+
+def scope_add(snapshot: Writing, request: AddScopeRequest) -> Scope:
+    """Declare a scope, or change what it allows."""
+    request = screened(snapshot, request, "scope")
+    known = (*snapshot.vocabulary.record_types, ANY)
+    for name in (*request.read, *request.write):
+        if name not in known:
+            hint = did_you_mean(name, known) or f"known: {', '.join(known)}"
+            raise Refused(f"{name!r} is neither a kind nor an entity type", hint=hint)
+    refuse_form("scope", request.name)
+    if DEVICE.fullmatch(request.name):
+        raise Refused(f"on Windows no file can be called {request.name!r}", hint="take another name")
+    try:
+        made = Scope.model_validate(request.model_dump())
+    except ValidationError as error:
+        message, expected = complaint(error)
+        raise BadInput(f"scope {request.name!r}: {message}", hint=expected) from None
+    file = file_of(snapshot.layout, made.name)
+    text = text_of(made)
+    if not safe_files.is_file(file) or safe_files.read(file) != text:
+        snapshot.commit([], types={file.relative_to(snapshot.layout.store).as_posix(): text})
+    return made

@@ -1,0 +1,1 @@
+"""Coding agents: what is written into their files, and what their hooks are answered."""

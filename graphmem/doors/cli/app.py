@@ -1,0 +1,484 @@
+"""
+The root of the command line: its verbs, the options before or after them, and the error boundary.
+
+A verb's module is loaded only when the verb is named.
+"""
+
+import inspect
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from graphmem import __version__
+from graphmem.doors.cli.caller import Invocation, ids_of
+from graphmem.doors.cli.help import help_of
+from graphmem.doors.cli.options import in_options
+from graphmem.doors.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
+from graphmem.doors.cli.synonyms import COMMANDS
+from graphmem.doors.service.caller import COMPLETING, content_of
+from graphmem.doors.service.launch import launch
+from graphmem.errors import AlreadyDone, GraphmemError, Usage
+from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
+
+# Each verb: the module that has it, its name there, and its line in the help.
+VERBS: dict[str, tuple[str, str, str]] = {
+    "init": ("init", "init", "Prepare a project: make .graphmem here."),
+    "add": ("add", "app", "Add a record, or rows of any kind."),
+    "get": ("query", "get", "Show a record with its edges."),
+    "list": ("query", "list_records", "List records."),
+    "edit": ("edit", "edit", "Change fields of a record."),
+    "rename": ("edit", "rename", "Give a record another name."),
+    "forget": ("edit", "forget", "Archive a record."),
+    "restore": ("edit", "restore", "Bring an archived record back."),
+    "pin": ("edit", "pin", "Keep a record from being archived, first among its equals."),
+    "unpin": ("edit", "unpin", "Take the pin from a record."),
+    "supersede": ("undo", "supersede", "Put a record in the place of another."),
+    "purge": ("undo", "purge", "Destroy records, with every row that names them."),
+    "undo": ("undo", "undo", "Take back the last writes of this clone."),
+    "link": ("relation", "link", "Add an edge between two records."),
+    "unlink": ("relation", "unlink", "Take an edge out."),
+    "related": ("relation", "related", "Show what a record is related to, strongest path first."),
+    "solutions": ("relation", "solutions", "Show what solves a failure."),
+    "path": ("relation", "path", "Show the strongest chain between two records."),
+    "query": ("query", "query", "Find records by relevance."),
+    "context": ("query", "context", "Show what the project remembers for an objective."),
+    "match": ("match", "match", "Show the known failures in a log."),
+    "ran": ("test_run", "app", "Run a command, show known fixes when it fails, note which helped."),
+    "prime": ("prime", "prime", "Print what an agent needs to begin."),
+    "status": ("prime", "status", "Show where you are: store, task, campaigns, service, next steps."),
+    "stale": ("query", "stale", "List records whose cited code is not as it was."),
+    "similar": ("campaign", "similar", "Find campaigns that have ended and are like this one."),
+    "feedback": ("edit", "feedback", "Report that a memory helped, or did not."),
+    "learn": ("learning", "learn", "Take lessons from the events of a finished run."),
+    "inject": ("learning", "inject", "Print the lessons that belong into a prompt."),
+    "decay": ("learning", "decay", "Record a run that saw no lesson."),
+    "experience": ("learning", "experience", "Show experiences with tasks like this one."),
+    "promote": ("learning", "promote", "Write as insights what experiences agree on."),
+    "adopt": ("learning", "adopt", "Copy a record of your own store into this project."),
+    "import": ("import_", "app", "Make records and candidates of what other programs hold."),
+    "review": ("review", "app", "Look at candidates: accept them as records, or dismiss them."),
+    "session": ("session", "app", "Show or change the current task, decisions and constraints."),
+    "prune": ("learning", "prune", "Archive what is worth least."),
+    "campaign": ("campaign", "app", "Plan tasks, see what can start and what cannot, finish."),
+    "task": ("task", "app", "Start, complete or block a task of a campaign."),
+    "observe": ("observe", "observe", "Learn from the finished and blocked tasks of a campaign."),
+    "explore": ("explore", "app", "Gather what several agents find out about a project."),
+    "run": ("run", "app", "Show or change what is going on now on this machine."),
+    "phase": ("phase", "app", "Show or change the phase of the work."),
+    "inbox": ("inbox", "app", "Keep what is to be looked at later."),
+    "event": ("event", "app", "Record something that happened."),
+    "events": ("event", "events", "Show what happened, or follow it."),
+    "type": ("vocabulary", "app", "Declare and show entity and relation types."),
+    "scope": ("scope", "app", "Declare and show what callers may read and write."),
+    "extract": ("extract", "app", "Run programs that find entities and edges in the project."),
+    "cypher": ("cypher", "cypher", "Ask the graph in Cypher, read-only."),
+    "log": ("history", "log", "Show the commits that changed a record."),
+    "why": ("why", "why", "Show where a record comes from, and why a query finds it."),
+    "diff": ("history", "diff", "Show in words what changed in the memory."),
+    "check": ("check", "check", "Check what a branch does to the memory."),
+    "textconv": ("history", "textconv", "Print a data file for people; git diff calls it."),
+    "export": ("store", "export", "Bring the files into canonical form, or check that they are."),
+    "embed": ("embed", "app", "Show or change the model that makes the vectors."),
+    "rebuild": ("store", "rebuild", "Rebuild everything derived from the files."),
+    "split": ("store", "split", "Put the rows of a large kind into 16 or 256 files, or into one again."),
+    "vacuum": ("store", "vacuum", "Remove what is derived and not needed now."),
+    "dump": ("dump", "dump", "Print the memory in the form of another program, or write it to a file."),
+    "reset": ("store", "reset", "Take all rows out of the memory."),
+    "validate": ("store", "validate", "Check files, vocabulary and graph against each other."),
+    "resolve": ("store", "resolve", "Merge data files that git's merge left in conflict."),
+    "config": ("config", "config", "Show the settings that hold here, and where each comes from."),
+    "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
+    "trust": ("store", "trust", "Let the project name a model of its own."),
+    "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
+    "verify-loop": ("stats", "verify_loop", "Say whether learning happens, and where it breaks off."),
+    "view": ("view", "view", "Look at the memory in a browser, and work in it."),
+    "install": ("install", "install", "Set up a coding agent: its hooks and its MCP server."),
+    "uninstall": ("install", "uninstall", "Take back what install wrote."),
+    "hook": ("hook", "hook", "Answer an event of a coding agent."),
+    "statusline": ("statusline", "statusline", "Print where the work is, in one line."),
+    "serve": ("serve", "serve", "Run or manage the service that answers commands faster."),
+    "mcp": ("mcp", "mcp", "Serve agents' programs over the Model Context Protocol."),
+    "benchmark": ("benchmark", "benchmark", "Say how to measure relevance and speed."),
+    "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
+}
+
+# What the commands from a verb on are about, in the help.
+HEADINGS = {
+    "init": "Begin and record",
+    "link": "Connect",
+    "query": "Find",
+    "feedback": "Learn from what happened",
+    "campaign": "Plan and work",
+    "type": "Types and Cypher",
+    "log": "History",
+    "export": "Files and upkeep",
+    "install": "Agents and the service",
+    "benchmark": "Try it",
+}
+
+# Verbs that answer from the past too.
+OF_THE_PAST = frozenset(
+    {
+        "get",
+        "list",
+        "related",
+        "solutions",
+        "path",
+        "query",
+        "match",
+        "context",
+        "similar",
+        "cypher",
+        "stats",
+        "verify-loop",
+        "inject",
+        "experience",
+        "dump",
+    }
+)
+
+EPILOG = (
+    "Exit status: 0 done, also with an empty result; 1 not found, not connected, or a check found errors; 2 usage;"
+    " 3 input refused; 4 locked or unavailable; 5 store damaged."
+)
+
+
+def keeps(name: str) -> Callable[[typer.Context, Any], None]:
+    """Return a callback that keeps an option's value in the invocation."""
+
+    def keep(ctx: typer.Context, value: Any) -> None:
+        invocation = ctx.find_root().obj
+        if name == "scope" and value == "":  # of a variable that is not set: not for a caller who may do all
+            raise Usage("--scope names no scope", hint="see: graphmem scope list")
+        if value not in (None, False) and invocation is not None:
+            setattr(invocation, name, value)
+            if invocation.is_user:  # --dir after --user
+                invocation.use_user_store()
+
+    return keep
+
+
+Folder = typer.Option(
+    None,
+    "--dir",
+    metavar="FOLDER",
+    callback=keeps("folder"),
+    expose_value=False,
+    help="The folder that holds .graphmem.",
+)
+
+
+def keep_user(ctx: typer.Context, value: bool) -> None:
+    """Let the command work on the user's own store."""
+    if value and (invocation := ctx.find_root().obj) is not None:
+        invocation.use_user_store()
+
+
+User = typer.Option(
+    False, "--user", callback=keep_user, expose_value=False, help="Work on your own store, which is in no project."
+)
+Json = typer.Option(False, "--json", callback=keeps("is_json"), expose_value=False, help="Print one JSON document.")
+LockTimeout = typer.Option(
+    None,
+    "--lock-timeout",
+    metavar="SECONDS",
+    min=0,
+    callback=keeps("lock_timeout_s"),
+    expose_value=False,
+    help="How long to wait for another writer [default: 30].",
+)
+Quiet = typer.Option(
+    False,
+    "--quiet",
+    "-q",
+    callback=keeps("is_quiet"),
+    expose_value=False,
+    help="Say nothing on standard error but errors.",
+)
+Scope = typer.Option(
+    None,
+    "--scope",
+    metavar="NAME",
+    callback=keeps("scope"),
+    expose_value=False,
+    help="Read and write what this scope allows.",
+)
+At = typer.Option(
+    None,
+    "--at",
+    metavar="COMMIT|DATE",
+    callback=keeps("at"),
+    expose_value=False,
+    help="The memory as it was then; a date means the last commit before it.",
+)
+
+
+def options_of_all(
+    folder: str | None = Folder,
+    user: bool = User,
+    json: bool = Json,
+    lock_timeout: float | None = LockTimeout,
+    quiet: bool = Quiet,
+    scope: str | None = Scope,
+) -> None:
+    """Only its options count: they are those of every verb."""
+
+
+def options_of_the_past(at: str | None = At) -> None:
+    """Only its option counts: it is that of every verb that answers from the past too."""
+
+
+@cache
+def common_options() -> list[Any]:
+    """Return the options that every verb takes, and that may be before it too."""
+    return options_of(options_of_all)
+
+
+def options_of(found: Callable[..., None]) -> list[Any]:
+    """Return the options of a function."""
+    app = typer.Typer(add_completion=False)
+    app.command()(found)
+    return [option for option in typer.main.get_command(app).params if "--help" not in option.opts]
+
+
+class Noun(TyperGroup):
+    """A group of commands; a command that it does not have is refused with the one that was meant."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
+            same = COMMANDS.get(name) if ctx.parent is None else None
+            hint = f"did you mean {same}?" if same else meant(name, self.list_commands(ctx))
+            hint = hint or f"see: {ctx.command_path} --help"
+            raise Usage(f"no command {name!r} in {ctx.command_path}", hint=hint)
+        return super().resolve_command(ctx, args)
+
+
+class Root(Noun):
+    """All verbs, each loaded when it is named."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in VERBS:
+            return None
+        if cmd_name not in self.commands:
+            module, attribute, line = VERBS[cmd_name]
+            found = getattr(import_module(f"graphmem.doors.cli.{module}"), attribute)
+            self.commands[cmd_name] = as_command(cmd_name, found, line)
+        return self.commands[cmd_name]
+
+    @property
+    def groups(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """The verbs with their lines in the help, by what they are about, without loading them."""
+        found: list[tuple[str, list[tuple[str, str]]]] = []
+        for name, (_, _, line) in VERBS.items():
+            if name in HEADINGS:
+                found.append((HEADINGS[name], []))
+            found[-1][1].append((name, line))
+        return found
+
+
+def as_command(name: str, found: Any, line: str) -> Any:
+    """Return a function or a group of functions as a command."""
+    if isinstance(found, typer.Typer):
+        command: Any = typer.main.get_command(found)
+        command.name = name
+    else:
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
+        app.command(name)(found)
+        command = typer.main.get_command(app)
+    if name in OF_THE_PAST:
+        command.params.extend(options_of(options_of_the_past))
+    dress(command)
+    command.short_help = line
+    return command
+
+
+def dress(command: Any) -> None:
+    """
+    Give a command and those below it the common options, graphmem's own form of help, and an example at its end.
+
+    An option of its own stays what it is: ``install --user`` sets up all projects of a user.
+    """
+    own = {name for option in command.params for name in option.opts}
+    command.params.extend(option for option in common_options() if own.isdisjoint(option.opts))
+    command.get_help = lambda ctx: help_of(command, ctx.command_path)
+    text, _, example = inspect.cleandoc(command.help or "").partition("Example: ")
+    command.help = text.strip()
+    command.short_help = " ".join(command.help.split("\n\n")[0].split())
+    example = example.strip() or (command.epilog or "").removeprefix("Example: ")
+    if example:
+        lines = "\n".join(f"  {line}" for line in example.splitlines())
+        command.epilog = f"Example:\n{lines}"
+    for found in getattr(command, "commands", {}).values():
+        dress(found)
+
+
+app = typer.Typer(
+    cls=Root,
+    name="graphmem",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(value: bool) -> None:
+    """Print the version and end."""
+    if value:
+        typer.echo(f"graphmem {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
+) -> None:
+    """
+    One memory for the coding agents of a project.
+
+    Failures and their fixes, patterns, entities and campaigns, and how they hang together.
+    """
+
+
+def command_line() -> Any:
+    """Return the whole command line, its verbs not loaded yet."""
+    command: Any = typer.main.get_command(app)
+    command.params[1:1] = common_options()
+    command.get_help = lambda ctx: help_of(command, ctx.command_path)
+    return command
+
+
+def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
+    """Run the command line with these arguments and return its exit status: the boundary where errors become text."""
+    invocation = invocation or Invocation()
+    speak_utf8()
+    try:
+        status = status_of(invocation, list(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has read enough
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
+        return 0
+    finally:
+        invocation.close()
+
+
+def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
+    """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
+    invocation = Invocation(new_id=ids_of(request_id), before_error=ignore_interrupts)
+    request = RequestUnderWay(request_id, content_of(arguments), is_repeat=True)
+    with carried_out(request) if is_repeat else nullcontext():
+        status = run(arguments, invocation)
+    if invocation.wants_service:
+        launch(str(invocation.memory.client.layout.root))
+    return status
+
+
+def ignore_interrupts() -> None:
+    """Let a command that has failed say so; an interrupt in the middle of its error would add an error of its own."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def speak_utf8() -> None:
+    """Print UTF-8 whatever the locale is; what no text can hold is escaped, and a closed stream swallows it."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def status_of(invocation: Invocation, arguments: list[str]) -> int:
+    """Run the command line and return its exit status; every error is reported in words."""
+    try:
+        refuse_no_text(arguments)
+        if not arguments and COMPLETING not in os.environ:
+            if import_module("graphmem.doors.cli.begin").introduced(invocation):
+                return 0
+            arguments = ["status"]
+        result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=invocation)
+    except AlreadyDone as error:
+        return invocation.repeat(error)
+    except GraphmemError as error:
+        invocation.is_json |= isinstance(error, Usage) and asks_for_json(arguments)
+        invocation.fail(error.code, in_options(error), error.hint, error.details)
+        return error.exit_status
+    except BrokenPipeError:
+        raise
+    except (OSError, MemoryError) as error:
+        invocation.fail("unavailable", told(error), None, {})
+        return 4
+    except SystemExit:  # the parser's own way out: completions were printed, or the reader is gone
+        return 0
+    except Exception as error:  # the boundary of the front end: a user never sees a traceback
+        if what := without_memory(error):
+            invocation.fail("unavailable", f"no memory is left for {what}", None, {})
+            return 4
+        return failed(invocation, error, arguments)
+    if result == 130:
+        invocation.fail("interrupted", "interrupted", None, {})
+    return result if isinstance(result, int) else 0
+
+
+def without_memory(error: Exception) -> str | None:
+    """Return what a library found no memory for, by the errors that libraries raise then; None for any other error."""
+    message = str(error)
+    if isinstance(error, RuntimeError) and "start new thread" in message:
+        return "another thread"
+    if isinstance(error, ImportError) and any(text in message for text in ("failed to map", "annot allocate memory")):
+        return "another library"
+    if isinstance(error, SystemError) and "without exception set" in message:
+        return "what a library does"
+    return None
+
+
+def refuse_no_text(arguments: list[str]) -> None:
+    """Raise ``Usage`` for an argument with bytes that are not UTF-8."""
+    for argument in arguments:
+        if any("\ud800" <= char <= "\udfff" for char in argument):
+            raise Usage(f"argument {argument[:80]!r} is not text: it holds bytes that are not UTF-8")
+
+
+def asks_for_json(arguments: list[str]) -> bool:
+    """Return whether ``--json`` is among the options, where the parser gave up before it got there."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return "--json" in arguments[:end]
+
+
+def told(error: Exception) -> str:
+    """Return what the operating system or the disk did not let us do."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename!r}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
+    return str(error) or "out of memory"
+
+
+def failed(invocation: Invocation, error: Exception, arguments: list[str]) -> int:
+    """Tell errors of the parser from bugs, and show either in words."""
+    if not is_of_parser(error):
+        invocation.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
+        if invocation.is_debug:
+            raise error
+        return 1
+    invocation.is_json |= asks_for_json(arguments)
+    if is_call_for_help(error) and not invocation.is_json:
+        print(error, file=sys.stderr)
+    elif is_call_for_help(error):
+        context: Any = getattr(error, "ctx", None)
+        invocation.fail("usage", "a command is missing", f"see: {context.command_path} --help", {})
+    elif type(error).__name__ == "Abort":
+        invocation.fail("usage", "aborted", None, {})
+    else:
+        invocation.fail("usage", *in_words(error), {})
+    return 2

@@ -1,0 +1,262 @@
+"""
+Commands that pass their request through to an operation: a field of the request is an argument or an option.
+
+What a command says of a field by itself is an exception; all else follows from the field's type and name.
+"""
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import wraps
+from itertools import pairwise
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import typer
+from typer.models import ArgumentInfo
+
+from graphmem.doors.cli.app import Noun
+from graphmem.doors.cli.caller import Invocation, complete_campaign, complete_kind, complete_ref, invocation_of
+from graphmem.doors.cli.options import argument, is_negated, option
+from graphmem.errors import Usage
+from graphmem.kernel.request import NoParameters, Request
+from graphmem.kernel.system.user import OF_USER
+
+# Runs the operation with what was given, or with other values in its place, and returns its answer.
+Call = Callable[..., Any]
+# The request of each operation that has a command of this sort, once the command's module is loaded.
+PASSED: dict[str, type[Request]] = {}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """
+    How the command line takes a field.
+
+    Args:
+        metavar: a word for the value, for the help.
+        complete: completes the value in the shell.
+        flag: the option; made from the field's name if not given.
+        meaning: what the option does, if the description of the field does not say it.
+        note: a clause that is true on the command line only.
+    """
+
+    metavar: str | None = None
+    complete: Callable[..., list[str]] | None = None
+    flag: str | None = None
+    meaning: str | None = None
+    note: str = ""
+
+
+REF = Taken("REF", complete_ref)
+CAMPAIGN = Taken("NAME", complete_campaign)
+# Fields that several requests have, where their type alone does not say it.
+FIELDS = {
+    "archetype": Taken("A"),
+    "budget": Taken("TOKENS"),
+    "campaign": CAMPAIGN,
+    "check_after": Taken("DAY"),
+    "cites": Taken("PATH[:SYMBOL][@COMMIT]"),
+    "conversation": Taken("ID"),
+    "cursor": Taken("CURSOR"),
+    "dedup": Taken(meaning="Store it even if it repeats another"),
+    "domain": Taken("D"),
+    "failed": REF,
+    "files": Taken("PATH"),
+    "id": Taken("ID"),
+    "key": Taken("SLUG", flag="--name"),
+    "kinds": Taken("KIND", complete_kind),
+    "name": Taken("SLUG"),
+    "ref": REF,
+    "run": Taken("ID"),
+    "session": Taken("NAME"),
+    "sources": Taken("WHERE"),
+    "subject": REF,
+    "supersedes": REF,
+    "tag": Taken("TAG"),
+    "tags": Taken("TAG"),
+    "trigger": Taken("TEXT|-", note="- reads standard input"),
+    "untag": Taken("TAG"),
+    "used": REF,
+    "versions": Taken("NAME=V", flag="--version"),
+    "versions_from": Taken(flag="--versions"),
+}
+
+
+def noun(meaning: str) -> typer.Typer:
+    """Return a group of commands, empty yet."""
+    app = typer.Typer(cls=Noun, help=meaning, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+    app.callback()(lambda: None)
+    return app
+
+
+def passes(
+    operation: str,
+    request: type[Request] = NoParameters,
+    *,
+    arguments: int | None = None,
+    without: Collection[str] = (),
+    **exceptions: Taken,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """
+    Make a command of the function that shows an operation's answer; its docstring is the help.
+
+    The function takes the invocation, then ``answer``, or ``call`` where it has something to do before the operation
+    runs. Of its other parameters those that are annotated for Typer are options and arguments of the command's own:
+    in the place of the field of that name, else after the parameter before them, or at the end. The others are names
+    of fields, and get what was given for them.
+
+    Args:
+        arguments: how many fields are arguments; all that are required if not given. The other fields are options.
+        without: fields that the command line does not take as they are.
+        exceptions: fields that are taken otherwise than their name and type say.
+    """
+    PASSED[operation] = request
+
+    def command_of(show: Callable[..., None]) -> Callable[..., None]:
+        _, second, *named = inspect.signature(show).parameters.values()
+        taken = parameters(request, named, exceptions, arguments=arguments, without=without)
+        fields = {one.name for one in taken} - {one.name for one in named if is_own(one)}
+        refs = {one.name: is_an_argument(one) for one in taken if is_ref(one)}
+        negated = {name for name in fields if is_negated(request.model_fields[name])}
+
+        @wraps(show, assigned=("__module__", "__name__", "__doc__"))
+        def command(ctx: typer.Context, **values: Any) -> None:
+            if ctx.invoked_subcommand is not None:  # the command of a group, before one of its commands
+                return
+            invocation = invocation_of(ctx)
+            values = of_one_store(invocation, values, refs)
+            values.update({name: not values[name] for name in negated})
+            given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
+
+            def call(stream: Any = None, /, **changes: Any) -> Any:
+                with nullcontext() if stream is not None else invocation.at_work():
+                    return invocation.memory.call(operation, stream, **{**given, **changes})
+
+            asked = {one.name: values[one.name] for one in named}
+            show(invocation, call if second.name == "call" else call(), **asked)
+
+        context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        command.__signature__ = inspect.Signature([context, *taken])  # type: ignore[attr-defined]
+        return command
+
+    return command_of
+
+
+def of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mapping[str, bool]) -> dict[str, Any]:
+    """
+    Return what was given with references as the store has them; one that is marked chooses the user's own store.
+
+    Args:
+        names: those of the references; whether it is an argument, which says what the command is about.
+
+    Raises:
+        Usage: some are marked and some are not, or one is of an option of a command that is about the project.
+    """
+    values = [given[name] for name in names if given[name] is not None]
+    refs = [ref for value in values for ref in ([value] if isinstance(value, str) else value)]
+    marked = [ref for ref in refs if ref.startswith(OF_USER)]
+    if not marked:
+        return dict(given)
+    if others := [ref for ref in refs if ref not in marked]:
+        raise Usage(f"{marked[0]!r} and {others[0]!r} are in two stores", hint="a command works on one")
+    if not invocation.is_user and not any(given[name] for name, is_argument in names.items() if is_argument):
+        hint = "with --user it works on that store"
+        raise Usage(f"{marked[0]!r} is in the user's own store, and the command works on the project", hint=hint)
+    invocation.use_user_store()
+    return {name: bare(value) if name in names and value else value for name, value in given.items()}
+
+
+def is_ref(parameter: inspect.Parameter) -> bool:
+    """Return whether a parameter takes a reference of a record, or several."""
+    return any(getattr(info, "autocompletion", None) is complete_ref for info in infos_of(parameter))
+
+
+def is_an_argument(parameter: inspect.Parameter) -> bool:
+    """Return whether a parameter is an argument, and no option."""
+    return any(isinstance(info, ArgumentInfo) for info in infos_of(parameter))
+
+
+def infos_of(parameter: inspect.Parameter) -> tuple[Any, ...]:
+    """Return what the parser knows of a parameter."""
+    return (parameter.default, *getattr(parameter.annotation, "__metadata__", ()))
+
+
+def bare(value: Any) -> Any:
+    """Return references without the mark of the user's own store."""
+    return value.removeprefix(OF_USER) if isinstance(value, str) else [one.removeprefix(OF_USER) for one in value]
+
+
+def is_own(named: inspect.Parameter) -> bool:
+    """Return whether a parameter of the function is an option or argument of the command's own."""
+    return get_origin(named.annotation) is Annotated
+
+
+def parameters(
+    request: type[Request],
+    named: Sequence[inspect.Parameter],
+    exceptions: Mapping[str, Taken],
+    *,
+    arguments: int | None,
+    without: Collection[str],
+) -> list[inspect.Parameter]:
+    """Return what the parser takes for the fields of a request, and among it what is of the command's own."""
+    own = {one.name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in named if is_own(one)}
+    order = [name for name in request.model_fields if name not in without]
+    for before, name in pairwise(["", *(one.name for one in named)]):
+        if name not in order:
+            order.insert(order.index(before) + 1 if before else len(order), name)
+    fields = [name for name in order if name not in own]
+    required = [name for name in fields if request.model_fields[name].is_required()]
+    positional = fields[: len(required) if arguments is None else arguments]
+    return [
+        own.get(name) or parameter(request, name, exceptions.get(name), is_argument=name in positional)
+        for name in order
+    ]
+
+
+def parameter(request: type[Request], name: str, exception: Taken | None, *, is_argument: bool) -> inspect.Parameter:
+    """Return a field of a request as the parser takes it."""
+    sort = sort_of(request.model_fields[name].annotation)
+    given = exception or FIELDS.get(name, Taken())
+    if is_argument:
+        metavar = exception.metavar if exception else None
+        made = argument(request, name, metavar=metavar or name.upper(), autocompletion=given.complete)
+    else:
+        made = option(
+            request,
+            name,
+            *([given.flag] if given.flag else []),
+            meaning=given.meaning,
+            note=given.note,
+            metavar=given.metavar or metavar_of(sort),
+            autocompletion=given.complete,
+        )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=made, annotation=sort)
+
+
+def sort_of(annotation: Any) -> Any:
+    """
+    Return the type of what is typed for a field.
+
+    A list, and a mapping to texts, are texts one by one. Any other object is one text, which the command has to read.
+    """
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    part = next(part for part in parts if part is not NoneType)
+    origin = get_origin(part)
+    if origin is tuple or (origin is Mapping and get_args(part)[1] is str):
+        return list[str]
+    return str if origin is Mapping or part is object else part
+
+
+def metavar_of(sort: Any) -> str | None:
+    """Return the metavar of an option: None for a flag, and where the help names the choices."""
+    if sort is bool or get_origin(sort) is Literal:
+        return None
+    return "N" if sort in (int, float) else "TEXT"
+
+
+def listed(values: Sequence[str] | None) -> list[str]:
+    """Return the names of an option that takes several, separated by commas or given again."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]

@@ -1,0 +1,48 @@
+"""``init``."""
+
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from graphmem.api import Memory
+from graphmem.doors.agents.install_contract import InstallClient
+from graphmem.doors.cli import text
+from graphmem.doors.cli.caller import invocation_of
+from graphmem.doors.cli.options import option
+from graphmem.errors import Usage
+from graphmem.features.harvest.found import found
+from graphmem.features.upkeep.store_contract import InitRequest
+from graphmem.kernel.settings.folders import project_folder
+from graphmem.names import visible
+
+CLIENTS = ", ".join(get_args(InstallClient))
+NEXT_OF_USER = "next: graphmem --user add, or in a project: graphmem promote REF --to user"
+NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
+
+
+def init(
+    ctx: typer.Context,
+    project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
+    nested: bool = option(InitRequest, "nested"),
+) -> None:
+    """
+    Prepare a project: make .graphmem, or complete it; run again it changes nothing.
+
+    Example: graphmem init
+    """
+    invocation = invocation_of(ctx)
+    if invocation.is_user and project is not None:
+        raise Usage(f"{project!r} is not the folder of the user's own store", hint="graphmem init --user")
+    folder = project or invocation.folder or project_folder() or "."
+    answer = Memory.init(folder, nested=nested or invocation.is_user)
+    done = f"{'made' if answer.created else 'already there:'} {answer.path}"
+    settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
+    for finding in answer.findings:
+        invocation.say(f"{finding.severity}: {finding.with_fix('fix')}")
+    lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
+    if answer.created and not invocation.is_user and text.is_terminal() and (there := found(Path(answer.path).parent)):
+        lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")
+    invocation.answer(
+        answer, "\n".join([*lines, *([NEXT_OF_USER if invocation.is_user else NEXT] if answer.created else [])])
+    )

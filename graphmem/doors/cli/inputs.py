@@ -1,0 +1,97 @@
+"""Input that a command takes: from a file, from standard input, as ``name=text`` or ``name:=JSON``."""
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from graphmem.errors import BadInput, NotFound, Unavailable, Usage
+from graphmem.kernel.ndjson import Lines
+from graphmem.kernel.system.surroundings import current_folder
+
+MOST_INPUT = 2**20  # bytes of a text on standard input; no field may be as long
+
+
+@contextlib.contextmanager
+def lines_of(source: str) -> Iterator[Iterable[bytes]]:
+    """Yield the lines of a file, or of standard input for ``-``; none of them is held whole that is far too long."""
+    with opened(source) as file:
+        yield Lines(file)
+
+
+@contextlib.contextmanager
+def opened(source: str) -> Iterator[BinaryIO]:
+    """Yield a file, or standard input for ``-``."""
+    if source == "-":
+        given = getattr(sys.stdin, "buffer", None)
+        if given is None:
+            raise Usage("standard input is closed", hint="give a file, or pipe something in")
+        yield given
+        return
+    try:
+        file = open(current_folder() / source, "rb")  # noqa: SIM115 - closed below; only opening it may fail in these words
+    except FileNotFoundError:
+        raise NotFound(f"file {source!r} is not there") from None
+    except OSError as error:
+        raise Unavailable(f"{source!r} cannot be read: {(error.strerror or '').lower()}") from None
+    with file:
+        yield file
+
+
+def text_of(given: str) -> str:
+    """
+    Return a text that was given, for ``-`` what standard input says.
+
+    Raises:
+        Usage: it is not UTF-8, or longer than any text may be.
+    """
+    if given != "-":
+        return given
+    with opened("-") as file:
+        read = file.read(MOST_INPUT + 1)
+    if len(read) > MOST_INPUT:
+        raise Usage(f"standard input has more than {MOST_INPUT:,} bytes", hint="pass only the lines with the error")
+    try:
+        return read.decode().strip("\n")
+    except UnicodeDecodeError:
+        raise Usage("standard input is not UTF-8", hint="give text") from None
+
+
+def json_in(source: str, such_as: str) -> object:
+    """Return the JSON of a file, or of standard input for ``-``; ``such_as`` is the hint for other text."""
+    with opened(source) as file:
+        return json_of(file.read(), "standard input" if source == "-" else repr(source), such_as)
+
+
+def json_of(data: bytes | str, what: str, such_as: str) -> object:
+    """Return the value of a text of JSON, or raise ``BadInput``; ``what`` begins the message."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise BadInput(f"{what} is not JSON: {why}", hint=such_as) from None
+
+
+def parameter(given: str) -> tuple[str, object]:
+    """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
+    name, mark, value = given.partition("=")
+    if not mark or not name.removesuffix(":"):
+        raise Usage(f"invalid parameter {given!r}", hint="name=text, or name:=JSON such as limit:=5")
+    if not name.endswith(":"):
+        return name, value
+    try:
+        return name[:-1], json.loads(value)
+    except ValueError as error:
+        raise Usage(
+            f"parameter {name[:-1]!r} is not JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
+        ) from None
+
+
+def versions_of(given: list[str] | None) -> dict[str, str] | None:
+    """Return versions of packages by name, from ``NAME=V``."""
+    pairs = [text.partition("=") for text in given or ()]
+    for name, _, version in pairs:
+        if not (name.strip() and version.strip("= ")):
+            raise Usage(f"version {name!r} has no value", hint="--version werkzeug=2.3.8")
+    return {name.strip(): version.strip("= ") for name, _, version in pairs} or None

@@ -1,0 +1,81 @@
+"""``prime`` and ``status``."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from graphmem.constants import FEW_EXPERIENCES
+from graphmem.doors.cli import text
+from graphmem.doors.cli.caller import Invocation
+from graphmem.doors.cli.commands import passes
+from graphmem.doors.service import manage
+from graphmem.errors import Unavailable
+from graphmem.features.briefing.prime_contract import Briefing, PrimeRequest, StoreStatus
+
+SHOWN_TASKS = 6  # of a sort, so that all is one screen
+
+
+@passes("prime", PrimeRequest)
+def prime(invocation: Invocation, answer: Briefing) -> None:
+    """
+    Print what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask.
+
+    Example: graphmem prime
+    """
+    invocation.answer(answer, answer.text)
+
+
+@passes("status")
+def status(invocation: Invocation, answer: StoreStatus) -> None:
+    """
+    Show where you are: the store, this clone, the current task, active campaigns, the service, and what to do next.
+
+    Example: graphmem status
+    """
+    try:
+        service = manage.status(Path(answer.store))
+    except Unavailable as error:
+        invocation.say(error.message)
+        service = None
+    found = answer.model_copy(update={"service": service})
+    invocation.answer(found, "\n".join(shown(found)))
+
+
+def shown(answer: StoreStatus) -> Iterator[str]:
+    """Yield the lines for people."""
+    yield f"store: {answer.store}, {text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')}"
+    if answer.user_store:
+        yield f"your own store: {answer.user_store}, asked too"
+    if answer.findings:
+        yield f"files: {text.count(answer.findings, 'finding')}"
+    yield from (f"git: {found.with_fix('fix')}" for found in answer.in_git)
+    if answer.without_vector:
+        lacking = text.count(answer.without_vector, "record")
+        yield f"search: {lacking} of {answer.records:,} without a vector yet, found by words alone"
+    if answer.unregistered:
+        yield f"clone: git does not know how to merge and show the memory ({', '.join(answer.unregistered)})"
+    if answer.candidates:
+        yield f"candidates: {answer.candidates:,} to look at: graphmem review"
+    if answer.cold_start:
+        yield f"experiences: fewer than {FEW_EXPERIENCES}, each new one has confidence low"
+    yield f"task: {text.one_line(answer.task)}  [{answer.task_status}]" if answer.task else "task: none"
+    for campaign in answer.campaigns:
+        ready = f"ready: {', '.join(campaign.ready)}" if campaign.ready else "no task is ready"
+        lost = f"; cannot run: {some(campaign.unreachable)}" if campaign.unreachable else ""
+        yield f"campaign: {campaign.ref}  [{campaign.state.replace('_', ' ')}]  {ready}{lost}"
+    for status in ("active", "blocked"):
+        tasks = [task for task in answer.tasks if task.status == status]
+        for task in tasks[:SHOWN_TASKS]:
+            yield f"{status}: {task.ref}  {text.one_line(task.objective)}"
+            yield from [f"    reason: {text.one_line(task.reason)}"] if task.reason else []
+        if len(tasks) > SHOWN_TASKS:
+            yield f"{status}: {len(tasks) - SHOWN_TASKS:,} more: graphmem list task"
+    if answer.service is not None:
+        yield f"service: {f'runs as process {answer.service.pid}' if answer.service.ok else 'does not run'}"
+    yield "next:"
+    yield from (f"    {step}" for step in answer.next)
+
+
+def some(refs: Sequence[str]) -> str:
+    """Return the first of some references, and how many more there are."""
+    more = f" and {len(refs) - SHOWN_TASKS:,} more" if len(refs) > SHOWN_TASKS else ""
+    return ", ".join(refs[:SHOWN_TASKS]) + more

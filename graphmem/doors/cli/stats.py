@@ -1,0 +1,161 @@
+"""``stats`` and ``verify-loop``: how the memory is, and whether it learns."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.constants import FEW_EXPERIENCES
+from graphmem.doors.cli import text
+from graphmem.doors.cli.caller import Invocation
+from graphmem.doors.cli.commands import Call, passes
+from graphmem.errors import Usage
+from graphmem.features.learning.effectiveness_contract import Loop, VerifyLoopRequest
+from graphmem.features.upkeep.impact_contract import Impact
+from graphmem.features.upkeep.stats_contract import Connectivity, Stats, StatsRequest
+
+SHOWN_SIZES = 5  # of components that are listed
+
+
+@passes("stats", StatsRequest)
+def stats(
+    invocation: Invocation,
+    call: Call,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: a name that ends in .svg or .png.")
+    ] = None,
+    impact: Annotated[
+        bool, typer.Option("--impact", help="Report what the hooks of agents did instead, and what it cost.")
+    ] = False,
+    objective: str | None = None,
+) -> None:
+    """
+    Count records and edges, and report what they are worth, how they hang together, and how good estimates are.
+
+    Importance, stale and untested are of failures and patterns: stale is what was neither changed, nor helped, nor was
+    returned on this machine for 90 days, untested is what has no reports. Estimates differ by steps of complexity;
+    above 0 tasks were harder than estimated.
+
+    Example: graphmem stats --objective "add a login page" --plot health.svg
+    graphmem stats --impact
+    """
+    if impact:
+        if plot is not None or objective is not None:
+            raise Usage("--impact is a report of its own", hint="give it without --plot and --objective")
+        of_hooks = invocation.memory.impact()
+        invocation.answer(of_hooks, "\n".join(f"{name:<17} {said}" for name, said in of_agents(of_hooks)))
+        return
+    if plot is not None:
+        from graphmem.doors.cli import picture  # noqa: PLC0415 - matplotlib, which only a plot needs
+
+        picture.refuse(plot)
+    answer: Stats = call()
+    if plot is not None:
+        picture.draw(answer, plot)
+    invocation.answer(
+        answer, "\n".join([*counts(answer), "", *(f"{name:<13} {said}" for name, said in health(answer))])
+    )
+    if plot is not None:
+        invocation.say(f"drawn: {plot}")
+
+
+def of_agents(answer: Impact) -> Iterator[tuple[str, str]]:
+    """Yield what the hooks did, at most ten lines: each figure with its name."""
+    began = f" since {answer.since[:10]}, {answer.under_way:,} of them under way" if answer.since else ""
+    yield "sessions", f"{answer.sessions:,}{began}"
+    sizes = answer.tokens
+    a_session = f"{sizes.mean:,.0f} a session on the mean, {sizes.median:,.0f} the median, {sizes.most:,} at most"
+    yield "tokens injected", f"{sizes.total:,}: {a_session}"
+    yield "of these briefing", f"{sizes.briefings:,}"
+    yield "hints given", f"{answer.hints:,}"
+    yield "hints used", f"{answer.used:,}{share(answer.used, answer.hints)}, credited by a command that passed"
+    yield "failures met", f"{answer.failures:,}"
+    each = f", {answer.answer_tokens / answer.answered:,.0f} for each answered failure" if answer.answered else ""
+    yield "failures answered", f"{answer.answered:,}{share(answer.answered, answer.failures)}"
+    yield "answers cost", f"{text.count(answer.answer_tokens, 'token')}{each}"
+    yield "all reports", f"helped {answer.helped:,}, failed {answer.failed:,}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return a share in brackets; nothing of nothing."""
+    return f" ({part / whole:.0%})" if whole else ""
+
+
+def counts(answer: Stats) -> Iterator[str]:
+    """Yield the numbers of records and edges as tables."""
+    entities = {f"entity {name}": number for name, number in answer.entities.items()}
+    records = {**answer.records, **entities, "archived": answer.archived}
+    for what, numbers in (("records", records), ("relations", answer.relations)):
+        rows = [[name, f"{number:,}"] for name, number in numbers.items() if number]
+        yield text.table([what, "number"], rows or [["none yet", "0"]])
+        if what == "records":
+            yield ""
+
+
+def health(answer: Stats) -> Iterator[tuple[str, str]]:
+    """Yield each figure of health with its name."""
+    for found in answer.capacity:
+        due = f"; pruning is due, {found.prunable:,} would go: graphmem prune" if found.prunable else ""
+        yield f"{found.kind}s", f"{found.used:,} of {found.limit:,}{due}"
+    worth, connected, coverage = answer.worth, answer.connectivity, answer.coverage
+    ratios = f"stale {worth.stale_ratio:.1%}, untested {worth.untested_ratio:.1%}"
+    yield "worth", f"mean importance {worth.mean_importance:.2f}, {ratios}"
+    if answer.tiers is not None:
+        yield "tiers", ", ".join(f"{name} {number:,}" for name, number in answer.tiers.items())
+    hangs = f"edges per node {connected.edges_per_node:.2f}, isolated {connected.isolated_share:.1%}"
+    yield "connectivity", f"{hangs}, components {connected.components:,}{sizes(connected)}"
+    solved = f"solved by a pattern {coverage.solved:,}, by a fix only {coverage.fix_only:,}"
+    yield "solutions", f"{solved}, unsolved {coverage.unsolved:,}"
+    for ref in connected.unsolved:
+        yield "unsolved", ref
+    for one in answer.estimates:
+        yield (
+            "estimates",
+            (
+                f"{one.task_type}: {one.mean_difference:+.2f} steps, equal {one.equal_ratio:.0%}"
+                f" of {text.count(one.experiences, 'experience')}"
+            ),
+        )
+    if answer.campaigns is not None:
+        sizes_of = answer.campaigns
+        usual = f", {sizes_of.usual:.2g} tasks for each estimated one" if sizes_of.usual is not None else ""
+        took = f"{sizes_of.tasks:.1f} tasks and {sizes_of.minutes:.0f} minutes on the mean"
+        ended = ", ".join(f"{number:,} {status}" for status, number in sizes_of.ended.items())
+        yield "campaigns", f"{ended}: {took}{usual}"
+    if answer.cold_start:
+        yield "cold start", f"fewer than {FEW_EXPERIENCES} experiences: each new one has confidence low"
+    yield "search", answer.search
+
+
+def sizes(connected: Connectivity) -> str:
+    """Return how many components have which size, the largest first."""
+    found = [f"{number:,} of {size:,}" for size, number in connected.component_sizes.items()]
+    more = [f"{len(found) - SHOWN_SIZES:,} more sizes"] if len(found) > SHOWN_SIZES else []
+    return f": {', '.join(found[:SHOWN_SIZES] + more)}" if found else ""
+
+
+@passes("verify_loop", VerifyLoopRequest)
+def verify_loop(invocation: Invocation, answer: Loop) -> None:
+    """
+    Report whether learning happens: failures are captured, passed to later tasks, used, and help.
+
+    A failure comes to a stage by itself or by a pattern that solves it. What breaks the loop is named; the exit status
+    is 0 either way.
+
+    Example: graphmem verify-loop --last 5
+    """
+    rows = [[one.stage, f"{one.number:,}", text.one_line(", ".join(one.refs))] for one in answer.stages]
+    lines = [text.table(["stage", "failures", "which"], rows), "", window(answer), answer.verdict]
+    invocation.answer(answer, "\n".join(lines))
+
+
+def window(answer: Loop) -> str:
+    """Return what was looked back over."""
+    counted = [
+        text.count(len(answer.campaigns), "campaign"),
+        text.count(len(answer.runs), "run"),
+        text.count(answer.tasks, "task"),
+        text.count(answer.reports, "report"),
+    ]
+    return f"{f'since {answer.since}' if answer.since else 'from the beginning'}: {', '.join(counted)}"

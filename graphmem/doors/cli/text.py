@@ -1,0 +1,287 @@
+"""How answers look to people: short, aligned, one line a record where that is possible."""
+
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+
+from graphmem.core.evidence.citation_contract import Cited, VariantFix
+from graphmem.core.evidence.doubt import cited
+from graphmem.core.evidence.doubt_contract import Doubt
+from graphmem.core.evidence.notes import advice, of_variant
+from graphmem.core.records.candidate import MARK
+from graphmem.core.records.candidate_contract import SeenCandidate
+from graphmem.core.records.record_contract import Changed, Got, Listed
+from graphmem.core.records.relation_contract import Edge, Reached, Solution
+from graphmem.kernel.answer import Store
+from graphmem.kernel.model import (
+    Failure,
+    MemoryRecord,
+    Record,
+)
+from graphmem.kernel.system import shell
+from graphmem.kernel.system.surroundings import variables
+from graphmem.names import visible
+
+WIDTH = 96  # characters of a text that is on one line
+ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
+ADVICE = 240  # characters of what is to be done
+CELL = 200  # characters of a cell of a table that is not drawn
+ASIDE = "\n    "  # a line below another
+NARROW = 40  # characters of a terminal below which lines are as they are
+LEAD = re.compile(r"[ │├└─]*(?:> |\d+  |- )?")  # what is before the text of a line
+BELOW = str.maketrans({"├": "│", "└": " ", "─": " ", ">": " ", "-": " ", **dict.fromkeys("0123456789", " ")})
+SET_IN = "    "  # before the rest of a line that is broken
+INDENT = 18  # characters before the value of a field
+LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
+UNSHOWN = ("kind", "key", "name", "ref", "edited")
+
+
+def is_terminal() -> bool:
+    """Return whether a person reads the answer."""
+    return sys.stdout.isatty()
+
+
+def width_of_terminal() -> int:
+    """Return how many characters the terminal of the caller shows in a line."""
+    given = variables().get("COLUMNS", "")
+    return int(given) if given.isdecimal() and int(given) else shutil.get_terminal_size().columns
+
+
+def one_line(text: str | None, width: int = WIDTH) -> str:
+    """Return a text on one line, cut at a word where it is too long to read."""
+    line = " ".join((text or "").split())
+    if len(line) <= width:
+        return line
+    cut = line[: width - 1]
+    at_word = cut if line[width - 1] == " " else cut.rpartition(" ")[0]
+    return (at_word if len(at_word) > width // 2 else cut).rstrip() + "…"  # a path may be one long word
+
+
+def fitted(text: str) -> str:
+    """Return a text with the lines that are too long for the terminal broken at blanks, the rest of each set in."""
+    width = width_of_terminal()
+    return "\n".join(part for line in text.split("\n") for part in broken(line, width))
+
+
+def broken(line: str, width: int) -> list[str]:
+    """Return a line in parts as long as the terminal is wide; below a branch of a tree its lines go on."""
+    if len(line) <= width or width < NARROW:
+        return [line]
+    lead = LEAD.match(line)
+    start = lead[0] if lead else ""
+    rest = start.translate(BELOW) + SET_IN
+    return wrapped(line.removeprefix(start), width, start, rest)
+
+
+def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Return a text in lines broken at blanks alone, so that references stay whole; with what is before each line."""
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def count(number: int, noun: str) -> str:
+    """Return how many of something there are: ``1 row``, ``2 rows``, ``2 passes``."""
+    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
+    """Return a record on one line: its reference, what speaks against it, and the first thing to know of it."""
+    return f"{record.ref}  {marks(doubts)}{says(record)}".rstrip()
+
+
+def listed(found: Sequence[Listed]) -> str:
+    """Return records as a list: a line each; on a terminal with what is to be done, each text on a line of its own."""
+    if not is_terminal():
+        return "\n".join(line(one.record, one.doubts) for one in found)
+    return "\n".join(ASIDE.join([one.ref, *against(one.doubts), gist(one.record)]) for one in found)
+
+
+def gist(record: Record) -> str:
+    """Return what a record says in one line, and below it what to do or why."""
+    return ASIDE.join([says(record), *advice_lines(record)])
+
+
+def says(record: Record) -> str:
+    """Return what a record says, in one line."""
+    return f"{f'[{record.qualifier}] ' if record.qualifier else ''}{one_line(record.headline)}"
+
+
+def advice_lines(record: Record) -> list[str]:
+    """Return what a record says to do, or why, a text a line; of a failure the first fix to try first."""
+    return [f"{word}: {one_line(said, ADVICE)}" for word, said in advice(record)]
+
+
+def variant_lines(found: VariantFix | None, store: Store = "project") -> list[str]:
+    """Return the fix of a variant, for a failure that nothing solves."""
+    return [f"{word}: {one_line(said, ADVICE)}" for word, said in of_variant(found, store)]
+
+
+def seen(found: SeenCandidate) -> str:
+    """Return a candidate that was seen and not reviewed yet; where its text is not for the reader, how to see it."""
+    if not found.text:
+        return f"candidate {found.id}  [{MARK}]: {shell.command('graphmem', 'review', 'show', found.id)}"
+    lines = [f"candidate {found.id}  [{MARK}]", f"> {one_line(found.text)}"]
+    lines += [f"fix: {one_line(found.insight, ADVICE)}"] if found.insight else []
+    return ASIDE.join([*lines, visible(found.seen)])
+
+
+def handed_out(found: Solution | Got) -> str:
+    """Return in a clause how often a memory worked after tasks got it; nothing where none did."""
+    return f"  worked in {found.worked} of {count(found.handed_out, 'task')} that got it" if found.handed_out else ""
+
+
+def changed(answer: Changed, *, is_dry: bool = False) -> str:
+    """Return what a command did to a record, or what it would do."""
+    would = "would be " if is_dry else ""
+    lines = [f"{would}{answer.action} {answer.ref}"]
+    if answer.merged_into:
+        how = [] if answer.similarity is None else [f"similarity {answer.similarity:.3f}"]
+        how += ["the same error signature"] if answer.merged_by == "signature" else []
+        lines = [f"{would}merged into {answer.ref} ({', '.join(how)})"]
+    if answer.superseded:
+        lines.append(f"    takes the place of {answer.superseded}, which {'is' if not is_dry else 'would be'} archived")
+    for variant in answer.variants:
+        apart = f"; differs in {', '.join(map(one_line, variant.differs))}" if variant.differs else ""
+        lines.append(f"    variant of {variant.ref} (similarity {variant.similarity:.3f}{apart})")
+    for other in answer.set_aside:
+        lines.append(f"    {other.field} set aside: {one_line(other.text)}")
+        if other.field in ADVISING:
+            command = shell.command("graphmem", "edit", answer.ref, f"--{other.field}", other.text)
+            lines.append(f"        to make it the current one: {visible(command)}")
+    return "\n".join(lines)
+
+
+def fields(record: Record, *, but: str = "") -> str:
+    """Return every field of a record that has a value, what it says first; all ``but`` one."""
+    values = record.model_dump(by_alias=True)
+    if isinstance(record, Failure):
+        values["alternates"] = [found for found in values["alternates"] if found["field"] != "fix"]
+    first = (record.says, *dict(record.advises), *dict(record.parts))
+    names = [
+        *(name for name in first if name in values),
+        *(name for name in values if name not in (*first, *LAST)),
+        *(name for name in LAST if name in values),
+    ]
+    lines = [record.ref]
+    for name in names:
+        if name == "fix" and isinstance(record, Failure):
+            lines += [field(word, said) for word, said in advice(record)]
+        elif name not in (*UNSHOWN, but) and values[name] not in (None, [], (), {}, "", False, 0):
+            lines.append(field(name, shown(values[name])))
+    return "\n".join(lines)
+
+
+def field(name: str, value: str) -> str:
+    """Return a field with its value; on a terminal its lines are as long as that is wide, below the name if need be."""
+    head, rest, lines = f"  {name + ':':<15} ", " " * INDENT, value.strip().split("\n")
+    if is_terminal():
+        room = width_of_terminal()
+        if max(map(len, value.split()), default=0) > room - INDENT:
+            head, rest = f"  {name}:\n{SET_IN}", SET_IN
+        lines = [part for line in lines for part in wrapped(line, max(40, room - len(rest))) or [""]]
+    return head + f"\n{rest}".join(lines)
+
+
+def shown(value: object) -> str:
+    """Return a field's value for people: lists by commas, structures by their keys."""
+    match value:
+        case str():
+            return value
+        case float():
+            return f"{value:g}"
+        case list() | tuple():
+            return ", ".join(map(shown, value))
+        case dict():
+            return ", ".join(f"{key} {shown(found)}" for key, found in value.items() if found not in (None, [], (), {}))
+    return str(value)
+
+
+def edge(found: Edge) -> str:
+    """Return an edge with its weight."""
+    note = f"  # {one_line(found.note, 60)}" if found.note else ""
+    return f"{found.source} -{found.type} {found.weight:g}-> {found.target}{note}"
+
+
+def against(doubts: Sequence[Doubt], cites: Sequence[Cited] = ()) -> list[str]:
+    """Return what to say before the text of a record: its marks of doubt, and which code moved."""
+    moved = [f"cites {cited(found)}" for found in cites if found.state == "moved"]
+    return [*(f"! {one_line(doubt.text, ADVICE)}" for doubt in doubts if doubt.is_mark), *moved]
+
+
+def holding(clauses: Sequence[str]) -> list[str]:
+    """Return, as a line, which conditions of a record hold."""
+    return [f"holds: {one_line('; '.join(clauses), ADVICE)}"] if clauses else []
+
+
+def marks(doubts: Sequence[Doubt]) -> str:
+    """Return the marks of doubt of a record for the line that it is on."""
+    return "".join(f"! {one_line(doubt.text)}  " for doubt in doubts if doubt.is_mark)
+
+
+def tree(start: str, reached: Sequence[Reached]) -> str:
+    """Return the records that were reached as a tree of their strongest paths, with types, weights and products."""
+    children: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    labels: dict[tuple[str, ...], str] = {}
+    strength = {found.ref: found for found in reached}
+    for found in reached:
+        at: tuple[str, ...] = (start,)
+        product = 1.0
+        for step in found.path:
+            far = step.target if step.direction == "out" else step.source
+            product *= step.weight
+            arrow = f"-{step.type} {step.weight:g}->" if step.direction == "out" else f"<-{step.type} {step.weight:g}-"
+            child = (*at, f"{arrow} {far}")
+            if child not in labels:
+                labels[child] = f"{arrow} {far}  = {product:.4g}"
+                children.setdefault(at, []).append(child)
+            at = child
+        if at in labels and found.ref in strength:
+            labels[at] += f"  {marks(found.doubts)}{one_line(says(found.record), 60)}"
+    lines = [start]
+
+    def walk(at: tuple[str, ...], indent: str) -> None:
+        for place, child in enumerate(children.get(at, ())):
+            is_last = place == len(children[at]) - 1
+            lines.append(f"{indent}{'└── ' if is_last else '├── '}{labels[child]}".rstrip())
+            walk(child, indent + ("    " if is_last else "│   "))
+
+    walk((start,), "")
+    return "\n".join(lines)
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as a table: drawn on a terminal, aligned plain text elsewhere."""
+    if is_terminal():
+        return drawn(headers, rows)
+    widths = [max(len(row[n]) for row in (headers, *rows)) for n in range(len(headers))]
+    lines = [headers, *rows]
+    return "\n".join(
+        "  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip() for row in lines
+    )
+
+
+def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as a table with lines, as wide as the terminal; without colours, so that nothing in it is escaped."""
+    from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    made = Table()
+    for name in headers:
+        made.add_column(Text(name), overflow="fold")
+    for row in rows:
+        made.add_row(*map(Text, row))
+    console = Console(color_system=None, width=width_of_terminal())
+    with console.capture() as capture:
+        console.print(made)
+    return capture.get().rstrip("\n")
+
+
+def worth(record: Record) -> str:
+    """Return how often a memory helped and failed, where anything is known."""
+    if isinstance(record, MemoryRecord) and (record.helped or record.failed):
+        return f"  helped {record.helped} of {record.helped + record.failed}"
+    return ""

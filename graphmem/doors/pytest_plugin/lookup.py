@@ -1,0 +1,94 @@
+"""What the memory says of the tests that failed, and what of those that failed before and passed now."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem.api import Memory
+from graphmem.constants import OFFERED_ERRORS, PYTEST_FAILURES, PYTEST_LOCK_S, SHOWN_FAILURES
+from graphmem.doors.cli.match import shown
+from graphmem.doors.cli.test_run import of_a_pass, of_the_same
+from graphmem.features.ran.contract import Ran
+from graphmem.names import visible
+
+if TYPE_CHECKING:
+    import pytest
+
+    Report = pytest.TestReport | pytest.CollectReport
+    Named = tuple[str, Report]
+
+TITLE = "graphmem"  # of the section
+
+
+class Lookup:
+    """
+    Asks the memory of a project about a session of pytest.
+
+    Args:
+        project: the folder that holds ``.graphmem``.
+        root: pytest's root, from which the ids of tests count.
+    """
+
+    def __init__(self, project: Path, root: Path) -> None:
+        self.project, self.root = project, root
+
+    def done(self, failed: "Sequence[Named]", settled: Sequence[str], began: float) -> list[str]:
+        """
+        Put what is known below the failures, report what helped, and return what was recorded.
+
+        Args:
+            failed: the names of the tests with their reports; one may fail, and fail again when it is taken down.
+            settled: names of what failed before, and passed now.
+            began: second since 1970 at which the session began.
+        """
+        with Memory(self.project, lock_timeout_s=PYTEST_LOCK_S) as memory:
+            for reports in list(by_message(failed).values())[:PYTEST_FAILURES]:
+                name, first = reports[0]
+                log = f"{first.longreprtext}\nFAILED {first.nodeid}\n"
+                answer = memory.ran(["pytest", first.nodeid], status=1, log=log, folder=self.root, name=name)
+                if section := "\n".join(known(answer)):
+                    for _, report in reports:
+                        add_section(report, visible(section))
+            task = f"ran/{memory.client.new_id()}"  # one: what helped several tests is reported once
+            answers = [
+                memory.ran(["pytest", name], status=0, folder=self.root, name=name, task=task, began=began)
+                for name in settled[:PYTEST_FAILURES]
+            ]
+        return [visible(line) for line in of_a_pass(together(answers))]
+
+
+def by_message(failed: "Sequence[Named]") -> "dict[str, list[Named]]":
+    """Return failures by their messages: those that say the same have one cause, and are looked up once."""
+    found: dict[str, list[Named]] = {}
+    for name, report in failed:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        found.setdefault(getattr(crash, "message", None) or report.longreprtext, []).append((name, report))
+    return found
+
+
+def together(answers: Sequence[Ran]) -> Ran:
+    """Return what several passes teach as one answer, with as many errors to be recorded as one has."""
+    return Ran(
+        status=0,
+        helped=list(dict.fromkeys(ref for one in answers for ref in one.helped)),
+        unknown=list(dict.fromkeys(error for one in answers for error in one.unknown))[:OFFERED_ERRORS],
+        unfixed=list(dict.fromkeys(ref for one in answers for ref in one.unfixed))[:OFFERED_ERRORS],
+        is_flaky=any(one.is_flaky for one in answers),
+        flaky=list(dict.fromkeys(ref for one in answers for ref in one.flaky)),
+        no_pass=next((one.no_pass for one in answers if one.no_pass), None),
+    )
+
+
+def known(answer: Ran) -> Iterator[str]:
+    """Yield what is known of a failure and sure, as ``ran`` shows it."""
+    results = [found for found in answer.log.results if found.verdict == "same"] if answer.log else []
+    yield from (shown(found, is_placed=False) for found in results[:SHOWN_FAILURES])
+    yield from of_the_same(answer, results)
+
+
+def add_section(report: "Report", text: str) -> None:
+    """Put a text below the traceback of a failure; one without a traceback has it beside what was captured."""
+    if add := getattr(report.longrepr, "addsection", None):
+        add(TITLE, text)
+    else:
+        report.sections.append((TITLE, text))

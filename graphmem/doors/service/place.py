@@ -1,0 +1,119 @@
+"""
+Where the service of a project is found: a socket in a folder of this user alone.
+
+Only the standard library, and little of it: the caller of a running service imports nothing else.
+"""
+
+import os
+import sys
+from hashlib import sha256
+
+import graphmem
+from graphmem.kernel.system.user import is_of_another, own_store
+
+TYPE_CHECKING = False  # as in the package
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KEPT_DIGITS = 16  # of the SHA-256 of the project's path
+MOST_OF_A_PATH = 70  # bytes of the runtime folder: the path of a socket has at most 103 on macOS
+STORE = ".graphmem"
+SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # variables that choose files and models
+
+
+def runtime_folder() -> str | None:
+    """
+    Return the folder for sockets, made with mode 0700, or None.
+
+    Without a runtime folder of the system's it is in ``/tmp``, and where another user took that name first, in the
+    user's cache.
+    """
+    base = os.environ.get("XDG_RUNTIME_DIR") or None
+    if base is not None and len(os.fsencode(base)) < MOST_OF_A_PATH:
+        return own_folder(f"{base}/graphmem")
+    cache = os.path.expanduser("~/.cache/graphmem")
+    return own_folder(f"/tmp/graphmem-{os.getuid()}") or (
+        own_folder(f"{cache}/run") if len(os.fsencode(cache)) < MOST_OF_A_PATH and os.path.isabs(cache) else None
+    )
+
+
+def own_folder(folder: str) -> str | None:
+    """Return a folder that only this user can use, made where it is missing; None where it is not one."""
+    try:
+        if not os.path.lexists(folder):
+            os.mkdir(folder, 0o700)
+        found = os.lstat(folder)
+    except OSError:
+        return None
+    is_own = (found.st_mode & 0o170077) == 0o040000 and found.st_uid == os.getuid()
+    return folder if is_own else None
+
+
+def path_of(project: str, ending: str) -> str | None:
+    """Return the path of a file of a project's service, ``sock``, ``lock`` or ``log``, or None."""
+    folder = runtime_folder()
+    name = sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:KEPT_DIGITS]
+    return f"{folder}/{name}.{ending}" if folder else None
+
+
+def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]") -> str | None:
+    """
+    Return the project that a command line is about: the one that ``--dir`` names, or from here upwards.
+
+    With ``--user`` it is the folder of the user's own store.
+
+    Args:
+        variables: the environment of the caller.
+
+    Returns:
+        Its folder; None where there is none, and for a store that the caller did not name and that is a link or another
+        user's: the command itself refuses it in words, and no service reads it.
+    """
+    named = variables.get("GRAPHMEM_DIR")
+    for place, word in enumerate(arguments):
+        if word == "--":
+            break
+        if word == "--dir":
+            named = arguments[place + 1] if place + 1 < len(arguments) else None
+        elif word.startswith("--dir="):
+            named = word[6:]
+        elif word == "--user":
+            return own_store(variables)
+    if named:
+        return os.path.join(folder, os.path.expanduser(named))
+    above = store_above(folder)
+    if above is None or os.path.islink(f"{above}/{STORE}"):
+        return None
+    return above if not is_foreign(above) or is_safe(above) else None
+
+
+def store_above(folder: str) -> str | None:
+    """Return the first folder from here upwards that holds a store; None where none does."""
+    while not os.path.isdir(f"{folder}/{STORE}"):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def is_foreign(folder: str) -> bool:
+    """Return whether another user made the store of a project."""
+    return is_of_another(os.stat(f"{folder}/{STORE}").st_uid)
+
+
+def is_safe(folder: str) -> bool:
+    """Return whether the user tells git to trust the repository of a project."""
+    from pathlib import Path  # noqa: PLC0415 - only where another user made the store
+
+    from graphmem.kernel.git import commands  # noqa: PLC0415 - as above
+
+    return commands.is_safe(Path(folder))
+
+
+def stamp() -> str:
+    """Return what a service and its callers have in common: version, place and age of the code, files, models."""
+    source = graphmem.__file__ or ""
+    same = [f"{name}={os.environ.get(name, '')}" for name in SAME]
+    age = os.stat(source).st_mtime_ns if source else 0
+    return "\n".join([graphmem.__version__, sys.version, source, str(age), *same])

@@ -1,0 +1,1 @@
+"""What an agent is told: the context of a task, and what it needs to begin."""

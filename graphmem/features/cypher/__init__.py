@@ -1,0 +1,1 @@
+"""Cypher, and the graph that answers it."""

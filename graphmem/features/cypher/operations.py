@@ -1,0 +1,209 @@
+"""
+Ask: Cypher of users, read-only and bounded, and the stored queries by name.
+
+The graph is asked in another process, which may take long, while no moment of the store is open.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from itertools import chain, islice
+
+from graphmem.constants import DOUBTS_OF_ROWS, SHOWN_FINDINGS
+from graphmem.core.evidence.doubt_contract import Doubt
+from graphmem.core.evidence.doubts import Doubter
+from graphmem.errors import NotFound, Refused, Usage
+from graphmem.features.cypher.contract import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
+from graphmem.features.cypher.graph.port import GraphAnswer
+from graphmem.features.cypher.graph.query import Stored, all_stored, refuse_parameters, stored
+from graphmem.features.cypher.project_queries import SAMPLE, project_queries
+from graphmem.kernel.finding import Finding
+from graphmem.kernel.model import MODELS, MemoryRecord
+from graphmem.kernel.model.vocabulary import KINDS
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot
+from graphmem.kernel.suggest import did_you_mean
+from graphmem.names import label, relation_label, split_ref
+
+NAME = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no statement is like that
+
+
+def cypher(client: Client, request: CypherRequest) -> CypherRows:
+    """Run a user's query, read-only, in a child process with bounds on time, memory and rows; a stored one by name."""
+    query, parameters = request.query, request.parameters or {}
+    if NAME.fullmatch(query):
+        named = {"name": query, **request.model_dump(exclude={"query"})}
+        return cypher_named(client, CypherNamedRequest(**named))
+    checked = client.graph.check(query)
+    refuse_parameters("the query", checked.parameters, parameters)
+    refuse_unseen(client, checked.labels)
+    return run(client, partial(client.graph.cypher, query, parameters), request)
+
+
+def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
+    """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
+    name, parameters = request.name, request.parameters or {}
+    query = stored_here(client, name)
+    if query.is_write:
+        raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
+    extra = names_asked(query)
+    refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
+    with client.reading() as snapshot:
+        given, names = filled(snapshot, query, parameters, extra)
+    refuse_unseen(client, client.graph.check(query.filled(names)).labels)
+    answer = run(client, partial(client.graph.cypher, query.filled(names), given), request)
+    if answer.columns != list(query.columns):  # graphmem's own are compared by its tests
+        raise Refused(
+            f"query {name!r} returns the columns {', '.join(answer.columns)}, and its header declares"
+            f" {', '.join(query.columns)}",
+            hint="correct the file, so that callers can rely on it",
+        )
+    return answer
+
+
+def stored_here(client: Client, name: str) -> Stored:
+    """
+    Return a stored query, graphmem's own or one of the project.
+
+    Raises:
+        NotFound: no stored query has that name.
+        Refused: the project has one, and its file is wrong.
+    """
+    if name in all_stored():
+        return stored(name)
+    queries, findings = seen_queries(client)
+    for finding in findings:
+        if finding.file == f"queries/{name}.cypher":
+            raise Refused(f"{finding.file}: {finding.message}", hint=finding.expected or None)
+    if name not in queries:
+        known = [*queries, *(query.name for query in all_stored().values() if not query.is_write)]
+        raise NotFound(f"no stored query {name!r}", hint=did_you_mean(name, known) or "see: graphmem cypher --list")
+    return queries[name]
+
+
+def refuse_unseen(client: Client, labels: Collection[str]) -> None:
+    """
+    Raise ``Refused`` for a query that names a kind that the caller may not see.
+
+    A type of the project that it may not see is not in its graph: to this caller there is none of that name.
+    """
+    client.refuse_unseen(kind for kind in KINDS if label(kind) in labels)
+
+
+def seen_queries(client: Client) -> tuple[dict[str, Stored], list[Finding]]:
+    """Return the project's stored queries and what is wrong with them; none that names what the caller may not see."""
+    queries, findings = project_queries(client.layout, client.graph)
+    sees = client.rights.sees
+    if client.whole is None or sees is None:
+        return queries, findings
+    whole, seen = client.whole.catalog.vocabulary, client.catalog.vocabulary
+    hidden = {label(name) for name in whole.record_types if name not in sees}
+    hidden |= {relation_label(name) for name in whole.relations if name not in seen.relations}
+    labels = {name: client.graph.check(query.filled(SAMPLE)).labels for name, query in queries.items()}
+    return {name: query for name, query in queries.items() if hidden.isdisjoint(labels[name])}, []
+
+
+def filled(
+    snapshot: Snapshot, query: Stored, parameters: Mapping[str, object], extra: Collection[str]
+) -> tuple[dict[str, object], dict[str, str]]:
+    """Return the parameters of a stored query and the names for its placeholders; ``extra`` are asked of the user."""
+    names = {}
+    if "relation" in extra:
+        kind = str(parameters["relation"])
+        known = snapshot.vocabulary.relations
+        if kind.lower() not in known:
+            raise Usage(
+                f"relation type {kind!r} is unknown", hint=did_you_mean(kind, known) or f"known: {', '.join(known)}"
+            )
+        names["relation"] = relation_label(kind)
+    declared = query.parameters
+    given = {key: with_current_refs(snapshot, key, value) for key, value in parameters.items() if key in declared}
+    if "label" in extra:
+        record_types = {label(record_type): record_type for record_type in snapshot.vocabulary.record_types}
+        record_type = record_types.get(str(parameters["label"]), str(parameters["label"]))
+        if record_type not in record_types.values():
+            raise Usage(
+                f"{record_type!r} is not a label",
+                hint=did_you_mean(record_type, record_types) or f"known: {', '.join(record_types)}",
+            )
+        names["label"] = label(record_type)
+    elif "label" in query.placeholders:
+        names["label"] = label(split_ref(str(given["ref"]))[0])
+    return given, names
+
+
+def with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
+    """Return the value of a parameter; where it holds references or names, the current references of the records."""
+    if name in ("ref", "target"):
+        number = snapshot.resolve(str(value))
+        return snapshot.catalog.refs([number])[number]
+    if name == "refs":
+        if not isinstance(value, list):
+            raise Usage(f"parameter 'refs' is {value!r}", hint="give a list: -p 'refs:=[\"failure/a\"]'")
+        return [with_current_refs(snapshot, "ref", ref) for ref in value]
+    return value
+
+
+def run(client: Client, query: Callable[..., GraphAnswer], request: CypherRequest | CypherNamedRequest) -> CypherRows:
+    """Run a checked query on the graph as the files are now, within its bounds or those of the settings."""
+    settings = client.settings.cypher
+    timeout_s = settings.timeout if request.timeout_s is None else request.timeout_s
+    limit = settings.limit if request.limit is None else request.limit
+    client.sync()
+    answer = query(timeout_s=timeout_s, limit=limit)
+    doubtable = [kind for kind in KINDS if issubclass(MODELS[kind], MemoryRecord)]
+    with client.reading() as snapshot:
+        return CypherRows.model_validate(
+            {
+                "columns": answer.columns,
+                "types": answer.types,
+                "rows": answer.rows,
+                "truncated": answer.truncated,
+                "doubts": doubts_of(snapshot, list(islice(refs_in(answer, doubtable), DOUBTS_OF_ROWS))),
+            }
+        )
+
+
+def refs_in(answer: GraphAnswer, record_types: Collection[str]) -> Iterator[str]:
+    """Yield the references in rows, once each: those of nodes, and texts that are one."""
+    seen = set[str]()
+    for value in chain(*answer.rows):
+        found = value.get("ref") if isinstance(value, dict) else value
+        if isinstance(found, str) and found not in seen and split_ref(found)[0] in record_types:
+            seen.add(found)
+            yield found
+
+
+def doubts_of(snapshot: Snapshot, refs: Collection[str]) -> dict[str, list[Doubt]]:
+    """Return what speaks against relying on records, by reference; those without anything are left out."""
+    doubter = Doubter(snapshot)
+    records = snapshot.catalog.records(snapshot.catalog.known(refs).values()).values()
+    return {record.ref: found for record in records if (found := doubter.of(record))}
+
+
+def names_asked(query: Stored) -> set[str]:
+    """Return what a user has to name for a stored query: a relation type; a kind or type, where no ``ref`` tells it."""
+    asked = {"relation"} & query.placeholders
+    return asked | {"label"} if "label" in query.placeholders and "ref" not in query.parameters else asked
+
+
+def query_list(snapshot: Snapshot) -> QueryList:
+    """Return the stored queries that read, graphmem's own and those of the project."""
+    own, findings = seen_queries(snapshot.client)
+    for finding in findings[:SHOWN_FINDINGS]:
+        snapshot.notify_once(f"{finding.severity}: {finding}")
+    if len(findings) > SHOWN_FINDINGS:
+        snapshot.notify_once(f"and {len(findings) - SHOWN_FINDINGS:,} more; see: graphmem validate")
+    return QueryList(
+        results=[
+            StoredQuery(
+                name=query.name,
+                sentence=query.sentence,
+                columns=list(query.columns),
+                parameters={**query.parameters, **dict.fromkeys(sorted(names_asked(query)), "NAME")},
+                is_of_project=query.name in own,
+            )
+            for query in (*all_stored().values(), *own.values())
+            if not query.is_write
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Import and dump: the files of other programs."""

@@ -1,0 +1,390 @@
+"""
+Import: a file of another tool becomes records and edges, in one write.
+
+A record is found again by its origin in ``sources``; what a newer file says of it is merged (rules/reimport.py).
+Source: docs/guides/importing.md, docs/decisions/0036-imports.md.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from graphmem.core.foreign.reading import Draft, ForeignInput, Source
+from graphmem.core.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
+from graphmem.core.records.bulk_new import Project
+from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of, under_current_names
+from graphmem.core.records.duplicates import aside_fields
+from graphmem.core.records.places import shortened_fields
+from graphmem.core.records.reimport import Known, known_after, reimported, unedited
+from graphmem.core.records.screening import places, screened_fields
+from graphmem.core.records.validation import changed
+from graphmem.core.vocabulary.types import refuse_type
+from graphmem.errors import Refused
+from graphmem.features.exchange.contract import Imported, ImportRequest, Skipped
+from graphmem.features.exchange.importers import formats
+from graphmem.features.runs import operations as runs
+from graphmem.kernel.ledger.purges import Purges
+from graphmem.kernel.ledger.types import path_of, type_text
+from graphmem.kernel.machine import imports as notes
+from graphmem.kernel.model import Fact, Feedback, Frozen, Record, Relation, Task
+from graphmem.kernel.model.field import as_set, is_checked_by
+from graphmem.kernel.model.record import Alternate, row_fields
+from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
+from graphmem.kernel.ndjson import Row, encode
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.system.collector import collector_paused
+from graphmem.kernel.system.shell import command
+from graphmem.names import row_id, row_key
+
+ACTIONS = ("created", "merged", "updated", "unchanged")
+MOST_TYPES = 300  # that an input may bring: each is a file, and is compared with all others
+LINK = "relation"  # what links are counted as, whether they are rows or fields of one
+
+
+def import_file(client: Client, request: ImportRequest) -> Imported:
+    """
+    Make records and edges of what a file or a folder of another tool holds, all in one write.
+
+    It is read before the lock is taken.
+
+    Raises:
+        BadInput: its format is not known, or not sure.
+        Refused: it is too large, or tasks would wait for each other.
+    """
+    reading = formats.read(Source(request.path.absolute()), request.format, request.map)
+    run = screened_fields(client, "run state", reading.run)
+    kept = places(client)
+    with client.reading() as snapshot:
+        vocabulary = snapshot.vocabulary
+    rows = (under_current_names(draft.row, vocabulary) for draft in reading.drafts)
+    lines = [encode(shortened_fields(row, kept)) for row in rows]
+    project = Project.around(client.layout.root, lines)
+    with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
+        work = Work.of(snapshot, reading)
+        work.take_in(read_lines(work.intake, lines, project))
+        if isinstance(snapshot, Writing):
+            work.write(snapshot)
+    if run:
+        runs.take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
+    if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
+        client.embed_later()
+    return work.answer(is_applied=not request.dry_run)
+
+
+@dataclass
+class Work:
+    """The rows of one input on their way into the store, and the account of them."""
+
+    snapshot: Snapshot
+    reading: ForeignInput
+    intake: BulkAdd
+    types: Mapping[str, EntityType | RelationType]  # that are to be declared
+    origins: Mapping[tuple[str, str], int]  # records that came from the tool, by record type and origin
+    purges: Purges  # of this store
+    known: Mapping[int, Known]  # what imports gave before, by the number of the row
+    notes: dict[int, Known] = field(default_factory=dict)  # what this one gives
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: {action: Counter() for action in ACTIONS})
+    firsts: dict[str, Given] = field(default_factory=dict)  # by key: the first row of the input that makes the record
+    taken: set[str] = field(default_factory=set)  # links that were counted
+    fresh: set[str] = field(default_factory=set)  # keys of records that are new
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, reading: ForeignInput) -> "Work":
+        """Return what is to be done for a reading."""
+        types, vocabulary = undeclared(snapshot, reading)
+        symmetric = frozenset(name for name, made in vocabulary.relations.items() if made.symmetric)
+        record_types = frozenset(snapshot.catalog.record_types())
+        intake = BulkAdd(
+            snapshot.client, reading.format, symmetric, record_types=record_types, may_skip=True, vocabulary=vocabulary
+        )
+        origins, purges = snapshot.catalog.origins(reading.format), snapshot.catalog.purges()
+        return cls(
+            snapshot, reading, intake, types, origins, purges, notes.read(snapshot.layout.imports(reading.format))
+        )
+
+    def take_in(self, rows: Sequence[Given]) -> None:
+        """Take in the rows of the input: records, then what names them."""
+        records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
+        numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
+        self.intake.there = frozenset(self.snapshot.catalog.files_of(numbers, "record"))
+        for given in records:
+            self.gather(given)
+        for given in sorted(self.firsts.values(), key=lambda given: isinstance(given.record, Task)):  # campaigns first
+            guarded(self.intake, given, lambda _, given: self.place(given))
+        self.drop_refused()
+        refuse_cycles(self.intake)
+        edges = [given for given in rows if given.is_edge]
+        for given in edges:
+            guarded(self.intake, given, lambda _, given: self.place_edge(given))
+        for given in rows:
+            if isinstance(given.record, Feedback | Fact):
+                guarded(self.intake, given, lambda _, given: self.place_fact(given))
+
+    def gather(self, given: Given) -> None:
+        """Find out which record a row is of: one of its origin, one of its key, or a new one."""
+        record = given.record
+        assert isinstance(record, Record)
+        number = self.number_of(record)
+        key = self.snapshot.catalog.stored(number).key_ref if number is not None else record.key_ref
+        for handle in (record.ref, record.key_ref):
+            self.intake.handles.setdefault(handle, key)
+        first = self.firsts.get(key)
+        if first is None:
+            self.firsts[key] = given
+            return
+        assert isinstance(first.record, Record)
+        self.firsts[key] = first._replace(record=folded(first.record, record))
+        for _ in self.draft(given).links:
+            self.count("merged", LINK)
+        self.count("unchanged" if number is not None else "merged", record.kind)
+
+    def number_of(self, record: Record) -> int | None:
+        """Return the record of the store that a record of the input is."""
+        for source in record.sources:
+            if (found := self.origins.get((record.record_type, source))) is not None:
+                return found
+        number = row_id(record.key_ref)
+        return number if number in self.intake.there else None
+
+    def draft(self, given: Given) -> Draft:
+        """Return the row as it was read."""
+        return self.reading.drafts[given.place - 1]
+
+    def place(self, given: Given) -> None:
+        """Take in a record: a new one, or what it changes of the one that is there."""
+        assert isinstance(given.record, Record)
+        record = self.with_keys(given.record)
+        number = self.number_of(record)
+        before = self.snapshot.catalog.stored(number) if number is not None else None
+        if before is None:
+            self.refuse_purged(record)
+            add_record(self.intake, given._replace(record=record))
+            self.fresh.add(record.key_ref)
+            self.note(row_id(record.key_ref), None, record)
+            self.count("created", record.kind)
+        else:
+            after = self.merged(before, record)
+            is_own = any((record.record_type, source) in self.origins for source in record.sources)
+            self.intake.records[before.key_ref] = after
+            if after is not before:
+                self.intake.put(after)
+            action = "unchanged" if after is before else "updated" if is_own else "merged"
+            self.count(action, record.kind)
+        for name, ref in self.draft(given).links:
+            self.count_link(before, name, self.intake.handles.get(ref, ref), given)
+
+    def with_keys(self, record: Record) -> Record:
+        """Return a record that names others by key."""
+        changes: dict[str, Any] = {}
+        for name, refers in record.refers.items():
+            value = getattr(record, name)
+            if value is None:
+                continue
+            refs = [refers.full(ref) for ref in (value if isinstance(value, tuple) else (value,))]
+            keys = [key_of(self.intake, ref) or ref for ref in refs]
+            changes[name] = as_set(keys) if isinstance(value, tuple) else keys[0]
+        if isinstance(record, Task) and not self.is_there(changes["campaign"]):
+            raise Refused(f"{record.ref} is of {changes['campaign']}, which is left out")
+        return record.model_copy(update=changes) if changes else record
+
+    def is_there(self, key: str) -> bool:
+        """Return whether a record is in the store, or in what was taken in of the input so far."""
+        return key in self.intake.records or (key not in self.firsts and key_of(self.intake, key) is not None)
+
+    def drop_refused(self) -> None:
+        """Take out of tasks what they need that turned out to be left out."""
+        for key, record in list(self.intake.records.items()):
+            missing = [ref for ref in record.depends if not self.is_there(ref)] if isinstance(record, Task) else []
+            if isinstance(record, Task) and missing:
+                self.intake.records[key] = record.model_copy(update={"depends": as_set({*record.depends} - {*missing})})
+                self.intake.put(self.intake.records[key])
+                self.counts["created"][LINK] -= len(missing)
+                self.reading.dangling += len(missing)
+
+    def refuse_purged(self, record: Record) -> None:
+        """Raise ``Refused`` for a record that was purged here since the tool made it."""
+        at = self.purges.purged_at(record.to_row(), self.intake.symmetric)
+        if at is not None:
+            raise Refused(f"it was purged here at {at}")
+
+    def merged(self, before: Frozen, given: Frozen) -> Any:
+        """Return a record or an edge with what a file says of it, but for what was edited here; note what it said."""
+        ours, theirs = before.to_row(), given.to_row()
+        how: dict[str, Any] = {"sets": sets_of(type(before)), "states": type(before).states}
+        number = row_id(row_key(ours, self.intake.symmetric))
+        known = self.known.get(number)
+        if known is None:
+            known = unedited(ours, theirs, **how) if self.is_own(ours, theirs) else {}
+        changes, aside = reimported(ours, theirs, known, **how)
+        self.notes[number] = known_after(ours, theirs, known, **how)
+        if isinstance(before, Record):
+            changes |= with_aside(before, aside, given)
+        return changed(before, changes, self.snapshot.now)
+
+    def is_own(self, ours: Row, theirs: Row) -> bool:
+        """Return whether a row came from the tool: a record by its origin, an edge if its time is that of the file."""
+        return ours["kind"] == "relation" or not set(theirs.get("sources", ())).isdisjoint(ours.get("sources", ()))
+
+    def note(self, number: int, before: Row | None, given: Frozen) -> None:
+        """Note what a new row is given."""
+        states = type(given).states
+        self.notes[number] = known_after(before, given.to_row(), {}, sets=sets_of(type(given)), states=states)
+
+    def place_edge(self, given: Given) -> None:
+        """Take in an edge: a new one, or what it changes of the one that is there; one that was taken out stays out."""
+        is_waiting = self.draft(given).may_wait and key_of(self.intake, str(given.row["to"])) is None
+        if is_waiting:
+            self.intake.handles[str(given.row["to"])] = str(given.row["to"])
+        fresh = settle_edge(self.intake, given)
+        if str(fresh.id) in self.taken:
+            return self.count("merged", LINK)
+        self.taken.add(str(fresh.id))
+        if is_waiting:
+            self.reading.dangling += 1
+            self.notes[fresh.id] = {}
+            if fresh.id not in self.known:
+                self.intake.puts[fresh.id] = fresh
+            return None
+        before = self.snapshot.catalog.relation(fresh.id)
+        if before is not None:
+            after = self.merged(before, fresh.record or Relation.model_validate(fresh.row))
+            if after is not before:
+                self.intake.put(after)
+            return self.count("unchanged" if after is before else "updated", LINK)
+        self.notes[fresh.id] = {}
+        if fresh.id in self.known and self.fresh.isdisjoint((fresh.row["from"], fresh.row["to"])):
+            return self.count("unchanged", LINK)
+        self.intake.puts[fresh.id] = fresh
+        return self.count("created", LINK)
+
+    def place_fact(self, given: Given) -> None:
+        """Take in what happened: a report, a run, an event."""
+        before = dict(self.intake.counts)
+        add_fact(self.intake, given)
+        for action in ACTIONS:
+            self.counts[action][str(given.row["kind"])] += self.intake.counts[action] - before[action]
+
+    def count(self, action: str, kind: str) -> None:
+        """Count what became of something."""
+        self.counts[action][kind] += 1
+
+    def count_link(self, before: Record | None, name: str, key: str, given: Given) -> None:
+        """Count a link of the input that is a field of a record."""
+        link = f"{given.place}\t{name}\t{key}"
+        value = getattr(before, name) if before is not None else ()
+        is_there = key in (value if isinstance(value, tuple) else (value,))
+        action = "merged" if link in self.taken else "unchanged" if is_there else "created"
+        self.taken.add(link)
+        self.count(action, LINK)
+
+    def left_out(self) -> Iterator[Skipped]:
+        """Yield what of the input is left out, as it was read and as the store refused it, but for dangling links."""
+        yield from (Skipped(place=one.place, reason=one.reason) for one in self.reading.skipped)
+        for found in self.intake.findings:
+            draft = self.reading.drafts[(found.line or 1) - 1]
+            if found.code != "dangling":
+                reason = found.message + (f"; {found.fix}" if found.fix else "")
+                yield Skipped(place=draft.place, reason=reason)
+                for _ in draft.links:
+                    yield Skipped(place=draft.place, reason=f"a link of what is left out: {found.message}")
+
+    def answer(self, *, is_applied: bool) -> Imported:
+        """Return the account."""
+        dangling = sum(found.code == "dangling" for found in self.intake.findings)
+        return Imported(
+            format=self.reading.format,
+            applied=is_applied,
+            read=dict(sorted(self.reading.read.items())),
+            skipped=list(self.left_out()),
+            dangling=self.reading.dangling + dangling,
+            **{action: dict(sorted((+found).items())) for action, found in self.counts.items()},
+        )
+
+    def write(self, writing: Writing) -> None:
+        """Write all in one write, and before it what it gives: a write that is cut off can be told from an edit."""
+        given = {**self.known, **self.notes}  # another file of the format may have given the others
+        if given != self.known:
+            notes.write(writing.layout.imports(self.reading.format), given)
+        used = {path_of(made): type_text(made) for made in self.types.values()}
+        if self.intake.puts or used:
+            writing.commit(list(self.intake.puts.values()), types=used)
+        if self.types:
+            writing.notify(f"declared the types {', '.join(sorted(self.types))}")
+
+
+def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, EntityType | RelationType], Vocabulary]:
+    """
+    Return the types of a reading that the project is to declare, and its vocabulary with them.
+
+    A relation type of the project that connects less is given the ends that it lacks.
+
+    Raises:
+        Refused: one has the name of something else.
+    """
+    if len(reading.types) > MOST_TYPES:
+        message = f"the input has {len(reading.types):,} types; at most {MOST_TYPES:,} are declared at once"
+        raise Refused(message, hint="an input with fewer types; the name of a thing is not its type")
+    vocabulary = snapshot.vocabulary
+    made: dict[str, EntityType | RelationType] = {}
+    for former, one in sorted(reading.types.items(), key=lambda pair: isinstance(pair[1], RelationType)):
+        name = vocabulary.renamed.get(former, former)
+        if isinstance(one, RelationType):
+            one = one.with_ends(vocabulary.renamed)  # noqa: PLW2901 - the same type, under current names
+        own = vocabulary.declared.get(name)
+        if own is None:
+            refuse_type(snapshot, vocabulary, one)
+            made[name] = one
+        elif isinstance(own, RelationType) and isinstance(one, RelationType):
+            wider = with_ends(own, one)
+            if wider == own:
+                continue
+            made[name] = wider
+        elif type(own) is not type(one):
+            raise Refused(
+                f"type {name!r} of the project is of another sort",
+                hint=f"rename it: {command('graphmem', 'type', 'rename', name, 'NEW')}",
+            )
+        else:
+            continue
+        vocabulary = vocabulary.with_types({name: made[name]})
+    return made, vocabulary
+
+
+def with_ends(own: RelationType, other: RelationType) -> RelationType:
+    """Return a relation type that also connects what another one connects."""
+    if all(own.allows(source, target) for source in other.sources for target in other.targets):
+        return own
+    ends = {side: tuple(dict.fromkeys((*getattr(own, side), *getattr(other, side)))) for side in ("sources", "targets")}
+    return own.model_copy(update=ends)
+
+
+@cache
+def sets_of(model: type[Frozen]) -> frozenset[str]:
+    """Return the fields of a kind that are sets."""
+    fields = model.model_fields
+    return frozenset(alias for name, alias, _ in row_fields(model) if is_checked_by(fields[name].metadata, as_set))
+
+
+def folded(first: Record, second: Record) -> Record:
+    """Return one record for two of the input that are the same: what the second says otherwise is kept beside it."""
+    ours: Row = first.to_row()
+    theirs: Row = second.to_row()
+    sets = sets_of(type(first))
+    values = {name: tuple(sorted({*ours.get(name, ()), *theirs.get(name, ())})) for name in sets & theirs.keys()}
+    values |= {name: value for name, value in theirs.items() if name not in ours}
+    aside = [(name, str(theirs[name])) for name in aside_fields(type(first)) if name in theirs and name in ours]
+    return first.replaced({**values, **with_aside(first, [pair for pair in aside if pair[1] != ours[pair[0]]])})
+
+
+def with_aside(record: Record, aside: Sequence[tuple[str, str]], given: Frozen | None = None) -> Row:
+    """Return the change that keeps texts beside those of a record, also those that the given one keeps so."""
+    found = {(one.field, one.text): one for one in record.alternates}
+    at = getattr(given, "created_at", record.created_at)
+    more = [Alternate(field=name, text=text, at=at) for name, text in aside]
+    more += given.alternates if isinstance(given, Record) else ()
+    added = {(one.field, one.text): one for one in more if (one.field, one.text) not in found}
+    added = {pair: one for pair, one in added.items() if getattr(record, pair[0], None) != pair[1]}
+    return {"alternates": [one.model_dump() for _, one in sorted((found | added).items())]} if added else {}

@@ -1,0 +1,1 @@
+"""Explorations: several agents look at a project at the same time."""

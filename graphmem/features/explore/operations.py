@@ -1,0 +1,133 @@
+"""
+Explorations: several agents look at a project at the same time, and what they find becomes one record.
+
+What they report is in files of this machine under a lock of their own: only ``aggregate`` needs a moment of the store.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+from typing import get_args
+
+from graphmem.constants import EXPLORE_QUORUM
+from graphmem.core.records.change import add_to
+from graphmem.core.records.record_contract import Changed
+from graphmem.core.records.screening import screened, screened_fields
+from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.features.explore.contract import (
+    AggregateExplorationRequest,
+    ExplorationReported,
+    ExplorationStarted,
+    ExplorationWaited,
+    ReportExplorationRequest,
+    WaitExplorationRequest,
+    WaitResult,
+)
+from graphmem.kernel.machine import exploration_sessions as kept
+from graphmem.kernel.model.exploration import ExplorationMode
+from graphmem.kernel.model.field import TEXT_BYTES
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Writing
+
+MODES: tuple[ExplorationMode, ...] = get_args(ExplorationMode)
+TELLING = frozenset({"structure", "delta"})  # that are enough together
+ID = re.compile(r"[0-9A-Za-z_-]{1,128}")
+
+
+def start(client: Client) -> ExplorationStarted:
+    """Begin a session."""
+    session = client.new_id()
+    with alone(client) as folder:
+        kept.write(folder, session, "session", kept.ExplorationSession(started_at=client.now()))
+    return ExplorationStarted(session=session, modes=list(MODES))
+
+
+@contextlib.contextmanager
+def alone(client: Client) -> Iterator[Path]:
+    """Yield the folder of the sessions, alone with it; what goes wrong is an error with the path."""
+    folder = client.layout.explorations
+    try:
+        with kept.alone(client.local / "explorations.lock", client.lock_timeout_s):
+            yield folder
+    except OSError as error:
+        raise Unavailable(f"{folder} cannot be written: {error.strerror}", hint="is the store writable?") from None
+
+
+def session_of(folder: Path, session: str) -> kept.ExplorationSession:
+    """
+    Return a session.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = kept.read(folder, session) if ID.fullmatch(session) else None
+    if found is None:
+        raise NotFound(
+            f"no exploration session {session[:64]!r} on this machine", hint="begin one: graphmem explore start"
+        )
+    return found
+
+
+def report(client: Client, request: ReportExplorationRequest) -> ExplorationReported:
+    """Keep what an agent found; after the wait has ended it is kept too, as late."""
+    request = screened(client, request, "exploration")
+    if not request.text.strip():
+        raise BadInput(f"the report on {request.mode} is empty", hint="say what was found")
+    if len(request.text.encode()) > TEXT_BYTES:
+        raise BadInput(
+            f"the report on {request.mode} has {len(request.text.encode()):,} bytes", hint=f"at most {TEXT_BYTES:,}"
+        )
+    with alone(client) as folder:
+        is_late = session_of(folder, request.session).ended_at is not None
+        made = kept.Report(at=client.now(), text=request.text, late=is_late)
+        kept.write(folder, request.session, request.mode, made)
+    return ExplorationReported(session=request.session, mode=request.mode, late=is_late)
+
+
+def wait(client: Client, request: WaitExplorationRequest) -> ExplorationWaited:
+    """Wait until enough is reported, or the time is up; what comes after that is late."""
+    session_of(client.layout.explorations, request.session)
+    begin = monotonic()
+    while True:
+        found = kept.reports(client.layout.explorations, request.session, MODES)
+        passed = monotonic() - begin
+        is_over = passed >= request.timeout
+        if result_of(set(found), request.required, is_over=is_over) is not None:
+            with alone(client) as folder:  # what was reported meanwhile is not late
+                found = kept.reports(folder, request.session, MODES)
+                kept.end(folder, request.session, client.now())
+            result = result_of(set(found), request.required, is_over=is_over)
+            assert result is not None
+            return ExplorationWaited(
+                session=request.session,
+                result=result,
+                received=list(found),
+                missing=[mode for mode in MODES if mode not in found],
+                seconds=round(passed, 2),
+            )
+        sleep(min(request.poll, max(request.timeout - passed, 0.01)))
+
+
+def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *, is_over: bool) -> WaitResult | None:
+    """Return how a wait ends with what was received; None while it goes on."""
+    if len(received) == len(MODES):
+        return "all_complete"
+    if len(received) >= required or received >= TELLING:
+        return "quorum_met"
+    if not is_over:
+        return None
+    return "quorum_failure" if received else "timeout"
+
+
+def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed:
+    """Keep what was found in a session as one record, which search finds."""
+    request, folder = screened(snapshot, request, "exploration"), snapshot.layout.explorations
+    session_of(folder, request.session)
+    found = kept.reports(folder, request.session, MODES)
+    if not found:
+        raise Refused(f"nothing was reported in exploration session {request.session}", hint="graphmem explore report")
+    parts: dict[str, str] = {mode: one.text for mode, one in found.items()}
+    fields = {"objective": request.objective, "session": request.session, **parts}
+    return add_to(snapshot, "exploration", screened_fields(snapshot, "exploration", fields))

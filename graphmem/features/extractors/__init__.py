@@ -1,0 +1,1 @@
+"""Extractors: programs that print entities and edges."""

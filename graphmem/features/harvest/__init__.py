@@ -1,0 +1,1 @@
+"""Candidates from what is there already: sessions of agents, logs of CI, the history, notes."""

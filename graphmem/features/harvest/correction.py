@@ -1,0 +1,46 @@
+"""Corrections: a sentence in which a person tells an agent what to do instead, as a rule that may hold for all."""
+
+import re
+
+from graphmem.kernel.model.candidate import Candidate, Occasion, candidate_id
+from graphmem.kernel.model.transcript import Message, TranscriptEvent
+
+MOST = 240  # characters of a sentence that is a rule
+WORTH = 0.4
+# A rule names what to do, and says that it holds beyond this moment: a plain wish for the next step does neither.
+RULE = re.compile(
+    r"(?i)^(?:no[,.:!]? |nope[,.!]? |wait[,.!]? |please |actually,? |and |but |also |remember:? )*"
+    r"(?:(?:do not|don't|dont) (?:ever )?(?:use|add|write|call|import|edit|change|touch|create|mock|skip|put) .{6,}"
+    r"|(?:never|always) (?!mind)\w+ .{6,}|we (?:always|never) .{8,}"
+    r"|use \S+(?: \S+){0,3} (?:instead of|rather than|, not) .{2,}|use \S+ instead\b.{0,}|\S+ (?:should|must)"
+    r" (?:always|never) .{8,})"
+)
+PASSING = re.compile(
+    r"(?i)\b(?:yet|right now|for now|this time|now|just|anything|everything|commit|push|let's|lets|again|here|that|it"
+    r"|this (?:one|file|line))\b|\?\s*$"
+)
+ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def correction_of(event: TranscriptEvent, *, source: str, session: str, is_after_act: bool) -> Candidate | None:
+    """
+    Return the rule that a person's own sentence states, as the candidate of a constraint; None for any other event.
+
+    Args:
+        is_after_act: the agent has done something in this session that it can correct.
+    """
+    if not (is_after_act and isinstance(event, Message) and event.by == "person"):
+        return None
+    for sentence in ENDS.split(event.text[:2_000]):
+        text = " ".join(sentence.split())
+        if len(text) <= MOST and RULE.match(text) and not PASSING.search(text):
+            evidence = Occasion(source=source, at=event.at, session=session)
+            return Candidate(
+                id=candidate_id(f"constraint {text.casefold()}"),
+                base=WORTH,
+                other=({"kind": "constraint", "constraint": text, "sources": [f"{source}:{session}#{event.number}"]},),
+                evidence=(evidence,),
+                marks=(evidence.mark,),
+                sessions=(session,),
+            )
+    return None

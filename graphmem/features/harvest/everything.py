@@ -1,0 +1,42 @@
+"""Import of all that a project has at its usual places: sessions, history, notes."""
+
+from graphmem.core.records.candidate_contract import (
+    Harvested,
+    HarvestedAll,
+    ImportAllRequest,
+    ImportGitRequest,
+    ImportNotesRequest,
+    ImportSessionsRequest,
+)
+from graphmem.core.records.candidates import queue_of
+from graphmem.errors import Unavailable
+from graphmem.features.harvest.haul import Haul
+from graphmem.features.harvest.history import import_git
+from graphmem.features.harvest.notes import import_notes
+from graphmem.features.harvest.sessions import import_sessions
+from graphmem.kernel.store.runtime import Client
+
+
+def import_all(client: Client, request: ImportAllRequest) -> HarvestedAll:
+    """Read all of it; without a history the others are read all the same."""
+    before = len(queue_of(client).read(client.notify_once).waiting())
+    parts = [
+        import_sessions(client, ImportSessionsRequest(dry_run=request.dry_run)),
+        history_or_not(client, ImportGitRequest(dry_run=request.dry_run)),
+        import_notes(client, ImportNotesRequest(dry_run=request.dry_run)),
+    ]
+    # A dry run counts from the same queue each time.
+    waiting = before + sum(part.waiting - before for part in parts) if request.dry_run else parts[-1].waiting
+    return HarvestedAll(parts=parts, applied=not request.dry_run, waiting=waiting)
+
+
+def history_or_not(client: Client, request: ImportGitRequest) -> Harvested:
+    """Read the history; where git has none, say why."""
+    try:
+        return import_git(client, request)
+    except Unavailable as error:
+        haul = Haul()
+        haul.note(client.layout.root, "git", "skipped", str(error))
+        haul.unread[str(error)] += 1
+        waiting = len(queue_of(client).read(client.notify_once).waiting())
+        return haul.answer("git", waiting, is_applied=not request.dry_run)

@@ -1,0 +1,1 @@
+"""What changed: log, diff, the check of a branch, and why a record is there."""

@@ -1,0 +1,152 @@
+"""Check a branch: what it does to the memory, and to the code that records cite (docs/guides/ci.md)."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from graphmem.constants import CITED_FILE_BYTES, FILE_BYTES, GIT_S
+from graphmem.core.evidence.citation_contract import Cited
+from graphmem.core.evidence.citations import CiteChecker, passage
+from graphmem.core.records.fixes import fixes
+from graphmem.core.records.secrets import without_secrets
+from graphmem.core.search.traversal import solving
+from graphmem.errors import NotFound
+from graphmem.features.history.check_contract import BranchChecked, CheckRequest, DoubtfulCite, OpenFailure
+from graphmem.features.history.contract import DiffRequest, RowChange
+from graphmem.features.history.operations import diff
+from graphmem.features.upkeep.validate import checked, validate
+from graphmem.kernel.finding import Code, Finding
+from graphmem.kernel.git import commands
+from graphmem.kernel.ledger.layout import FOLDER
+from graphmem.kernel.ledger.merge import FACTS
+from graphmem.kernel.model import Failure
+from graphmem.kernel.model.cite import Cite, digest
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot
+from graphmem.kernel.system import safe_files
+from graphmem.kernel.system.shell import command
+
+
+def check(client: Client, request: CheckRequest) -> BranchChecked:
+    """
+    Return what a branch did to the memory since it left another one, and what speaks against merging it.
+
+    Git is asked, which may take long, while no moment is open.
+    """
+    folder = client.layout.root
+    base = request.base or commands.default_branch(folder)
+    since = parting(folder, base)
+    difference = diff(client, DiffRequest(revisions=since))
+    files = changed_files(folder, since)
+    found = checked(by_branch(client, since, validate(client).findings))
+    changes = [change for change in difference.changes if change.kind not in FACTS]
+    if any(finding.code is Code.SECRET for finding in found.findings):  # the answer may become a public comment
+        changes = [RowChange.model_validate(without_secrets(change.model_dump())) for change in changes]
+    with client.reading() as snapshot:
+        own = {change.ref for change in changes}
+        doubtful = list(broken_cites(snapshot, since, files, own))
+        added = refs(changes, ("created",))
+        unsolved = [one for one in open_failures(snapshot, files) if one.ref not in added]  # known before the branch
+    return BranchChecked(
+        ok=found.ok,
+        findings=found.findings,
+        base=base,
+        since=since,
+        summary=difference.summary,
+        added=added,
+        changed=refs(changes, ("changed", "renamed", "archived", "superseded", "restored")),
+        removed=refs(changes, ("removed",)),
+        changes=changes,
+        doubtful=doubtful,
+        known_failures=unsolved,
+    )
+
+
+def parting(folder: Path, base: str) -> str:
+    """Return the commit at which the current one left another branch."""
+    try:
+        return commands.merge_base(folder, commands.find_commit(folder, base), commands.find_commit(folder, "HEAD"))
+    except NotFound as error:
+        hint = (
+            error.hint
+            if commands.commit_of(folder, base)
+            else f"fetch it first, such as: {command('git', 'fetch', 'origin', base.removeprefix('origin/'))}"
+        )
+        raise NotFound(f"nothing can be compared with {base!r}: {error.message}", hint=hint) from None
+
+
+def changed_files(folder: Path, since: str) -> set[str]:
+    """Return the files of the project that differ from a commit, by their paths below it; without the memory's own."""
+    top, _, found = commands.differing(folder, since, timeout_s=GIT_S)
+    paths = (os.path.relpath(os.path.join(os.path.realpath(top), path), os.path.realpath(folder)) for path in found)
+    return {path for path in paths if not path.startswith(("../", f"{FOLDER}/"))}
+
+
+def refs(changes: Sequence[RowChange], actions: Collection[str]) -> list[str]:
+    """Return what became one of these, each once."""
+    return list(dict.fromkeys(change.ref for change in changes if change.action in actions))
+
+
+def broken_cites(
+    snapshot: Snapshot, since: str, files: Collection[str], own: Collection[str]
+) -> Iterator[DoubtfulCite]:
+    """
+    Yield the cites of code that the branch changed: it is not as cited now, and it was before.
+
+    Args:
+        own: references of the records that the branch wrote: what they cite was no other before.
+    """
+    tree, folder = CiteChecker(snapshot, is_thorough=True), snapshot.layout.root
+
+    @cache
+    def before(path: str) -> bytes | None:
+        return commands.content_at(folder, since, path, most=CITED_FILE_BYTES)
+
+    def was_fresh(cited: Cited) -> bool:
+        cite = Cite.parse(cited.cite)
+        content = before(cite.path)
+        text = None if content is None else passage(content, cite.path, cite.symbol)[0]
+        return text is not None and digest(text) == cite.hash
+
+    numbers = {number for _, number in snapshot.catalog.labelled("cite", files)}
+    for record in sorted(snapshot.catalog.records(numbers).values(), key=lambda record: record.ref):
+        for cited in tree.cites_of(record):
+            is_broken = cited.path in files and cited.state in ("changed", "gone")
+            if is_broken and (record.ref in own or was_fresh(cited)):
+                yield DoubtfulCite(ref=record.ref, cite=cited.cite, state=cited.state)
+
+
+def open_failures(snapshot: Snapshot, files: Collection[str]) -> list[OpenFailure]:
+    """Return the known failures that are about these files, by their fields or their cites, and that nothing fixes."""
+    about: dict[int, set[str]] = {}
+    for path, number in (found for sort in ("file", "cite") for found in snapshot.catalog.labelled(sort, files)):
+        about.setdefault(number, set()).add(path)
+    records = {
+        number: record
+        for number, record in snapshot.catalog.records(about).items()
+        if isinstance(record, Failure) and not fixes(record)
+    }
+    solved = solving(snapshot.catalog, records)
+    found = [OpenFailure(ref=records[n].ref, files=sorted(about[n])) for n in records if n not in solved]
+    return sorted(found, key=lambda one: one.ref)
+
+
+def by_branch(client: Client, since: str, findings: list[Finding]) -> list[Finding]:
+    """Return findings; of credentials those as errors whose lines the branch brought."""
+    if not any(found.code is Code.SECRET for found in findings):
+        return findings
+    folder, layout = client.layout.root, client.layout
+    before: dict[str, set[bytes]] = {}
+    errors = []
+    for found in findings:
+        if found.code is not Code.SECRET or found.line is None:
+            errors.append(found)
+            continue
+        if found.file not in before:
+            content = commands.content_at(folder, since, f"{FOLDER}/{found.file}", most=FILE_BYTES)
+            before[found.file] = set((content or b"").split(b"\n"))
+        line = safe_files.read(layout.store / found.file).split(b"\n")[found.line - 1 : found.line]
+        is_old = before[found.file].issuperset(line)
+        errors.append(found if is_old else found.model_copy(update={"severity": "error"}))
+    return errors

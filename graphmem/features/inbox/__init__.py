@@ -1,0 +1,1 @@
+"""The inbox: what is to be looked at later."""

@@ -1,0 +1,1 @@
+"""Lessons, experiences, sessions, and whether learning happens."""

@@ -1,0 +1,126 @@
+"""Experiences: taken in with what the store allows, offered for a task, and promoted to insights."""
+
+from collections.abc import Callable
+from typing import Any
+
+from graphmem.constants import PROMOTE_SIMILARITY
+from graphmem.core.records.experience import (
+    Agreement,
+    agreements,
+    by_worth,
+    offered,
+    share_keywords,
+    statements_of,
+)
+from graphmem.core.records.record_contract import Listed
+from graphmem.core.records.validation import build, changed, identified
+from graphmem.features.learning.experience_contract import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
+from graphmem.features.learning.lesson_contract import OfferedLesson
+from graphmem.kernel.ledger.row import entry
+from graphmem.kernel.model import Experience, Insight
+from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.model.insight import Category
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.names import row_id
+
+
+def recall(snapshot: Snapshot, request: RecallRequest) -> Recalled:
+    """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
+    numbers = [
+        row_id(one.key_ref)
+        for one in offered(snapshot.catalog.of_kind(Experience).values(), request.task_type, request.tags)
+    ]
+    records = snapshot.catalog.records(numbers)
+    found = [record for number in numbers if isinstance(record := records[number], Experience)]
+    lessons = [
+        OfferedLesson(text=text, ref=one.ref, confidence=one.confidence, outcome=one.outcome)
+        for one in by_worth(found)
+        for text in one.lessons
+    ]
+    return Recalled(experiences=[Listed(ref=one.ref, record=one) for one in found], lessons=lessons)
+
+
+# --- insights ------------------------------------------------------------------------------------------------------
+
+
+def promote(client: Client, request: PromoteRequest) -> Promoted:
+    """
+    Find what several experiences agree on; ``yes`` writes it as insights.
+
+    An insight that says it already is given the experiences it lacks; one that was archived stays archived.
+    The texts are embedded before the lock is taken.
+    """
+    if client.vectors is not None:
+        with client.reading() as snapshot:
+            texts = [one.text for one in statements_of(snapshot.catalog.of_kind(Experience).values())]
+        client.embed_ahead(texts)
+    with client.deciding(is_real=request.yes) as snapshot:
+        statements = statements_of(snapshot.catalog.of_kind(Experience).values())
+        is_alike = likeness(snapshot, [one.text for one in statements])
+        insights = list(snapshot.catalog.of_kind(Insight, is_live=False).values())
+        puts: list[Entry] = []
+        shown: list[Promotion] = []
+        for agreement in agreements(statements, is_alike):
+            made, action = promoted(snapshot, agreement, insights, request.category)
+            if made is None or action == "unchanged":
+                continue
+            insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
+            puts.append(entry(made, snapshot.symmetric))
+            shown.append(promotion(made, action, agreement))
+        if isinstance(snapshot, Writing) and puts:
+            snapshot.commit(puts)
+        return Promoted(done=request.yes, promotions=shown)
+
+
+def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
+    """Return what a promotion does, or would do."""
+    return Promotion.model_validate(
+        {
+            "ref": made.ref,
+            "action": action,
+            "category": made.category,
+            "statement": made.statement,
+            "experiences": list(made.derived_from),
+            "occurrences": made.occurrences,
+            "confidence": made.confidence,
+            "said": [one.text for one in agreement.statements],
+        }
+    )
+
+
+def promoted(
+    snapshot: Snapshot, agreement: Agreement, insights: list[Insight], category: Category | None
+) -> tuple[Insight | None, str]:
+    """Return the insight that an agreement comes to, and what writing it does; none where it was archived."""
+    texts = {one.text for one in agreement.statements}
+    for insight in insights:
+        if " ".join(insight.statement.split()) in texts or share_keywords(insight.statement, agreement.statement):
+            if insight.is_archived:
+                return None, "unchanged"
+            both = sorted({*insight.derived_from, *agreement.experiences})
+            after = changed(insight, {"derived_from": both}, snapshot.now)
+            return after, "unchanged" if after is insight else "updated"
+    fields: dict[str, Any] = {
+        "category": category or agreement.category,
+        "statement": agreement.statement,
+        "derived_from": list(agreement.experiences),
+    }
+    made = build("insight", {**fields, "name": "unnamed"}, snapshot.now)
+    assert isinstance(made, Insight)
+    taken = {insight.ref: insight.key_ref for insight in insights}
+    made = identified(snapshot.catalog, made, taken)
+    return made, "created"
+
+
+def likeness(snapshot: Snapshot, texts: list[str]) -> Callable[[int, int], bool]:
+    """Return a function that decides whether two texts, by their places, say the same: by keywords or by meaning."""
+    vectors = snapshot.client.document_vectors(texts) if texts else None
+    cosines = None if vectors is None else vectors @ vectors.T
+
+    def is_alike(left: int, right: int) -> bool:
+        if share_keywords(texts[left], texts[right]):
+            return True
+        return cosines is not None and float(cosines[left, right]) >= PROMOTE_SIMILARITY
+
+    return is_alike

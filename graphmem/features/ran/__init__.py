@@ -1,0 +1,1 @@
+"""Runs of commands: what failed is matched, what passes after it counts."""

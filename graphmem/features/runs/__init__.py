@@ -1,0 +1,1 @@
+"""The run state of this machine, and the build run."""

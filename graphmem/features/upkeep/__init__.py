@@ -1,0 +1,1 @@
+"""Upkeep of a store: validate, doctor, export, rebuild, embed, vacuum, and their like."""

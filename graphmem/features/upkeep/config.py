@@ -1,0 +1,46 @@
+"""The settings that hold for a store, and where each comes from."""
+
+import difflib
+
+from graphmem.errors import NotFound
+from graphmem.features.upkeep.config_contract import ConfigRequest, ConfigShown, Setting
+from graphmem.kernel.settings.config import Settings, gathered, sections, variable_of
+from graphmem.kernel.settings.folders import user_store
+from graphmem.kernel.store.runtime import Client
+
+USER_STORE = "user_store"
+
+
+def config(client: Client, request: ConfigRequest) -> ConfigShown:
+    """
+    Return the settings with what gave each.
+
+    Raises:
+        NotFound: no setting and no section has the name that is asked for.
+    """
+    runtime, settings = client.runtime, client.settings
+    _, origins, *_ = gathered(client.layout.config, runtime.options, runtime.environment)
+    if user_store() is None:
+        settings, origins[USER_STORE] = settings.model_copy(update={USER_STORE: False}), variable_of(USER_STORE)
+    shown = [
+        Setting(
+            name=name,
+            value=getattr(getattr(settings, section), key) if section else getattr(settings, key),
+            origin=origins.get(name, "default"),
+            default=(sections()[section] if section else Settings).model_fields[key].default,
+        )
+        for section, key, name in every_name()
+        if request.name is None or request.name in (name, section)
+    ]
+    if not shown and request.name is not None:
+        known = [*sections(), *(name for *_, name in every_name())]
+        near = difflib.get_close_matches(request.name, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"sections: {', '.join(sections())}"
+        raise NotFound(f"no setting is called {request.name!r}", hint=hint)
+    return ConfigShown(settings=shown, ignored=[*settings.ignored, *(one.text for one in settings.wrong)])
+
+
+def every_name() -> list[tuple[str, str, str]]:
+    """Return section, key and name of each setting; no section for those at the top of a file."""
+    found = [(section, key, f"{section}.{key}") for section, model in sections().items() for key in model.model_fields]
+    return [*found, ("", USER_STORE, USER_STORE)]

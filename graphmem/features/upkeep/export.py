@@ -1,0 +1,122 @@
+"""Export: bring the files into canonical form, check it, or write a canonical copy."""
+
+import hashlib
+from pathlib import Path
+from typing import BinaryIO
+
+from graphmem.errors import BadInput
+from graphmem.features.upkeep.store_contract import Exported, ExportedFile, ExportRequest
+from graphmem.kernel.finding import Checked, Code, Finding
+from graphmem.kernel.ledger.journal import replace_files
+from graphmem.kernel.ledger.layout import is_plain
+from graphmem.kernel.ledger.row import canonical_line
+from graphmem.kernel.ledger.types import is_vocabulary, vocabulary_json
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.system import safe_files
+from graphmem.kernel.system.surroundings import current_folder
+
+
+def canonical(snapshot: Snapshot, file: str) -> bytes:
+    """Return the canonical bytes of a data file whose lines are all well."""
+    lines = {number: line for line, number in snapshot.catalog.lines(file).items()}
+    symmetric = snapshot.symmetric
+    return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
+
+
+def export(snapshot: Writing, request: ExportRequest) -> Exported:
+    """Bring every data file into canonical form, or write the canonical files to another folder."""
+    to = None if request.to is None else current_folder() / request.to
+    refuse_findings(snapshot)
+    files: dict[str, ExportedFile] = {}
+    writes: dict[Path, bytes] = {}
+    for file in snapshot.ledger.data_files():
+        data = canonical(snapshot, file)
+        is_changed = safe_files.read(snapshot.layout.store / file) != data
+        digest = hashlib.sha256(data).hexdigest()
+        files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
+        if to is not None:
+            writes[to / file] = data
+        elif is_changed:
+            writes[snapshot.layout.store / file] = data
+    if to is None:
+        writes |= snapshot.ledger.stale_vocabulary_file()
+    else:
+        writes[to / "schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
+        writes |= {
+            to / path.relative_to(snapshot.layout.store): safe_files.read(path) for path in other_files(snapshot)
+        }
+    changed = [file for file, found in files.items() if found.changed] if to is None else []
+    read = snapshot.ledger.as_read(changed)
+    replace_files(writes, snapshot.layout if to is None else None, lambda fresh: snapshot.ledger.refuse_changed(read))
+    snapshot.ledger.sync_written()
+    return Exported(files=files)
+
+
+def write_rows(client: Client, to: BinaryIO) -> None:
+    """Write every row of the files at one moment, as its line: records, then relations, then what happened."""
+    with client.reading() as snapshot:
+        to.seek(0)
+        to.truncate()  # it may run a second time
+        to.writelines(line + b"\n" for _, line in snapshot.catalog.all_lines())
+
+
+def other_files(snapshot: Snapshot) -> list[Path]:
+    """Return the committed files that are not derived, but for the data that this version knows."""
+    layout, known = snapshot.layout, set(snapshot.ledger.data_files())
+    unknown = [layout.store / file for file in layout.data_files() if file not in known]
+    types = [path for folder in safe_files.folders(layout.types) for path in safe_files.files(folder)]
+    named = [path for path in types if path.suffix == ".md" and is_plain(path.name)]
+    return [path for path in (layout.config, *named, *unknown) if safe_files.is_file(path)]
+
+
+def refuse_findings(snapshot: Snapshot) -> None:
+    """Raise ``BadInput`` where a file has bad lines: they would be lost."""
+    findings = [finding for finding in snapshot.ledger.findings() if finding.code != Code.DRIFT]
+    if findings:
+        raise BadInput(
+            f"{len(findings)} bad lines, nothing was written; the first: {findings[0]}",
+            hint="see: graphmem validate",
+            details={"findings": [finding.model_dump() for finding in findings]},
+        )
+
+
+def export_check(snapshot: Snapshot) -> Checked:
+    """Report where a file is not canonical or does not check out; nothing is written."""
+    findings = snapshot.ledger.findings()
+    unwell = {finding.file for finding in findings}
+    for file in snapshot.ledger.data_files():
+        if file not in unwell:
+            findings += uncanonical(file, safe_files.read(snapshot.layout.store / file), canonical(snapshot, file))
+    findings += [found.model_copy(update={"severity": "error"}) for found in stale_vocabulary(snapshot)]
+    return Checked(ok=not findings, findings=findings)
+
+
+def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
+    """Say at which line a file leaves its canonical form, if it does."""
+    if data == wanted:
+        return []
+    found, expected = data.split(b"\n"), wanted.split(b"\n")
+    line = next(
+        (n for n, (a, b) in enumerate(zip(found, expected, strict=False), 1) if a != b), min(len(found), len(expected))
+    )
+    return [
+        Finding.of(
+            file,
+            Code.NOT_CANONICAL,
+            "not in canonical form from here on",
+            "what graphmem export writes",
+            "graphmem export",
+            line=line,
+        )
+    ]
+
+
+def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
+    """Report when ``schema.json`` is not what the types say."""
+    path = snapshot.layout.vocabulary
+    found = safe_files.read(path) if safe_files.is_file(path) else b""
+    if is_vocabulary(found, snapshot.catalog.vocabulary, is_merged=True):
+        return []
+    what, right = "schema.json is stale", "the vocabulary of types/"
+    return [Finding.of("schema.json", Code.STALE_SCHEMA, what, right, "graphmem export", line=1)]

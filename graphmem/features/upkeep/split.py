@@ -1,0 +1,51 @@
+"""Split: the rows of a kind in 16 or 256 files by the hash that orders them, or in one file again."""
+
+from graphmem.errors import NotFound
+from graphmem.features.upkeep.store_contract import Split, SplitRequest
+from graphmem.kernel.ledger.layout import usual_file
+from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of
+from graphmem.kernel.model import MODELS
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.suggest import did_you_mean
+
+NOT_SPLIT = frozenset({"entity", "relation", "purge"})  # their rows are by type; the last has no names
+
+
+def split(snapshot: Writing, request: SplitRequest) -> Split:
+    """
+    Put the rows of a kind, as they are, into so many files, all or none; the same with another number takes it back.
+
+    Raises:
+        NotFound: there is no such kind or type, or it has no rows yet.
+        BadInput: one of its files has bad lines, which would be lost.
+    """
+    ledger, catalog = snapshot.ledger, snapshot.catalog
+    home = home_of_kind(snapshot, request.kind)
+    present = [file for file in ledger.data_files() if home_of(file) == home]
+    if not present:
+        raise NotFound(f"{request.kind} has no rows yet", hint="split it when it has many; see: graphmem doctor")
+    for file in present:
+        ledger.refuse_unwell(file)
+    rows = sorted((number, line) for file in present for line, number in catalog.lines(file).items())
+    lines: dict[str, list[bytes]] = {file: [] for file in parts_of(home, request.files)}
+    for number, line in rows:
+        lines[part_of(home, request.files, number)].append(line + b"\n")
+    removed = [file for file in present if file not in lines]
+    is_changed = present != list(lines) or any(catalog.misplaced(file, numbers_of(file)) for file in lines)
+    if is_changed:
+        contents = {file: b"".join(found) for file, found in lines.items()}
+        ledger.arrange({**contents, **dict.fromkeys(removed)})
+    return Split(kind=request.kind, files=request.files, rows=len(rows), changed=is_changed, removed=removed)
+
+
+def home_of_kind(snapshot: Snapshot, kind: str) -> str:
+    """Return the one file of a kind, an entity type or a relation type, or raise ``NotFound``."""
+    vocabulary = snapshot.vocabulary
+    types = {**dict.fromkeys(vocabulary.entities, "entity"), **dict.fromkeys(vocabulary.linkable, "relation")}
+    kinds = [name for name in MODELS if name not in NOT_SPLIT]
+    if kind in kinds:
+        return usual_file(kind, None)
+    if kind not in types:
+        known = [*kinds, *types]
+        raise NotFound(f"no kind or type {kind!r}", hint=did_you_mean(kind, known) or f"one of: {', '.join(known)}")
+    return usual_file(types[kind], kind)

@@ -1,0 +1,1 @@
+"""Campaigns, their tasks, and what finished work teaches."""

@@ -1,0 +1,96 @@
+"""Phases: where a project, or a campaign, is in its work; each move is an event, and the last one decides."""
+
+from itertools import pairwise
+
+from graphmem.core.records.events import event, events_of_type, moves_of
+from graphmem.core.records.moves import PHASE_MOVES, Move, refuse_move
+from graphmem.features.work.campaigns import campaign_of
+from graphmem.features.work.phase_contract import (
+    MovePhaseRequest,
+    Phase,
+    PhaseCan,
+    PhaseDurations,
+    PhaseMoved,
+    PhaseRequest,
+    PhaseSpan,
+    PhaseStatus,
+)
+from graphmem.kernel.model import Event
+from graphmem.kernel.model.field import format_time
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+
+MOVED = "phase-moved"
+
+
+def moves(snapshot: Snapshot, campaign: str | None) -> tuple[str | None, list[Move]]:
+    """Return the campaign by key, if one is named, and the moves of its phase in the order of time."""
+    subject = None
+    if campaign is not None:
+        number, _ = campaign_of(snapshot, campaign)
+        subject = snapshot.catalog.stored(number).key_ref
+    found: list[Event] = [one for one in events_of_type(snapshot, MOVED) if one.subject == subject]
+    return subject, [move for _, move in moves_of(found) if move.after in PHASE_MOVES]
+
+
+def current(found: list[Move]) -> Phase:
+    """Return the phase after some moves."""
+    return found[-1].after if found else "none"  # type: ignore[return-value]  # `moves` leaves out what is no phase
+
+
+def legal(phase: Phase) -> list[Phase]:
+    """Return the phases that may follow one."""
+    return list(PHASE_MOVES[phase])  # type: ignore[arg-type]  # a test compares the table with the type
+
+
+def status(snapshot: Snapshot, request: PhaseRequest) -> PhaseStatus:
+    """Return the current phase."""
+    _, found = moves(snapshot, request.campaign)
+    phase = current(found)
+    return PhaseStatus(phase=phase, since=format_time(found[-1].at) if found else None, legal=legal(phase))
+
+
+def can(snapshot: Snapshot, request: MovePhaseRequest) -> PhaseCan:
+    """Return whether a phase may follow the current one."""
+    _, found = moves(snapshot, request.campaign)
+    phase = current(found)
+    return PhaseCan(before=phase, after=request.phase, legal=request.phase in PHASE_MOVES[phase])
+
+
+def move(snapshot: Writing, request: MovePhaseRequest) -> PhaseMoved:
+    """Go on to another phase; only ``build`` follows itself."""
+    return moved(snapshot, request.phase, request.campaign, is_reset=False)
+
+
+def reset(snapshot: Writing, request: PhaseRequest) -> PhaseMoved:
+    """Begin again, from whatever phase it is."""
+    return moved(snapshot, "none", request.campaign, is_reset=True)
+
+
+def moved(snapshot: Writing, after: Phase, campaign: str | None, *, is_reset: bool) -> PhaseMoved:
+    """Record a move."""
+    subject, found = moves(snapshot, campaign)
+    before = current(found)
+    if not is_reset:
+        what = f"the phase of {campaign}" if campaign else "the phase"
+        refuse_move(PHASE_MOVES, what, before, after, may_stay=False)
+    at = max([snapshot.now, *(one.at for one in found[-1:])])
+    said = {"from": before, "to": after, "reset": is_reset or None}
+    snapshot.commit([event(snapshot, MOVED, at, subject, said)])
+    return PhaseMoved(before=before, after=after, at=format_time(at))
+
+
+def duration(snapshot: Snapshot, request: PhaseRequest) -> PhaseDurations:
+    """Return how long each phase took, in the order of time."""
+    _, found = moves(snapshot, request.campaign)
+    ends = [*(later.at for _, later in pairwise(found)), None]
+    return PhaseDurations(
+        phases=[
+            PhaseSpan(
+                phase=current([one]),
+                begin=format_time(one.at),
+                end=format_time(end) if end else None,
+                seconds=((end or snapshot.now) - one.at).total_seconds(),
+            )
+            for one, end in zip(found, ends, strict=bool(found))
+        ]
+    )

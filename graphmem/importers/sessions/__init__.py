@@ -1,1 +1,0 @@
-"""Transcripts of coding agents, one reader a client; all make the events of ``graphmem.model.transcript``."""

@@ -1,0 +1,95 @@
+"""
+Clues: what a memory is recognised by beside its words: its signature, errors, lines and match expressions.
+
+They take longer to work out than all else that the catalog holds of a record. After very many changes they are put off
+until a command looks for them; one that does calls ``catch_up`` first.
+"""
+
+import contextlib
+from collections.abc import Collection, Iterable
+
+from graphmem.kernel.catalog.database import Index, marks, parse_record, transaction
+from graphmem.kernel.model import Failure, MemoryRecord
+from graphmem.kernel.model.expression import Expression, Malformed
+from graphmem.names import row_id
+
+FORMATS = "formats"  # under which the catalog keeps by which formats problems were found
+PART = 5_000  # memories in one transaction: half a second
+
+
+class ClueIndex(Index):
+    """The clues of the memories of a catalog, in the same database; the catalog lists which memories lack theirs."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are memories that have no clues yet."""
+        return self.connection.execute("SELECT 1 FROM clueless LIMIT 1").fetchone() is not None
+
+    @property
+    def lacking(self) -> int:
+        """How many memories have no clues yet."""
+        count: int = self.connection.execute("SELECT count(*) FROM clueless").fetchone()[0]
+        return count
+
+    def put_off(self, ids: Collection[int]) -> None:
+        """Note that these memories, new or changed, have no clues yet."""
+        self.connection.executemany("INSERT OR IGNORE INTO clueless VALUES (?)", [(number,) for number in ids])
+
+    def catch_up(self) -> None:
+        """Add the clues that were put off, a part at a time: other processes take other parts, or write in between."""
+        self.follow_formats()
+        while self.is_behind:
+            with transaction(self.connection):
+                sql = f"SELECT record FROM clueless LIMIT {PART}"
+                part = [number for (number,) in self.connection.execute(sql)]
+                sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
+                found = [(row[0], parse_record(*row)) for row in self.connection.execute(sql, part).fetchall()]
+                self.add([(number, record) for number, record in found if isinstance(record, MemoryRecord)])
+                self.connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
+
+    def follow_formats(self) -> None:
+        """Put off what was found by other formats than those in use."""
+        from graphmem.core.logs.diagnosis import digest  # noqa: PLC0415 - 100 ms that few commands need
+
+        used = digest()
+        if self.catalog.meta(FORMATS) == used:
+            return
+        with transaction(self.connection):
+            if self.connection.execute("SELECT 1 FROM error LIMIT 1").fetchone():
+                self.connection.execute("DELETE FROM error")
+                self.connection.execute(
+                    "INSERT OR IGNORE INTO clueless SELECT id FROM record WHERE record_type = 'failure'"
+                )
+            self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (FORMATS, used))
+
+    def add(self, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
+        """Add the clues of memories that have none; where some are there already, they stay."""
+        from graphmem.core.logs.diagnosis import statement  # noqa: PLC0415 - as above
+        from graphmem.kernel.catalog.keys import signature_of  # noqa: PLC0415 - as above
+
+        signatures, expressions, lines, errors = [], [], [], []
+        for number, record in memories:
+            signatures.append((signature_of(record), number))
+            if isinstance(record, Failure):
+                for trigger in record.texts("trigger"):
+                    found = {key for problem in statement(trigger) for key in problem.keys}
+                    errors += [(row_id(key), number) for key in found]
+                    lines += line_rows(trigger, number)
+                for match in record.texts("match"):
+                    with contextlib.suppress(Malformed):  # set aside by hand
+                        expressions += [(number, literal, match) for literal in Expression(match).literals]
+        self.connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
+        self.connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
+        self.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
+        self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
+
+
+def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
+    """Return the row of ``line`` for a trigger; none where nothing can be compared."""
+    from graphmem.core.logs import line  # noqa: PLC0415 - as above
+
+    lines = line.trigger_lines(trigger)
+    if not lines:
+        return []
+    rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])
+    return [(row_id(lines[0]), line.last_word(lines[0]), record, rest)]

@@ -1,0 +1,319 @@
+"""Where a store's files are, and how a store is found: by walking up from a folder, like git."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from pathlib import Path
+
+from graphmem.errors import Unavailable
+from graphmem.kernel.system import safe_files
+from graphmem.kernel.system.shell import command
+from graphmem.kernel.system.user import is_of_another
+
+FOLDER = safe_files.STORE
+PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
+TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
+EXTRACTOR_FILE = re.compile(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
+ASIDE = ".aside"  # ends the name of a file that names nothing any more since a type was dropped; nothing reads it
+QUERY_FILE = re.compile(r"queries/([a-z][a-z0-9_]*/[a-z][a-z0-9_]*)\.cypher")
+SCOPE_FILE = re.compile(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
+# What a write replaces or removes beside rows, and ``undo`` brings back.
+VOCABULARY_FILE = re.compile(
+    rf"{TYPE_FILE.pattern}|{SCOPE_FILE.pattern}|(?:{EXTRACTOR_FILE.pattern}|{QUERY_FILE.pattern})(?:{re.escape(ASIDE)})?"
+)
+WRITTEN = ("data", "types", "extractors", "scopes", "queries", "state")  # the folders whose files are replaced
+MERGETOOL = re.compile(r"data/.+_(BACKUP|BASE|LOCAL|REMOTE)_[0-9]+\.ndjson")  # what `git mergetool` leaves
+FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one walk found in a store: its regular files and its symbolic links, as paths below the store."""
+
+    files: Sequence[str]
+    links: Sequence[str]
+
+    @property
+    def data_files(self) -> list[str]:
+        """The data files, in name order."""
+        return [file for file in self.below("data/", ".ndjson") if is_plain(file)]
+
+    @property
+    def type_files(self) -> list[str]:
+        """The files of the vocabulary, in name order."""
+        return [file for file in self.below("types/", ".md") if TYPE_FILE.fullmatch(file)]
+
+    @property
+    def extractor_files(self) -> list[str]:
+        """The files of extractors, in name order."""
+        return [file for file in self.below("extractors/", ".md") if is_plain(file)]
+
+    @property
+    def misnamed(self) -> list[str]:
+        """The files of data, types and extractors that are not read for their names."""
+        groups = (
+            ("data/", ".ndjson"), ("types/entities/", ".md"), ("types/relations/", ".md"), ("extractors/", ".md"),
+        )  # fmt: skip
+        return [file for top, end in groups for file in self.below(top, end) if not is_plain(file)]
+
+    @property
+    def leftovers(self) -> list[str]:
+        """The files of new contents that a dead process left; what is in ``local/`` has another care."""
+        named = ((file, file.rpartition("/")) for file in self.files)
+        return [
+            file
+            for file, (folder, _, name) in named
+            if FRESH.fullmatch(name) and (not folder or folder.partition("/")[0] in WRITTEN)
+        ]
+
+    def below(self, top: str, end: str) -> list[str]:
+        """Return the files below a folder whose names end so, in name order."""
+        return sorted(file for file in self.files if file.startswith(top) and file.endswith(end))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """
+    The paths of one store.
+
+    Args:
+        root: the folder that holds ``.graphmem``.
+        private: a folder that holds ``local/`` and ``state/`` instead, where those of the store are not to be used.
+    """
+
+    root: Path
+    private: Path | None = None
+
+    @cached_property
+    def store(self) -> Path:
+        return self.root / FOLDER
+
+    @cached_property
+    def config(self) -> Path:
+        return self.store / "config.toml"
+
+    @cached_property
+    def types(self) -> Path:
+        return self.store / "types"
+
+    @cached_property
+    def queries(self) -> Path:
+        """Holds the project's own stored queries."""
+        return self.store / "queries"
+
+    @cached_property
+    def scopes(self) -> Path:
+        """Holds what callers that are bound to a scope may read and write."""
+        return self.store / "scopes"
+
+    @cached_property
+    def formats(self) -> Path:
+        """Holds the project's own formats of what tools print."""
+        return self.store / "formats"
+
+    @cached_property
+    def extractors(self) -> Path:
+        return self.store / "extractors"
+
+    @cached_property
+    def vocabulary(self) -> Path:
+        return self.store / "schema.json"
+
+    @cached_property
+    def data(self) -> Path:
+        return self.store / "data"
+
+    @cached_property
+    def local(self) -> Path:
+        return (self.private or self.store) / "local"
+
+    @cached_property
+    def state(self) -> Path:
+        return (self.private or self.store) / "state"
+
+    @cached_property
+    def state_aside(self) -> Path:
+        """Holds a ``state/`` that was not made in this clone; nothing reads it."""
+        return (self.private or self.store) / "state.aside.tmp"
+
+    @cached_property
+    def undo(self) -> Path:
+        """Holds what the last writes of this clone replaced."""
+        return self.state / "undo"
+
+    @cached_property
+    def undo_aside(self) -> Path:
+        """Holds these notes while a purge is under way; the next write removes what a purge that was cut off left."""
+        return self.state / "undo.purged"
+
+    @cached_property
+    def usage(self) -> Path:
+        """Counts what this machine returned."""
+        return self.state / "usage.sqlite"
+
+    @cached_property
+    def asked(self) -> Path:
+        """Holds what was asked here in the last 30 days."""
+        return self.state / "asked"
+
+    @cached_property
+    def runs(self) -> Path:
+        """Holds which commands failed here and have not passed since."""
+        return self.state / "runs.json"
+
+    @cached_property
+    def impact(self) -> Path:
+        """Counts what the hooks did in the last sessions of agents."""
+        return self.state / "impact.json"
+
+    @cached_property
+    def run_state(self) -> Path:
+        """Holds what is going on now on this machine."""
+        return self.state / "run.json"
+
+    @cached_property
+    def explorations(self) -> Path:
+        """Holds the exploration sessions of this machine."""
+        return self.state / "explorations"
+
+    @cached_property
+    def workflows(self) -> Path:
+        """Declares which step of a workflow needs which."""
+        return self.store / "workflows.json"
+
+    @cached_property
+    def local_events(self) -> Path:
+        """Holds events of this machine that are not committed."""
+        return self.state / "events.ndjson"
+
+    @cached_property
+    def candidates(self) -> Path:
+        """Holds what waits to be accepted as records, and which files were read for it."""
+        return self.state / "candidates.json"
+
+    @cached_property
+    def requests(self) -> Path:
+        """Holds which requests of callers were carried out, with their answers."""
+        return self.state / "requests"
+
+    def imports(self, format_name: str) -> Path:
+        """Return the file of what imports of a format gave to which record."""
+        return self.state / "imports" / f"{format_name}.json"
+
+    @cached_property
+    def purge(self) -> Path:
+        """Holds the traces of purged records while these are cleared from the files of this machine."""
+        return self.state / "purge.json"
+
+    @cached_property
+    def rejects(self) -> Path:
+        """Holds the lines that the last bulk addition put aside."""
+        return self.state / "rejects.ndjson"
+
+    @cached_property
+    def journal(self) -> Path:
+        """Names the renames of a write that is under way."""
+        return self.state / "journal.json"
+
+    def folders(self) -> set[Path]:
+        """Return the folders whose files are committed, and the one of work under way."""
+        tops = (self.data, self.types, self.extractors, self.scopes, self.queries, self.state)
+        return {self.store, *(folder for top in tops for folder in safe_files.walk(top))}
+
+    def look(self, *tops: Path) -> Look:
+        """Walk the store, or these folders of it; past states are not looked through, they are made here."""
+        start, files, links = len(str(self.store)) + 1, list[str](), list[str]()
+        for top in tops or (self.store,):
+            for folder, known in safe_files.tree(top, but=self.store / safe_files.DERIVED / safe_files.PAST):
+                place = f"{folder}/"[start:]
+                for entry in known:
+                    if entry.is_file(follow_symlinks=False):
+                        files.append(place + entry.name)
+                    elif entry.is_symlink():
+                        links.append(place + entry.name)
+        return Look(files, links)
+
+    def look_at_rows(self) -> Look:
+        """Look at what is read: the data and the types."""
+        return self.look(self.types, self.data)
+
+    def data_files(self) -> list[str]:
+        """Return the data files that are there, as paths below the store, in name order; links are not followed."""
+        return self.look(self.data).data_files
+
+
+def is_plain(file: str) -> bool:
+    """Return whether a path below the store is of plain characters: a branch can bring any other, also no UTF-8."""
+    return PLAIN.fullmatch(file) is not None
+
+
+def find(start: Path, is_trusted: Callable[[Path], bool]) -> Layout:
+    """
+    Return the store of the project that ``start`` is in.
+
+    Args:
+        is_trusted: returns whether the user trusts a folder that another user made.
+
+    Raises:
+        Unavailable: neither ``start`` nor a folder above it holds ``.graphmem``.
+    """
+    for folder in (start, *start.parents):
+        if (folder / FOLDER).is_dir():
+            layout = not_linked(Layout(folder))
+            if is_of_another(layout.store.stat().st_uid) and is_trusted(folder):
+                return layout
+            return not_of_another(layout)
+    raise Unavailable(f"no {FOLDER} folder in {str(start)!r} or above it", hint="make one with: graphmem init")
+
+
+def above(folder: Path) -> Path | None:
+    """Return the folder above with a store whose project ``folder`` is in; a repository is a project of its own."""
+    for inner, outer in pairwise((folder, *folder.parents)):
+        if (inner / ".git").exists():
+            return None
+        store = outer / FOLDER
+        if store.is_dir() and not store.is_symlink() and not is_of_another(store.stat().st_uid):
+            return outer
+    return None
+
+
+def not_linked(layout: Layout) -> Layout:
+    """Return the layout of a store, or raise ``Unavailable`` where its folder is a link, which a branch can bring."""
+    if layout.store.is_symlink():
+        raise Unavailable(
+            f"{str(layout.store)!r} is a symbolic link, which is not followed",
+            hint="name the real folder: " + command("graphmem", "--dir", str(layout.store.resolve().parent)),
+        )
+    return layout
+
+
+def not_of_another(layout: Layout) -> Layout:
+    """Return the layout of a store, or raise ``Unavailable`` where another user made it: who names it may use it."""
+    if is_of_another(layout.store.stat().st_uid):
+        trust = command("git", "config", "--global", "--add", "safe.directory", str(layout.root))
+        raise Unavailable(
+            f"{str(layout.store)!r} belongs to another user",
+            hint=f"if you trust it: {trust}; or name its folder: {command('graphmem', '--dir', str(layout.root))}",
+        )
+    return layout
+
+
+@cache
+def usual_file(kind: str, type_name: str | None) -> str:
+    """Return the data file that new rows of a kind, for entities and relations of a type, belong to."""
+    folder = {"entity": "entities", "relation": "relations"}.get(kind)
+    return f"data/{folder}/{type_name}.ndjson" if folder else f"data/{kind}.ndjson"
+
+
+def holds(file: str) -> tuple[str, str | None]:
+    """
+    Return the kind, and for entities and relations the type, of the rows that ``file`` may hold.
+
+    ``data/failure.ndjson`` and every file below ``data/failure/`` hold failures.
+    """
+    parts = file.removeprefix("data/").removesuffix(".ndjson").split("/")
+    if parts[0] in ("entities", "relations") and len(parts) > 1:
+        return ("entity" if parts[0] == "entities" else "relation"), parts[1]
+    return parts[0], None

@@ -1,0 +1,133 @@
+"""From records to rows of the ledger, and from lines to records."""
+
+import re
+from collections.abc import Container
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from graphmem.kernel.ledger.codec import checked
+from graphmem.kernel.model import MODELS, Frozen
+from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.model.field import format_time, instant
+from graphmem.kernel.model.record import Row, plain
+from graphmem.kernel.model.relation import MAX_WEIGHT
+from graphmem.kernel.ndjson import BadLine, decode, encode
+from graphmem.names import edge_key, row_id, row_key
+
+PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of a plain edge: its ends and perhaps a weight
+WEIGHTED_EDGE = PLAIN_EDGE | {"weight"}
+PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"%b}'  # its canonical line
+PLAIN_TEXT = re.compile(  # that line where no text needs an escape: taken apart without a parser
+    r'\{"created_at":"([^"\\\0-\x1f]+)","from":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","kind":"relation",'
+    r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"(?:,"weight":([01]\.[0-9]{0,14}[1-9]|[12]))?\}'
+)
+
+
+@lru_cache(65_536)  # the ends of edges recur: a record has several
+def json_text(text: str) -> bytes:
+    """Return a text as JSON."""
+    return bytes(memoryview(orjson.dumps(text)))
+
+
+def entry(record: Frozen, symmetric: Container[str]) -> Entry:
+    """Return the row of a record in canonical form."""
+    row = record.to_row()
+    return Entry(row_id(row_key(row, symmetric)), record.kind, encode(row), row, record)
+
+
+def plain_edge(row: dict[str, Any], symmetric: Container[str]) -> Entry:
+    """Return a checked plain edge with a canonical time as a row of the ledger."""
+    source, kind, target, weight = row["from"], row["type"], row["to"], b""
+    if "weight" in row:
+        value = plain(row["weight"])
+        row = row if value is row["weight"] else {**row, "weight": value}
+        weight = b',"weight":%b' % orjson.dumps(value)
+    line = PLAIN_LINE % (row["created_at"].encode(), json_text(source), json_text(target), kind.encode(), weight)
+    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
+
+
+def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
+    """
+    Return the row on a line of a file.
+
+    Raises:
+        BadLine: it is none.
+    """
+    if edge := read_plain_edge(line, symmetric):
+        return edge
+    row = decode(line)
+    record = None if is_plain_edge(row) else checked(model_of(row), row, line)
+    return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, row, record)
+
+
+def read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
+    """Return the row on a line that is the canonical one of a plain edge; None for any other line."""
+    try:
+        found = PLAIN_TEXT.fullmatch(line.decode())
+        if found is None:
+            return None
+        created_at, source, target, kind, weight = found.groups()
+        instant(created_at)
+    except ValueError:
+        return None
+    if source == target:
+        return None
+    row: Row = {"created_at": created_at, "from": source, "kind": "relation", "to": target, "type": kind}
+    if weight:
+        row["weight"] = float(weight)
+    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
+
+
+def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:
+    """Return the canonical form of a line that was read before."""
+    found = read_entry(line.rstrip(b"\r"), symmetric)
+    if found.record is None:
+        return plain_edge({**found.row, "created_at": time_text(found.row["created_at"])}, symmetric).line
+    return entry(found.record, symmetric).line
+
+
+@lru_cache(4096)  # rows that were written together share their times
+def time_text(time: str) -> str:
+    """Return the canonical form of a time that was checked."""
+    return format_time(instant(time))
+
+
+def is_plain_edge(row: Row) -> bool:
+    """Return whether a row is an edge of its ends and perhaps a weight, all valid: a model could refuse nothing."""
+    if row.get("kind") != "relation" or not (row.keys() == PLAIN_EDGE or row.keys() == WEIGHTED_EDGE):
+        return False
+    weight = row.get("weight", MAX_WEIGHT)
+    if not isinstance(weight, float | int) or isinstance(weight, bool) or not 0 < weight <= MAX_WEIGHT:
+        return False
+    source, kind, target, created = row["from"], row["type"], row["to"], row["created_at"]
+    if not (isinstance(source, str) and isinstance(target, str) and isinstance(kind, str) and isinstance(created, str)):
+        return False
+    if source == target:
+        return False
+    if not 0 < source.find("/") < len(source) - 1 or not 0 < target.find("/") < len(target) - 1:
+        return False
+    try:
+        instant(created)
+    except ValueError:
+        return False
+    return True
+
+
+def model_of(row: Row) -> type[Frozen]:
+    """
+    Return the model of a row's kind.
+
+    Raises:
+        BadLine: the kind is missing or unknown.
+    """
+    kind = row.get("kind")
+    if not isinstance(kind, str) or kind not in MODELS:
+        raise BadLine(f"kind {kind!r} is unknown", ", ".join(MODELS), code="unknown_kind")
+    return MODELS[kind]
+
+
+def line_id(line: bytes, symmetric: Container[str]) -> int:
+    """Return the number of the row on a line that was read before."""
+    return row_id(row_key(decode(line.rstrip(b"\r")), symmetric))

@@ -1,0 +1,223 @@
+"""
+The requests of callers: each is carried out once, also where its answer was lost and the caller sends it again.
+
+A caller gives its request an id. A write keeps that id, with the note of what it does (``ledger/undo.py``), before it
+changes a file; the answer is kept before it is sent. So a request that comes again gets the answer of the first time,
+and what was written without an answer is reported as done. In ``state/``, never committed: one file a request.
+Decision: docs/decisions/0029-requests-have-ids.md.
+"""
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from graphmem.constants import REQUESTS
+from graphmem.errors import AlreadyDone, Conflict
+from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.system import safe_files
+
+ANSWER_BYTES = 2**20  # of an answer that is kept; of a larger one only that there was one
+REPEATED_S = 600.0  # seconds within which a caller without ids repeats what it got no answer to
+DIGITS = 32  # of the SHA-256 of an id, which names its file
+
+
+class KeptRequest(BaseModel):
+    """
+    What is kept of a request.
+
+    Attributes:
+        content: a digest of what was asked; the same id with another content is another request.
+        process: the process that carried it out.
+        at: when, in seconds since 1970.
+        note: the name of the note of its last write, without its end; empty for a write that is not noted.
+        answer: what the caller got; None where there is no answer, or it is too large.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    content: str
+    process: int
+    at: float
+    note: str = ""
+    answer: JsonValue = None
+
+    def is_lost(self) -> bool:
+        """Return whether the process that carried the request out ended a moment ago, before its answer was sent."""
+        if not 0 <= time.time() - self.at < REPEATED_S:
+            return False
+        try:
+            os.kill(self.process, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            pass
+        return False
+
+
+@dataclass
+class RequestUnderWay:
+    """
+    A request while it is carried out.
+
+    Args:
+        id: the caller's own, one for each request.
+        content: what is asked for, in any form that is the same when it comes again.
+        is_repeat: it was sent before, and its answer was lost.
+        is_by_content: the caller gives no id. Then the same content is a repeat only where the process that carried it
+            out has ended, some minutes ago at most, before its answer was sent; ``answered`` is called when it is.
+        scope: of the caller: what another one was answered may show what this one does not see.
+    """
+
+    id: str
+    content: str = ""
+    is_repeat: bool = False
+    is_by_content: bool = False
+    scope: str | None = None
+    folder: Path | None = None  # of the store that keeps it
+    is_written: bool = False  # it changed something, so it must not be carried out again
+
+    @property
+    def digest(self) -> str:
+        """A digest of what is asked for."""
+        return digest(self.content)
+
+    def path(self, folder: Path) -> Path:
+        """Return where a store keeps this request."""
+        whose = self.id if self.scope is None else "\0".join((self.scope, self.id))
+        return folder / f"{digest(whose)}.json"
+
+    def refuse_done(self, folder: Path, has_happened: Callable[[str], bool | None]) -> None:
+        """
+        Let a request begin that was not carried out yet.
+
+        Args:
+            folder: where the store keeps requests.
+            has_happened: whether the write of a note has happened; None where it cannot be said without the lock.
+
+        Raises:
+            AlreadyDone: it was; the error has its answer, if that was kept.
+            Conflict: another request had this id.
+        """
+        self.folder = folder
+        kept = None if self.is_written else read(self.path(folder))
+        if kept is None or (self.is_by_content and not kept.is_lost()):
+            return
+        if kept.content != self.digest:
+            raise Conflict("another request had the same id", hint="give each request an id of its own")
+        if kept.answer is not None or not kept.note or has_happened(kept.note):
+            raise AlreadyDone("done before; the answer of the first time was lost", answer=kept.answer)
+
+    def note(self, folder: Path, name: str) -> None:
+        """Keep that a write of this request, by the name of its note, is about to happen."""
+        write(self.path(folder), self.kept(note=name))
+
+    def has_written(self, folder: Path, *, is_noted: bool) -> None:
+        """Keep that this request changed a file of the store; a write with a note was kept before it happened."""
+        self.has_changed(folder)
+        if not is_noted:
+            with contextlib.suppress(OSError):
+                self.note(folder, "")
+
+    def has_changed(self, folder: Path) -> None:
+        """Let the answer be kept: an operation that may change something was carried out."""
+        self.is_written, self.folder = True, folder
+
+    def kept(self, note: str, answer: JsonValue = None) -> KeptRequest:
+        """Return what is to be kept of it."""
+        return KeptRequest(content=self.digest, process=os.getpid(), at=time.time(), note=note, answer=answer)
+
+    def answered(self) -> None:
+        """Forget a request without an id: its caller has the answer, and the same content again is another request."""
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                safe_files.remove(self.path(self.folder))
+
+    def forget(self, folder: Path) -> None:
+        """Keep nothing of a write that was refused."""
+        if not self.is_written:
+            with contextlib.suppress(OSError):
+                safe_files.remove(self.path(folder))
+
+    def keep(self, answer: JsonValue) -> None:
+        """Keep the answer, if anything was written; where that fails, a repeat is only told that it is done."""
+        if not self.is_written or self.folder is None:
+            return
+        with contextlib.suppress(OSError):
+            before = read(self.path(self.folder))
+            note = before.note if before else ""
+            write(self.path(self.folder), self.kept(note=note, answer=answer))
+            forget_old(self.folder)
+
+
+of_thread: ContextVar[RequestUnderWay | None] = ContextVar("of_thread", default=None)
+under_way: dict[str, tuple[Lock, int]] = {}  # by id: whoever sends the same one at the same time waits for the first
+guard = Lock()
+
+
+@contextlib.contextmanager
+def carried_out(request: RequestUnderWay) -> Iterator[RequestUnderWay]:
+    """Let the block, in this thread, work on a request; the same one in another thread waits until its end."""
+    with guard:
+        lock, waiting = under_way.get(request.id, (Lock(), 0))
+        under_way[request.id] = lock, waiting + 1
+    try:
+        with lock:
+            token = of_thread.set(request)
+            try:
+                yield request
+            finally:
+                of_thread.reset(token)
+    finally:
+        with guard:
+            lock, waiting = under_way.pop(request.id)
+            if waiting > 1:
+                under_way[request.id] = lock, waiting - 1
+
+
+def current() -> RequestUnderWay | None:
+    """Return the request that this thread works on; None where the caller gave no id."""
+    return of_thread.get()
+
+
+def read(path: Path) -> KeptRequest | None:
+    """Return what is kept of a request; None for nothing, or a damaged file."""
+    return read_state(path, KeptRequest.model_validate_json, most=2 * ANSWER_BYTES)
+
+
+def write(path: Path, kept: KeptRequest) -> None:
+    """Keep something of a request, in the place of what was kept of it before."""
+    data = kept.model_dump_json().encode()
+    if len(data) > ANSWER_BYTES:
+        data = kept.model_copy(update={"answer": None}).model_dump_json().encode()
+    safe_files.put(path, data)
+
+
+def drop_answers(folder: Path, is_told: Callable[[str], bool]) -> None:
+    """Forget the answers that hold something; that their requests were carried out stays known."""
+    for path in safe_files.files(folder):
+        kept = read(path)
+        if kept is not None and kept.answer is not None and is_told(kept.model_dump_json()):
+            write(path, kept.model_copy(update={"answer": None}))
+
+
+def forget_old(folder: Path) -> None:
+    """Forget the oldest requests where there are many more than the limit."""
+    paths = safe_files.files(folder)
+    if len(paths) < REQUESTS * 5 // 4:  # not at each request
+        return
+    ages = [(found.st_mtime_ns, path) for path in paths if (found := safe_files.stat_of(path)) is not None]
+    for _, path in sorted(ages)[:-REQUESTS]:
+        safe_files.remove(path)
+
+
+def digest(text: str) -> str:
+    """Return a digest of a text of a caller."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]

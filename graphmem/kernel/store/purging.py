@@ -1,0 +1,184 @@
+"""
+The end of a purge: traces of the purged records are cleared from everything but the rows.
+
+The rows are gone by then. What a clearing needs to know is in ``state/purge.json`` until all is done, so that the next
+command goes on where one was cut off, and another clone or worktree clears its own files when the purge arrives there.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from graphmem.errors import Locked, Unavailable
+from graphmem.features.cypher.graph.engines import open_mirror
+from graphmem.features.cypher.graph.port import GraphMirror
+from graphmem.kernel.catalog import usage
+from graphmem.kernel.catalog.catalog import Catalog
+from graphmem.kernel.catalog.database import CatalogError
+from graphmem.kernel.catalog.hashes import hash_of
+from graphmem.kernel.catalog.vectors import forget as forget_vectors
+from graphmem.kernel.catalog.vectors import has_vector
+from graphmem.kernel.catalog.words import LexicalIndex
+from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.machine import (
+    exploration_sessions,
+    failed_runs,
+    local_events,
+    requests,
+    run_file,
+    session_board,
+    traces,
+)
+from graphmem.kernel.machine.candidates import CandidateQueue
+from graphmem.kernel.machine.hook_sessions import HookSessions
+from graphmem.kernel.machine.traces import Traces
+from graphmem.kernel.store.clone import cached
+from graphmem.kernel.system import safe_files
+
+GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
+
+
+class PurgedStore(Protocol):
+    """What a clearing needs of an open store."""
+
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def local(self) -> Path: ...
+    @property
+    def catalog(self) -> Catalog: ...
+    @property
+    def lexical(self) -> LexicalIndex: ...
+    @property
+    def graph(self) -> GraphMirror: ...
+    @property
+    def lock_timeout_s(self) -> float: ...
+
+
+def finish(store: PurgedStore) -> list[str]:
+    """
+    Clear what a purge left, alone with the store; return what could not be cleared, for the next command to try again.
+
+    Where the purge never happened, only its note goes.
+    """
+    path = store.layout.purge
+    left: list[str] = []
+    if (found := traces.read(path)) is not None and found.hashes & store.catalog.purges().hashes:
+        left = [what for what, clear in steps(store, found) if not is_done(clear)]
+    if not left:
+        with contextlib.suppress(OSError):
+            safe_files.remove(path)
+    return left
+
+
+def is_done(clear: Callable[[], object]) -> bool:
+    """Do a step of clearing up, and return whether it could be done."""
+    try:
+        clear()
+    except (OSError, CatalogError, Unavailable, Locked):
+        return False
+    return True
+
+
+def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield where purged records left traces outside of the data files, each with what clears it."""
+    layout, local = store.layout, store.local
+    yield "undo notes", lambda: clear_undo(layout, found)
+    yield "state/", lambda: clear_state(store, found)
+    yield "the graph", store.graph.forget
+    yield "the graphs of scopes", lambda: forget_scoped(store)
+    yield "past states", lambda: safe_files.remove_folder(local / safe_files.PAST)
+    with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
+        folder = cached(layout)
+        yield "the user's cache", lambda: safe_files.remove_folder(folder)
+    if digests := orphaned(store.catalog, found):
+        yield "vectors", lambda: forget_vectors(store.catalog, local / "vectors", digests)
+    yield "the search index", store.lexical.catch_up
+    yield "the catalog", store.catalog.compact
+
+
+def forget_scoped(store: PurgedStore) -> None:
+    """Delete the graphs of callers who see some kinds only, under their locks; the next query builds its own again."""
+    for folder in safe_files.walk(store.local / safe_files.SCOPED):
+        if safe_files.is_file(folder / "graph.lock"):
+            open_mirror(folder, store.catalog, lock_timeout_s=store.lock_timeout_s).forget()
+
+
+def orphaned(catalog: Catalog, found: Traces) -> list[bytes]:
+    """Return the hashes of texts that have a vector, and no record and no report any more."""
+    asked = {hash_of(report.question) for report in catalog.reports_with_texts().values() if report.question}
+    digests = [bytes.fromhex(digest) for digest in sorted(found.digests)]
+    return [
+        digest
+        for digest in digests
+        if digest not in asked and has_vector(catalog, digest) and not catalog.with_text(digest)
+    ]
+
+
+def clear_undo(layout: Layout, found: Traces) -> None:
+    """Remove the undo notes that a purge here put aside, and those that hold a row of a purge that arrived."""
+    safe_files.remove_folder(layout.undo_aside)
+    for path in filter(found.is_file_told, safe_files.files(layout.undo)):
+        safe_files.remove(path)
+
+
+def clear_state(store: PurgedStore, found: Traces) -> None:
+    """Take the traces of purged records out of all files in ``state/``, each under its lock and replaced whole."""
+    layout, local, timeout_s = store.layout, store.local, store.lock_timeout_s
+    safe_files.remove_folder(layout.state_aside)
+    safe_files.remove_folder(layout.asked)  # a question may hold any part of their texts
+    usage.forget(layout.usage, found.keys)
+    clear_runs(store, found)
+    local_events.forget(layout.local_events, local / "events.lock", timeout_s, found.is_told)
+    with run_file.changing(layout.run_state, local / "run.lock", timeout_s, lambda text: None) as held:
+        held.state = found.cleared(held.state)
+    with exploration_sessions.alone(local / "explorations.lock", timeout_s):
+        for folder in safe_files.folders(layout.explorations):
+            if any(map(found.is_file_told, safe_files.files(folder))):
+                safe_files.remove_folder(folder)
+    if safe_files.is_file(layout.rejects):
+        lines = safe_files.read(layout.rejects).splitlines(keepends=True)
+        safe_files.put(
+            layout.rejects, b"".join(line for line in lines if not found.is_told(line.decode("utf-8", "replace")))
+        )
+    for path in (layout.state / "session.json", *safe_files.files(layout.state / "sessions")):
+        clear_session(path, found)
+    with CandidateQueue(layout.candidates, local / "candidates.lock", timeout_s).changing() as queue:
+        queue.drop(found.is_told)
+    HookSessions(layout.state / "hooks", layout.impact, local / "hooks.lock", timeout_s).drop(found.is_told)
+    requests.drop_answers(layout.requests, found.is_told)
+
+
+def clear_runs(store: PurgedStore, found: Traces) -> None:
+    """Take purged records out of what failing runs showed."""
+    layout = store.layout
+    with failed_runs.changing(
+        layout.runs, store.local / "runs.lock", store.lock_timeout_s, None, lambda text: None
+    ) as episodes:
+        for key, episode in list(episodes.items()):
+            shown: dict[str, list[str]] = {}
+            for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
+                kept = shown.setdefault(GONE if found.is_called(ref) else ref, [])
+                kept += [other for other in others if not found.is_called(other)]
+            unknown = [text for text in episode.unknown if not found.is_told(text)]
+            said = {ref: text for ref, text in episode.lines.items() if ref in shown and not found.is_told(text)}
+            episodes[key] = episode.model_copy(update={"shown": shown, "lines": said, "unknown": unknown})
+
+
+def clear_session(path: Path, found: Traces) -> None:
+    """Take purged records out of what is current in a session."""
+    board = session_board.read(path)
+    task, session, preferences = board.task, board.session, board.preferences
+    if task is not None and (
+        found.is_called(f"task/{(task.id or '').removeprefix('task/')}") or found.is_told(task.model_dump_json())
+    ):
+        task = None
+    kept = {
+        "task": task,
+        "session": found.cleared(session),
+        "preferences": found.cleared(preferences),
+    }
+    changed = board.model_copy(update=kept)
+    if changed != board:
+        session_board.write(path, changed)

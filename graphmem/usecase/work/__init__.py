@@ -1,5 +1,0 @@
-"""Campaigns, their tasks, and what finished work teaches."""
-
-from graphmem.lazy import lazy_modules
-
-__getattr__ = lazy_modules(__name__)
