@@ -19,6 +19,15 @@ from typing import TYPE_CHECKING, Literal
 from graphmem.kernel.handle import Handle, Operations, call_without_store
 
 if TYPE_CHECKING:
+    from graphmem.core.evidence.doubt_contract import StaleRecords
+    from graphmem.core.plans.campaign_contract import (
+        CampaignStanding,
+        CampaignTasks,
+        MergedPlan,
+        Ready,
+        ReplanInput,
+        Similar,
+    )
     from graphmem.core.records.candidate_contract import (
         CandidateList,
         Harvested,
@@ -28,16 +37,7 @@ if TYPE_CHECKING:
     )
     from graphmem.core.records.event_contract import EventList, Happened
     from graphmem.core.records.feedback_contract import BulkReported, Reported
-    from graphmem.core.records.record_contract import (
-        BulkAdded,
-        Changed,
-        Got,
-        Listing,
-        Pruned,
-        Purged,
-        StaleRecords,
-        Writes,
-    )
+    from graphmem.core.records.record_contract import BulkAdded, Changed, Got, Listing, Pruned, Purged, Writes
     from graphmem.core.records.relation_contract import Connection, Linked, Related, Solutions
     from graphmem.core.search.match_contract import MatchedLog
     from graphmem.core.search.query_contract import Found
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
     from graphmem.features.history.contract import Difference, History
     from graphmem.features.history.why_contract import Why
     from graphmem.features.inbox.contract import ItemChanged, ItemList
-    from graphmem.features.learning.effectiveness_contract import Loop
     from graphmem.features.learning.experience_contract import Promoted, Recalled
     from graphmem.features.learning.lesson_contract import Injected, Learned
     from graphmem.features.learning.session_contract import SessionContext
     from graphmem.features.ran.contract import Ran
     from graphmem.features.runs.contract import BuildResume, Required, RunShown
+    from graphmem.features.stats.contract import Stats
+    from graphmem.features.stats.effectiveness_contract import Loop
+    from graphmem.features.stats.impact_contract import Impact
     from graphmem.features.upkeep.config_contract import ConfigShown
     from graphmem.features.upkeep.embedding_contract import EmbeddingStatus, ModelChanged
-    from graphmem.features.upkeep.impact_contract import Impact
-    from graphmem.features.upkeep.stats_contract import Stats
     from graphmem.features.upkeep.store_contract import (
         Dump,
         Exported,
@@ -76,14 +76,6 @@ if TYPE_CHECKING:
         Vacuumed,
     )
     from graphmem.features.view.contract import PageData
-    from graphmem.features.work.campaign_contract import (
-        CampaignStanding,
-        CampaignTasks,
-        MergedPlan,
-        Ready,
-        ReplanInput,
-        Similar,
-    )
     from graphmem.features.work.observation_contract import Observed
     from graphmem.features.work.phase_contract import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
     from graphmem.features.work.task_contract import TaskChanged, TaskShown

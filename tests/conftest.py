@@ -24,9 +24,9 @@ import pytest
 from hypothesis import settings
 
 from graphmem import Memory
-from graphmem.features.cypher.graph import worker
-from graphmem.features.cypher.graph.kuzu import sandbox
-from graphmem.features.cypher.graph.kuzu.mirror import KuzuMirror
+from graphmem.features.cypher import worker
+from graphmem.features.cypher.engines.kuzu import sandbox
+from graphmem.features.cypher.engines.kuzu.mirror import KuzuMirror
 from graphmem.kernel.embed.model import Embedder, find_model
 from tests.forked import ForkedWorker
 from tests.sample import open_memory, write_graph_here

@@ -1,5 +1,5 @@
 """
-Make ``graphmem/features/upkeep/demo_data/rows.ndjson`` again from the public data sets: the excerpt that ``graphmem demo`` loads.
+Make ``rows.ndjson`` of the demo again from the public data sets: the excerpt that ``graphmem demo`` loads.
 
 usage: python tests/demo_excerpt.py DATA graphmem/features/upkeep/demo_data
 

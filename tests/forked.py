@@ -3,7 +3,7 @@ Processes that are forked from one that has loaded the code once: of tests, and 
 
 To start a Python and to load the code takes most of the time of a test that asks a small graph. The engine's children
 are processes as in use, with all limits that they set themselves. A test of how they are started is marked as
-``process``: there ``graphmem.features.cypher.graph.worker.start_worker`` starts them.
+``process``: there ``graphmem.features.cypher.worker.start_worker`` starts them.
 """
 
 import importlib
@@ -13,11 +13,12 @@ import sys
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
-from graphmem.features.cypher.graph.worker import KEPT, SET
+from graphmem.features.cypher.worker import KEPT, SET
 
 processes = get_context("forkserver")  # a process begins in milliseconds, with what it needs loaded
+KUZU = "graphmem.features.cypher.engines.kuzu"
 processes.set_forkserver_preload(
-    "graphmem.features.cypher.graph.kuzu.sandbox graphmem.features.cypher.graph.kuzu.writer kuzu tests.faults.test_kill tests.test_processes".split()
+    [f"{KUZU}.sandbox", f"{KUZU}.writer", "kuzu", "tests.faults.test_kill", "tests.test_processes"]
 )
 
 
@@ -69,4 +70,4 @@ def run(module: str, reads: Connection, writes: Connection, environment: dict[st
     os.environ.update(environment)
     sys.stdin = os.fdopen(0, closefd=False)
     sys.argv = ["-c", str(os.getppid()), "-"]
-    importlib.import_module(f"graphmem.features.cypher.graph.{module}").main()
+    importlib.import_module(f"graphmem.features.cypher.{module}").main()

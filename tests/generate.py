@@ -8,8 +8,8 @@ usage: python -m tests.generate
 import json
 from pathlib import Path
 
-from graphmem.features.cypher.graph.kuzu.schema import definitions
-from graphmem.features.cypher.graph.query import Stored, all_stored
+from graphmem.features.cypher.engines.kuzu.schema import definitions
+from graphmem.features.cypher.stored_query import Stored, all_stored
 from graphmem.kernel.model.schema import DIALECT, merge_rules, records_schema
 from graphmem.kernel.operations import REQUESTS
 from tests.generate_api import api_module
@@ -79,7 +79,7 @@ def section(query: Stored) -> list[str]:
 
 def main() -> None:
     """Write the files that are not as they should be, and say which."""
-    from tests.mcp.answers import FILE, mcp_answers  # the SDK is not where only a part of the tests runs
+    from tests.doors.mcp.answers import FILE, mcp_answers  # the SDK is not where only a part of the tests runs
 
     for name, content in {**generated(), FILE: mcp_answers()}.items():
         path = ROOT / name

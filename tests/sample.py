@@ -16,9 +16,9 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.features.cypher.graph.kuzu import writer
-from graphmem.features.cypher.graph.kuzu.engine import Connection
-from graphmem.features.cypher.graph.kuzu.mirror import KuzuMirror, opened
+from graphmem.features.cypher.engines.kuzu import writer
+from graphmem.features.cypher.engines.kuzu.engine import Connection
+from graphmem.features.cypher.engines.kuzu.mirror import KuzuMirror, opened
 from graphmem.features.upkeep.store_contract import Trust
 from graphmem.kernel.embed.model import Embedder
 from graphmem.kernel.git.places import top_of
@@ -158,7 +158,7 @@ def graph_of(memory: Memory) -> Iterator[Connection]:
 
 
 def write_graph_here(mirror: KuzuMirror, job: str) -> dict[str, Any]:
-    """Do a job of ``graphmem.features.cypher.graph.kuzu.writer`` in this process, in place of ``KuzuMirror.run_writer``."""
+    """Do a job of the ``writer`` of Kuzu in this process, in place of ``KuzuMirror.run_writer``."""
     mirror.sandbox.close()
     with locked(mirror.lock, timeout_s=mirror.lock_timeout_s), mirror.catalog.unchanging():
         if job == "rebuild":

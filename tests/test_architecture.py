@@ -5,33 +5,70 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from tests.rules import RULES
 from tests.source import MODULES, PACKAGE, nodes, text_of, tree_of
 
 TESTS = Path(__file__).parent
-LEVELS = (
-    ("constants", "errors", "lazy", "names", "ndjson", "telemetry", "versions"),
-    ("system",),
-    ("model_files",),
-    ("model",),
-    ("contract",),
-    ("logs",),
-    ("rules",),
-    ("settings", "git"),
-    ("ledger", "catalog", "embed", "machine"),
-    ("graph", "importers", "exporters", "page"),
+HOUSES = ("kernel", "core", "features", "doors")  # each imports from those before it, a feature from no other feature
+# The rooms of the kernel, on floors: a room imports from the floors below it only.
+KERNEL = (
+    (
+        "answer",
+        "finding",
+        "lazy",
+        "model",
+        "model_files",
+        "ndjson",
+        "parameters",
+        "request",
+        "suggest",
+        "system",
+        "telemetry",
+        "versions",
+    ),
+    ("settings",),
+    ("git", "embed"),
+    ("ledger",),
+    ("catalog", "machine"),
     ("store",),
-    ("usecase",),
-    ("dispatch", "clients"),
+    ("operations",),
+    ("dispatch",),
     ("handle",),
-    ("api",),
-    ("service", "mcp"),
-    ("http",),
-    ("cli", "demo"),
-    ("__main__", "pytest_plugin"),
 )
-# The rooms of `usecase/`; a room imports from those before it only, and what stands in none from all.
-USE_CASES = ("evidence", "writing", "vocabulary", "records", "learning", "retrieval", "work", "harvest", "store")
-LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
+FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
+# Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
+UPWARDS = (
+    "core.records: features.extractors features.learning",
+    "core.search: features.briefing",
+    "core.vocabulary: features.cypher",
+    "doors.agents: features.briefing features.exchange features.learning features.ran features.runs",
+    "doors.cli: features.briefing features.cypher features.exchange features.explore features.extractors",
+    "doors.cli: features.harvest features.history features.inbox features.learning features.ran features.runs",
+    "doors.cli: features.stats features.upkeep features.view features.work",
+    "doors.http: features.upkeep",
+    "doors.mcp: features.briefing features.cypher features.learning features.stats features.work",
+    "doors.page: features.view",
+    "doors.pytest_plugin: features.ran",
+    "features.briefing: features.learning",
+    "features.exchange: doors.agents doors.page features.briefing features.learning features.runs features.upkeep",
+    "features.exchange: features.view",
+    "features.harvest: features.exchange",
+    "features.history: features.upkeep",
+    "features.stats: features.work",
+    "features.upkeep: features.cypher features.work",
+    "features.view: features.harvest features.inbox features.stats",
+    "features.work: features.briefing features.learning",
+    "kernel.catalog: core.evidence core.logs core.records core.search",
+    "kernel.ledger: core.logs",
+    "kernel.machine: core.logs core.records",
+    "kernel.operations: core.evidence core.plans core.records core.search core.vocabulary doors.agents",
+    "kernel.operations: features.briefing features.cypher features.exchange features.explore features.extractors",
+    "kernel.operations: features.history features.inbox features.learning features.ran features.runs",
+    "kernel.operations: features.stats features.upkeep features.view features.work",
+    "kernel.store: core.logs core.records features.cypher",
+)  # fmt: skip
+# The top level: these import no room, and `api` and `__main__` any.
+GROUND = ("constants", "errors", "names")
 SQL = re.compile(r"(SELECT \w.* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA) ")
 
 
@@ -46,49 +83,64 @@ def imports(file: str) -> Iterator[tuple[int, str]]:
                 yield node.lineno, f"{node.module}.{alias.name}"
 
 
-def part_of(file: str) -> str:
-    """Return the part of the package that a module belongs to."""
-    return file.split("/", maxsplit=1)[0].removesuffix(".py")
+def room_of(module: str) -> str:
+    """Return the room that a module belongs to, such as ``features.inbox``, by its path or its name."""
+    parts = module.removesuffix(".py").replace("/", ".").split(".")
+    return ".".join(parts[:2]) if parts[0] in HOUSES else parts[0]
 
 
-def test_every_part_has_a_level() -> None:
-    assert {part_of(file) for file in MODULES} - {"__init__"} == LEVEL.keys() - (
-        {"demo"} - {part_of(f) for f in MODULES}
-    )
+def test_every_room_is_known() -> None:
+    rooms = {room_of(file) for file in MODULES}
+    assert {room.removeprefix("kernel.") for room in rooms if room.startswith("kernel.")} - {"__init__"} == FLOOR.keys()
+    assert {room.partition(".")[0] for room in rooms} == {*HOUSES, *GROUND, "__init__", "__main__", "api"}
 
 
-def test_a_module_imports_only_what_stands_below_it() -> None:
-    assert [found for file in MODULES for found in imports_upwards(file)] == []
+def test_a_room_imports_only_from_the_rooms_below_it() -> None:
+    """What `UPWARDS` names is to go; nothing may be added to it."""
+    arrows = {arrow for file in MODULES for arrow in arrows_upwards(file)}
+    listed = {(line.split(": ")[0], room) for line in UPWARDS for room in line.split(": ")[1].split()}
+    assert sorted(arrows - listed) == []
+    assert sorted(listed - arrows) == []
 
 
-def imports_upwards(file: str) -> Iterator[str]:
-    """Yield the imports of a module that go against the direction."""
-    mine = part_of(file)
-    for line, name in imports(file):
-        if not name.startswith("graphmem.") or mine == "__init__":
+def arrows_upwards(file: str) -> Iterator[tuple[str, str]]:
+    """Yield the imports of a module that go against the direction: its room and the one it imports from."""
+    mine = room_of(file)
+    if mine in ("api", "__main__", "__init__"):
+        return
+    for _, name in imports(file):
+        if not name.startswith("graphmem."):
             continue
-        theirs = name.split(".")[1]
-        if theirs not in LEVEL:  # a name of the package itself, such as its version
-            if mine not in ("cli", "clients", "http", "mcp", "__main__", "demo"):
-                yield f"{file}:{line} imports {name} from the package"
-        elif theirs != mine and not (LEVEL[theirs] < LEVEL[mine] or (LEVEL[theirs] == LEVEL[mine] <= 1)):
-            yield f"{file}:{line} imports {name}"
+        module = module_of(name.removeprefix("graphmem."))
+        theirs = room_of(module)
+        if theirs != mine and not is_below(theirs, mine):
+            yield mine, theirs
 
 
-def test_a_room_of_use_cases_imports_only_from_those_before_it() -> None:
-    found = []
-    for file in MODULES:
-        mine = file.split("/")[1] if file.startswith("usecase/") else ""
-        if mine not in USE_CASES:
-            continue
-        for line, name in imports(file):
-            theirs = name.split(".")[2] if name.startswith("graphmem.usecase.") else mine
-            if theirs not in USE_CASES or USE_CASES.index(theirs) > USE_CASES.index(mine):
-                found.append(f"{file}:{line} imports {name}")
-    assert found == []
-    assert {file.split("/")[1] for file in MODULES if file.count("/") == 2 and file.startswith("usecase/")} == {
-        *USE_CASES
-    }
+def module_of(name: str) -> str:
+    """Return the module that a name is of."""
+    return name if is_module(name) else name.rpartition(".")[0] or name
+
+
+def is_module(name: str) -> bool:
+    """Return whether a name is that of a module or a folder."""
+    path = PACKAGE / name.replace(".", "/")
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def is_below(theirs: str, mine: str) -> bool:
+    """Return whether a room may import from another one."""
+    if theirs in GROUND or (theirs == "api" and mine.startswith("doors.")):
+        return True
+    below, house = theirs.partition(".")[0], mine.partition(".")[0]
+    if below not in HOUSES or house not in HOUSES:  # a name of the package itself, such as its version
+        return house == "doors" and not is_module(theirs)
+    if below == house == "kernel":
+        floors = FLOOR[theirs.partition(".")[2]], FLOOR[mine.partition(".")[2]]
+        return floors[0] < floors[1] or floors == (0, 0)
+    if below == house:
+        return house in ("core", "doors")
+    return HOUSES.index(below) < HOUSES.index(house) and not (house == "doors" and below == "features")
 
 
 def test_no_rooms_import_each_other_in_a_circle() -> None:
@@ -115,11 +167,14 @@ def is_room(*parts: str) -> bool:
 
 def test_only_the_catalog_speaks_sql() -> None:
     """What a caller may see can then be decided in one place, and another index can take this one's."""
-    others = [file for file in MODULES if not file.startswith("kernel/catalog/")]
+    catalog = ("kernel/catalog/", "kernel/system/foreign_sqlite.py")  # the files of other programs
+    others = [file for file in MODULES if not file.startswith(catalog)]
     assert importers(others, lambda name: name.split(".")[0] == "sqlite3") == []
     for file in others:
         for node in nodes(file):
-            if isinstance(node, ast.Attribute) and not file.startswith("graph/kuzu/"):  # that connection is an engine's
+            if isinstance(node, ast.Attribute) and not file.startswith(
+                "features/cypher/engines/"
+            ):  # that connection is an engine's
                 assert node.attr not in ("connection", "execute", "executemany"), f"{file}:{node.lineno} {node.attr}"
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert not SQL.match(node.value), f"{file}:{node.lineno} holds SQL"
@@ -143,21 +198,23 @@ def test_only_a_write_that_is_under_way_commits() -> None:
 
 
 def test_only_one_module_imports_a_graph_engine() -> None:
-    others = [file for file in MODULES if file != "features/cypher/graph/kuzu/engine.py"]
+    others = [file for file in MODULES if file != "features/cypher/engines/kuzu/engine.py"]
     assert importers(others, lambda name: name.split(".")[0] == "kuzu") == []
 
 
 def test_what_belongs_to_one_graph_engine_is_known_only_where_the_engine_is_chosen() -> None:
     """All others use the port, which every engine fulfils."""
     others = [
-        file for file in MODULES if not file.startswith("graph/kuzu/") and file != "features/cypher/graph/engines.py"
+        file
+        for file in MODULES
+        if not file.startswith("features/cypher/engines/") and file != "features/cypher/engines/__init__.py"
     ]
-    assert importers(others, lambda name: name.startswith("graphmem.features.cypher.graph.kuzu")) == []
+    assert importers(others, lambda name: name.startswith("graphmem.features.cypher.engines.kuzu")) == []
 
 
 def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:
     """One question, one answer: whatever graphmem itself answers comes from the catalog."""
-    others = [file for file in MODULES if file not in USES_THE_GRAPH and not file.startswith("features/cypher/graph/")]
+    others = [file for file in MODULES if file not in USES_THE_GRAPH and not file.startswith("features/cypher/")]
     assert importers(others, lambda name: name.startswith("graphmem.features.cypher.graph")) == []
     uses = {file: re.findall(r"\b(?:store|runtime|client)\.graph\b", text_of(file)) for file in others}
     assert {file: found for file, found in uses.items() if found} == {}
@@ -172,12 +229,13 @@ USES_THE_GRAPH = (
 
 # What touches files without `safe_files`: reads no store, or gives a path to git, a child, a model, a terminal.
 FREE = (
-    "__main__.py", "kernel/system/safe_files.py", "kernel/system/tee.py", "kernel/system/reaper.py", "doors/cli/", "doors/agents/", "doors/mcp/front.py",
-    "kernel/settings/", "kernel/git/", "kernel/embed/", "kernel/system/files.py",
-    "features/cypher/graph/kuzu/engine.py", "features/cypher/graph/kuzu/sandbox.py", "features/cypher/graph/kuzu/schema.py", "features/cypher/graph/query.py", "features/cypher/graph/worker.py",
+    "__main__.py", "kernel/system/safe_files.py", "kernel/system/tee.py", "kernel/system/reaper.py", "doors/cli/",
+    "doors/agents/", "doors/mcp/front.py", "kernel/settings/", "kernel/git/", "kernel/embed/", "kernel/system/files.py",
+    "features/cypher/engines/kuzu/engine.py", "features/cypher/engines/kuzu/sandbox.py",
+    "features/cypher/engines/kuzu/schema.py", "features/cypher/stored_query.py", "features/cypher/worker.py",
     "doors/http/tokens.py", "doors/page/", "doors/service/",
     "core/evidence/citations.py", "core/evidence/versions.py", "features/ran/causes.py",
-    "kernel/catalog/catalog.py", "kernel/model/", "kernel/embed/model_files.py",
+    "kernel/catalog/catalog.py", "kernel/model/", "kernel/model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(
     "open read_bytes read_text write_bytes write_text mkdir rmdir rmtree iterdir glob rglob scandir listdir fromfile"
@@ -212,7 +270,7 @@ def touches_files(file: str) -> Iterator[str]:
 def test_models_and_rules_do_no_input_or_output() -> None:
     forbidden = {"os", "pathlib", "io", "socket", "subprocess", "sqlite3", "random", "time", "uuid"}
     for file in MODULES:
-        if part_of(file) in ("model", "rules"):
+        if file in RULES or file.startswith("kernel/model/"):
             assert {name.split(".")[0] for _, name in imports(file)} & forbidden == set(), file
 
 
@@ -227,7 +285,7 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
 
 
 # Folders of tests that are about no room of the package: they attack, break or measure.
-OF_NO_ROOM = {"bench", "bench/timed", "faults", "hostile"}
+OF_NO_ROOM = {"contract", "bench", "bench/timed", "faults", "hostile"}
 
 
 def test_a_folder_of_tests_is_called_as_the_room_that_it_tests() -> None:

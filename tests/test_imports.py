@@ -15,7 +15,7 @@ from tests.sample import open_memory
 
 HEAVY = (
     "kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "tokenizers",
-    "graphmem.features.cypher.graph.kuzu", "graphmem.core.logs.diagnosis",
+    "graphmem.features.cypher.engines.kuzu", "graphmem.core.logs.diagnosis",
 )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) 
 # What a command may load; all others load nothing heavy.
 READS = {
     "query boom": {"numpy", "tokenizers", "graphmem.core.logs.diagnosis"},
-    "purge boom --yes": {"graphmem.features.cypher.graph.kuzu", "graphmem.core.logs.diagnosis"},
+    "purge boom --yes": {"graphmem.features.cypher.engines.kuzu", "graphmem.core.logs.diagnosis"},
 }
 NO_VECTOR = (
     "get boom", "list", "edit boom --fix x", "rename boom bang", "forget boom", "link failure/boom causes failure/bong",
@@ -113,7 +113,7 @@ def test_in_a_fresh_clone_no_command_but_cypher_builds_the_graph(tmp_path: Path)
         shutil.rmtree(made / ".graphmem" / name)
     for line, (folder, found) in loaded_by(FRESH, made).items():
         mirror = (
-            set() if line == "validate" else {"graphmem.features.cypher.graph.kuzu"}
+            set() if line == "validate" else {"graphmem.features.cypher.engines.kuzu"}
         )  # it looks whether there is one to compare
         assert found & {"kuzu", "pyarrow", *mirror} == set(), line
         assert not list((folder / ".graphmem/local").glob("graph*")), line

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.features.cypher.graph.query import stored
+from graphmem.features.cypher.stored_query import stored
 from graphmem.names import label, relation_label
 from tests.public_sets import plant, read
 from tests.sample import graph_of

@@ -1,7 +1,7 @@
 """
 The operations: one row each, which says all that one has to know of it.
 
-``graphmem/kernel/dispatch.py`` runs them, ``graphmem/api.py`` is made from them (``python -m tests.generate``), and every
+``dispatch`` runs them, ``graphmem/api.py`` is made from them (``python -m tests.generate``), and every
 front end reads them.
 """
 
@@ -9,6 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from graphmem.core.evidence.doubt_contract import StaleRecords
+from graphmem.core.plans.campaign_contract import (
+    AddTasksRequest,
+    CampaignRequest,
+    CampaignStanding,
+    CampaignTasks,
+    CompleteCampaignRequest,
+    CreateCampaignRequest,
+    MergedPlan,
+    MergePlanRequest,
+    Ready,
+    ReadyRequest,
+    ReplanInput,
+    Similar,
+    SimilarRequest,
+)
 from graphmem.core.records.candidate_contract import (
     AcceptCandidateRequest,
     CandidateList,
@@ -51,7 +67,6 @@ from graphmem.core.records.record_contract import (
     PurgeRequest,
     RenameRequest,
     RestoreRequest,
-    StaleRecords,
     SupersedeRequest,
     UndoRequest,
     UnpinRequest,
@@ -114,7 +129,6 @@ from graphmem.features.inbox.contract import (
     ListItemsRequest,
     TakeItemRequest,
 )
-from graphmem.features.learning.effectiveness_contract import Loop, VerifyLoopRequest
 from graphmem.features.learning.experience_contract import (
     AddExperienceRequest,
     Promoted,
@@ -155,10 +169,11 @@ from graphmem.features.runs.contract import (
     SetRunRequest,
     StepRequest,
 )
+from graphmem.features.stats.contract import Stats, StatsRequest
+from graphmem.features.stats.effectiveness_contract import Loop, VerifyLoopRequest
+from graphmem.features.stats.impact_contract import Impact
 from graphmem.features.upkeep.config_contract import ConfigRequest, ConfigShown
 from graphmem.features.upkeep.embedding_contract import ChangeModelRequest, EmbeddingStatus, ModelChanged
-from graphmem.features.upkeep.impact_contract import Impact
-from graphmem.features.upkeep.stats_contract import Stats, StatsRequest
 from graphmem.features.upkeep.store_contract import (
     DoctorRequest,
     Dump,
@@ -180,21 +195,6 @@ from graphmem.features.upkeep.store_contract import (
     VacuumRequest,
 )
 from graphmem.features.view.contract import PageData, ViewRequest
-from graphmem.features.work.campaign_contract import (
-    AddTasksRequest,
-    CampaignRequest,
-    CampaignStanding,
-    CampaignTasks,
-    CompleteCampaignRequest,
-    CreateCampaignRequest,
-    MergedPlan,
-    MergePlanRequest,
-    Ready,
-    ReadyRequest,
-    ReplanInput,
-    Similar,
-    SimilarRequest,
-)
 from graphmem.features.work.observation_contract import Observed, ObserveRequest
 from graphmem.features.work.phase_contract import (
     MovePhaseRequest,
@@ -595,7 +595,7 @@ ROWS = (
     Operation("solutions", SolutionsRequest, Solutions, READ, "core.search.two_stores.solutions",
         "Return the patterns that solve a failure, then those that solve a variant or a cause of it.", past=True,
         scoped=True),
-    Operation("similar", SimilarRequest, Similar, READ, "features.work.similar_campaigns.similar",
+    Operation("similar", SimilarRequest, Similar, READ, "core.plans.similar_campaigns.similar",
         "Return campaigns that have ended in any way and resemble a campaign or an objective.", past=True, scoped=True),
     Operation("observe", ObserveRequest, Observed, WRITE, "features.work.observation.observe",
         "Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.", positional=1,
@@ -668,12 +668,12 @@ ROWS = (
     Operation("config", ConfigRequest, ConfigShown, READ, "features.upkeep.config.config",
         "Return the settings that hold here, and what gave each.",
         not_over_http="it names files and variables of the user who runs the service"),
-    Operation("stats", StatsRequest, Stats, READ, "features.upkeep.stats.stats",
+    Operation("stats", StatsRequest, Stats, READ, "features.stats.operations.stats",
         "Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.",
         past=True, scoped=True),
-    Operation("impact", NoParameters, Impact, READ, "features.upkeep.impact.impact",
+    Operation("impact", NoParameters, Impact, READ, "features.stats.impact.impact",
         "Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."),
-    Operation("verify_loop", VerifyLoopRequest, Loop, READ, "features.learning.effectiveness.verify",
+    Operation("verify_loop", VerifyLoopRequest, Loop, READ, "features.stats.effectiveness.verify",
         "Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken.",
         past=True),
     Operation("names", NamesRequest, Sequence[str], READ, "core.records.read.names",

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-from tests.usecase.work.replay import LARGEST, Snapshot, Tally, replay, snapshots, store
 
 from graphmem import Memory
 from graphmem.core.logs.derivation import expression_of
@@ -30,6 +29,7 @@ from graphmem.core.logs.diagnosis import statement
 from graphmem.core.logs.volatile import stable
 from graphmem.core.records.dedup import QUOTED
 from graphmem.errors import Refused
+from tests.features.work.replay import LARGEST, Snapshot, Tally, replay, snapshots, store
 from tests.public_sets import read
 from tests.sample import trust_all
 

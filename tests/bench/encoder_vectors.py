@@ -8,7 +8,7 @@ the default model; ``tests/kernel/embed/test_encoder.py`` compares with the file
 import tempfile
 from pathlib import Path
 
-from tests.embed.oracle import FILE, PLAIN, Oracle, copy_plain, make_texts, model_folder, reference, write
+from tests.kernel.embed.oracle import FILE, PLAIN, Oracle, copy_plain, make_texts, model_folder, reference, write
 
 
 def main() -> None:

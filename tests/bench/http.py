@@ -20,10 +20,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.service.project import Project, new_project, stopped
-
 from graphmem import Memory
 from tests.bench.service import PROGRAM, environment, filled
+from tests.doors.service.project import Project, new_project, stopped
 
 ROUNDS = 5  # of each way of calling, in turns
 Call = Callable[[str, dict[str, object]], None]

@@ -3,7 +3,7 @@ Does a query know what it knows? The public sets' questions, put to stores with 
 
 Of each set some queries are asked twice, of a store that holds their answers and of one from which they are taken out;
 beside them questions of other fields, the sets' own questions without an answer, and near misses
-(`tests.bench.near_misses`). What is noted of each is what `graphmem.core.search.known_rules` judges a first result by, so the
+(`tests.bench.near_misses`). What is noted of each is what `core/search/known_rules.py` judges a first result by, so the
 weights are fitted here too: one set is left out at a time to measure, none to print what goes into that module. What
 says that a message is the very same error is fitted to the sets of errors, and near misses count more there.
 

@@ -19,11 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.service.project import Project, new_project, stopped
-
 from graphmem import Memory
 from graphmem.doors.service.caller import request_of
 from graphmem.doors.service.wire import receive, send
+from tests.doors.service.project import Project, new_project, stopped
 
 EVENT = {
     "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": "pytest -q"},

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from graphmem.api import Memory
 from graphmem.constants import CANDIDATES, GRAPH_BUFFER_BYTES, GRAPH_MAX_BYTES, MIN_STRENGTH
-from graphmem.features.cypher.graph.kuzu.engine import Connection, open_database
+from graphmem.features.cypher.engines.kuzu.engine import Connection, open_database
 from graphmem.kernel.answer import Part
 from graphmem.kernel.ndjson import encode
 from graphmem.kernel.store.runtime import ALL, Progress

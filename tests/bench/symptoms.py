@@ -4,8 +4,8 @@ Symptoms: how often a question in words of its own finds the failure, and is kno
 The failures are those of `other_hand.json`, the questions its re-wordings: they hold no message of a tool. Each is
 asked twice, of a store with its failure and of one without. The symptoms (`symptoms.json`)
 were written from triggers and fixes alone, by somebody who had not read the questions. The weights of
-`graphmem.core.search.known_rules.described` are fitted to all of them; what is measured is fitted to nine tenths of the failures
-and asked of the others.
+`described` in `core/search/known_rules.py` are fitted to all of them; what is measured is fitted to nine tenths of the
+failures and asked of the others.
 
 usage: python -m tests.bench.symptoms
 """

@@ -1,5 +1,5 @@
 """
-What a graph engine has to fulfil (graphmem/features/cypher/graph/port.py).
+What a graph engine has to fulfil (graphmem/features/cypher/port.py).
 
 The named queries are the graph's own answers to questions that the program answers from the catalog: on random stores,
 as the files came and after a history of changes, both give the same.
@@ -14,8 +14,8 @@ import pytest
 from graphmem import Memory
 from graphmem.constants import HALF_LIFE_DAYS
 from graphmem.errors import BadInput, Refused, Unavailable
-from graphmem.features.cypher.graph.kuzu import mirror
-from graphmem.features.cypher.graph.kuzu.engine import INSTALL
+from graphmem.features.cypher.engines.kuzu import mirror
+from graphmem.features.cypher.engines.kuzu.engine import INSTALL
 from graphmem.kernel.model.field import format_time
 from tests.contract.random_store import change, random_store
 from tests.sample import open_memory

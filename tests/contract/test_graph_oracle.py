@@ -20,8 +20,8 @@ import pytest
 from kuzu import PreparedStatement
 
 from graphmem.constants import HALF_LIFE_DAYS
-from graphmem.features.cypher.graph.kuzu.engine import Connection
-from graphmem.features.cypher.graph.query import Stored, all_stored
+from graphmem.features.cypher.engines.kuzu.engine import Connection
+from graphmem.features.cypher.stored_query import Stored, all_stored
 from graphmem.kernel.model.field import format_time
 from tests.sample import CREATED, START, data, edge, failure, graph_of, line, open_memory, pattern, write
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter
-from tests.http.test_fuzz import REAL
 
 from graphmem import Failure, GraphmemError, Memory, ReadOnly
 from graphmem.doors.cli.app import OF_THE_PAST, VERBS
@@ -26,6 +25,7 @@ from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.store.sync import SyncedLedger
 from graphmem.kernel.system.lock import locked
+from tests.doors.http.test_fuzz import REAL
 from tests.generate_docs import ANSWERS
 from tests.repository import Repository
 from tests.sample import contents, open_memory

@@ -17,8 +17,8 @@ import pytest
 from graphmem import Memory
 from graphmem.constants import CYPHER_AT_ONCE
 from graphmem.errors import Unavailable
-from graphmem.features.cypher.graph.kuzu import sandbox
-from graphmem.features.cypher.graph.worker import crash_error, run_worker
+from graphmem.features.cypher.engines.kuzu import sandbox
+from graphmem.features.cypher.worker import crash_error, run_worker
 from graphmem.kernel.system.lock import locked
 from tests.sample import mirror_of, open_memory
 
@@ -207,7 +207,7 @@ def test_the_engine_gets_no_environment(tmp_path: Path, monkeypatch: pytest.Monk
     popen = subprocess.Popen
 
     def noted(*given: object, **options: object) -> object:
-        if "graphmem.features.cypher.graph" in str(given):
+        if "graphmem.features.cypher" in str(given):
             started.append(dict(options["env"]))  # type: ignore[call-overload]
         return popen(*given, **options)  # type: ignore[call-overload]
 
@@ -298,7 +298,7 @@ def test_a_child_that_ends_without_an_answer_is_an_error_that_says_how(tmp_path:
 def test_an_engine_that_does_not_end_on_a_full_disk_is_stopped(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has tried for ever to write what there was no room for; here it waits for a lock."""
     memory.failures.add("it broke", name="one")
-    monkeypatch.setattr("graphmem.features.cypher.graph.kuzu.mirror.free_bytes", lambda folder: 0)
+    monkeypatch.setattr("graphmem.features.cypher.engines.kuzu.mirror.free_bytes", lambda folder: 0)
     mirror = mirror_of(memory)
     monkeypatch.setattr(mirror, "forget", lambda: None)  # it would wait for the lock as long again
     with locked(mirror.lock, timeout_s=1), pytest.raises(Unavailable, match="it did not end"):

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from tests.usecase.learning.test_lessons import bug, verdict
-
 from graphmem import Memory, NotFound, Refused
 from graphmem.kernel.embed.model import Embedder
+from tests.features.learning.test_lessons import bug, verdict
 from tests.repository import Repository
 from tests.sample import START, Clock, contents, edge, failure, line, open_memory, pattern
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.service.project import Project, new_project, stopped, wait_until
 
 from graphmem import Memory
 from graphmem.doors.service import place
 from graphmem.kernel.system.user import for_a_child
+from tests.doors.service.project import Project, new_project, stopped, wait_until
 
 MODULES = ("graphmem/__init__", "graphmem/__main__", "typer", "json", "numpy", "sitecustomize", "usercustomize", "kuzu")
 # What runs the program, not the checkout's folder: `python -m` without -P would be the caller's own choice.

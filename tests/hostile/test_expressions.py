@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.model.test_expression import EXPRESSIONS, FLAGS
 
 from graphmem import Memory
 from graphmem.constants import EXPRESSION_TIMEOUT_S, LOG_TIMEOUT_S
 from graphmem.core.search.expressions import Matcher, blocks, pieces
 from graphmem.kernel.model.expression import Malformed, refuse_malformed
+from tests.kernel.model.test_expression import EXPRESSIONS, FLAGS
 from tests.pace import patience
 from tests.sample import data, failure
 

@@ -43,3 +43,6 @@ class VariantFix(Part):
     ref: str
     text: str
     help_ratio: float
+
+
+VersionSource = Literal["lock", "auto", "none"]  # the project's files, what is installed too, nothing

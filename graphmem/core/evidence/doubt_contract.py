@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from graphmem.kernel.answer import Part
+from graphmem.core.evidence.citation_contract import Cited
+from graphmem.kernel.answer import Answer, Part, Shown
 
 Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version", "flaky"]
 NOTES = ("other_version",)
@@ -32,3 +33,23 @@ class Doubt(Part):
     def is_against(self) -> bool:
         """Whether it speaks against what the record says, so that it is not handed out unasked."""
         return self.is_mark and self.sign != "flaky"
+
+
+class StaleRecord(Part):
+    """A record that may no longer hold, and why; ``cites`` are all of its cites."""
+
+    ref: str
+    cites: list[Cited]
+    doubts: list[Doubt] = []
+    record: Shown
+
+
+class StaleRecords(Answer):
+    """
+    The live records whose cited code moved, changed or is gone, past their date, or of another major version.
+
+    ``checked`` counts those that cite code, have a date or versions.
+    """
+
+    results: list[StaleRecord]
+    checked: int

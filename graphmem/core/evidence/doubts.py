@@ -6,9 +6,8 @@ from functools import cached_property
 from graphmem.core.evidence.citation_contract import Cited
 from graphmem.core.evidence.citations import CiteChecker
 from graphmem.core.evidence.doubt import conditions_met, doubts, last_said
-from graphmem.core.evidence.doubt_contract import Doubt
+from graphmem.core.evidence.doubt_contract import Doubt, StaleRecord, StaleRecords
 from graphmem.core.evidence.versions import Known, packages_of
-from graphmem.core.records.record_contract import StaleRecord, StaleRecords
 from graphmem.kernel.model import MemoryRecord, Record
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.proof import valid_proof

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from graphmem.core.evidence.citation_contract import Fix, VariantFix
-from graphmem.core.records.fixes import fixes
+from graphmem.core.evidence.fixes import fixes
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.model import Failure, Record
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from graphmem.core.evidence.citation_contract import VariantFix
-from graphmem.core.records.fixes import fixes
+from graphmem.core.evidence.fixes import fixes
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.model import Failure, Record
 

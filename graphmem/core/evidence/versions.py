@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.constants import LOCK_BYTES, LOCK_FILES, PACKAGES_LISTED
+from graphmem.core.evidence.citation_contract import VersionSource
 from graphmem.core.evidence.citations import Unread, content_of
 from graphmem.core.evidence.lock_files import LOCKS, locked
 from graphmem.core.evidence.named_packages import named_packages
-from graphmem.core.records.record_contract import VersionSource
 from graphmem.kernel.system import foreign
 from graphmem.kernel.system.surroundings import variables
 from graphmem.kernel.versions import Used, comparable

@@ -9,6 +9,7 @@ from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.core.records.bulk_dedup import add_without_repeats, embed_input
 from graphmem.core.records.bulk_new import Project
 from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
+from graphmem.core.records.cycle import refuse_cycle
 from graphmem.core.records.event_row import put_fact, task_key
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.limits import refuse_blank, refuse_oversize
@@ -19,7 +20,6 @@ from graphmem.core.records.secrets import NAMED, may_hold
 from graphmem.core.records.seen import says_fix, settle_recorded
 from graphmem.core.records.validation import changed, holder_of, identified, keyed
 from graphmem.errors import BadInput, GraphmemError, Refused
-from graphmem.features.work.plan import refuse_cycle
 from graphmem.kernel.ledger.codec import checked, finding, refused_row
 from graphmem.kernel.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
 from graphmem.kernel.model import MODELS, Fact, Feedback, Insight, Lesson, Purge, Record, Relation, Session, Task

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from graphmem.core.evidence.citation_contract import VersionSource
 from graphmem.core.evidence.citations import pinned
 from graphmem.core.evidence.versions import beside_given, captured
 from graphmem.core.records.dedup import same_memory
@@ -30,7 +31,6 @@ from graphmem.core.records.record_contract import (
     RenameRequest,
     RestoreRequest,
     UnpinRequest,
-    VersionSource,
 )
 from graphmem.core.records.screening import portable, screened, screened_fields
 from graphmem.core.records.seen import says_fix, settle_recorded

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from graphmem.core.records.record_contract import Action
 from graphmem.errors import Conflict
 from graphmem.kernel.catalog.catalog import Catalog
-from graphmem.kernel.ledger.merge import merged_fact
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import MODELS, Frozen
 from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.model.merge import merged_fact
 from graphmem.names import row_title
 
 

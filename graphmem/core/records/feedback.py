@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphmem.constants import ASKED_DAYS, MOST_BAD_ROWS
+from graphmem.core.evidence.score import help_ratio
 from graphmem.core.records.event_row import refuse_other_kind, task_key
 from graphmem.core.records.feedback_contract import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.core.records.screening import screened, screened_fields, unexposed
 from graphmem.core.records.validation import build
-from graphmem.core.search.score import help_ratio
 from graphmem.errors import BadInput, NotFound, Refused, Usage
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding, refused_row

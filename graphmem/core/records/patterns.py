@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from graphmem.core.records.record_contract import AddRequest, VersionSource
+from graphmem.core.evidence.citation_contract import VersionSource
+from graphmem.core.records.record_contract import AddRequest
 from graphmem.kernel.parameters import (
     CheckAfter,
     Cites,

@@ -5,10 +5,10 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from graphmem.constants import MOST_EXPERIENCES, PRUNE_AGE_DAYS, PRUNE_IMPORTANCE
+from graphmem.core.evidence.score import importance
 from graphmem.core.records.experience import over_bound
 from graphmem.core.records.record_contract import Pruned, PrunedRecord, PruneRequest
 from graphmem.core.records.validation import changed
-from graphmem.core.search.score import importance
 from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Experience, MemoryRecord

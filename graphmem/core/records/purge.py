@@ -19,13 +19,13 @@ from graphmem.kernel.catalog.database import CatalogError
 from graphmem.kernel.catalog.hashes import hash_of, meaning_hashes
 from graphmem.kernel.catalog.vectors import has_vector
 from graphmem.kernel.git import history_filter
-from graphmem.kernel.ledger.purges import created_at, purge_hash
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.machine import traces
 from graphmem.kernel.machine.traces import Traces, traces_of
 from graphmem.kernel.model import Campaign, Event, Feedback, MemoryRecord, Purge, Record, Task
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.model.purges import created_at, purge_hash
 from graphmem.kernel.ndjson import Row, decode
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 from graphmem.core.evidence.doubts import Doubter
+from graphmem.core.evidence.fixes import fixes
 from graphmem.core.evidence.variant_fixes import variant_fixes
 from graphmem.core.records.cursor import ListPlace
-from graphmem.core.records.fixes import fixes
 from graphmem.core.records.record_contract import GetRequest, Got, Listed, Listing, ListRequest, NamesRequest
 from graphmem.core.records.relation_contract import Edge
 from graphmem.errors import Usage
 from graphmem.kernel.catalog.usage import accesses
-from graphmem.kernel.ledger.merge import FACTS
 from graphmem.kernel.model import Record
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.request import LARGEST
 from graphmem.kernel.store.snapshot import Snapshot

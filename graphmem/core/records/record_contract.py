@@ -17,7 +17,6 @@ from graphmem.kernel.parameters import DryRun, InputName, Reason, Ref, Texts, Ye
 from graphmem.kernel.request import Request
 
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored", "pinned", "unpinned"]
-VersionSource = Literal["lock", "auto", "none"]  # the project's files, what is installed too, nothing
 
 
 OPTIONS = (
@@ -240,26 +239,6 @@ class Got(Answer):
     variant_fix: VariantFix | None = None
     cites: list[Cited] = []
     doubts: list[Doubt] = []
-
-
-class StaleRecord(Part):
-    """A record that may no longer hold, and why; ``cites`` are all of its cites."""
-
-    ref: str
-    cites: list[Cited]
-    doubts: list[Doubt] = []
-    record: Shown
-
-
-class StaleRecords(Answer):
-    """
-    The live records whose cited code moved, changed or is gone, past their date, or of another major version.
-
-    ``checked`` counts those that cite code, have a date or versions.
-    """
-
-    results: list[StaleRecord]
-    checked: int
 
 
 class Listed(Part):

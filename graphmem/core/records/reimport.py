@@ -8,7 +8,7 @@ What an import wrote, the next one replaces; what a person changed since, it lea
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from graphmem.kernel.ledger.merge import IDENTITY, three_way
+from graphmem.kernel.model.merge import IDENTITY, three_way
 from graphmem.kernel.ndjson import Row, encode
 
 Fingerprint = str | list[str]  # of a value; of a set one of each item

@@ -3,8 +3,9 @@ What goes into texts that are committed: no secret, and no path of this machine.
 
 A secret is refused in a text that a caller saves, and redacted in one that graphmem keeps by itself.
 
-``store.secrets`` is the setting; ``graphmem.core.records.secrets`` says what looks like one. Every use case that writes calls
-``screened`` first, and before a write the ledger looks again. What the files hold already is reported by ``validate``.
+``store.secrets`` is the setting; ``secrets`` in this room says what looks like one. Every operation that writes
+calls ``screened`` first, and before a write the ledger looks again. What the files hold already is reported
+by ``validate``.
 """
 
 import os

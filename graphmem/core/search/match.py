@@ -19,12 +19,12 @@ from graphmem.constants import (
 )
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
+from graphmem.core.evidence.fixes import fixes
 from graphmem.core.evidence.variant_fixes import variant_fixes
 from graphmem.core.logs.comparison import ORDER
 from graphmem.core.logs.diagnosis import Reader, statement
 from graphmem.core.logs.own_lines import OwnLines
 from graphmem.core.logs.problem import LogProblem
-from graphmem.core.records.fixes import fixes
 from graphmem.core.records.places import Places
 from graphmem.core.records.record_contract import Listed
 from graphmem.core.records.screening import places

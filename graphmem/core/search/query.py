@@ -11,6 +11,8 @@ from graphmem.core.evidence.citation_contract import Cited
 from graphmem.core.evidence.doubt import doubt_factor, freshness, is_doubted
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.doubts import Doubter
+from graphmem.core.evidence.fixes import fixes
+from graphmem.core.evidence.score import band, tier
 from graphmem.core.evidence.variant_fixes import variant_fixes
 from graphmem.core.logs.comparison import ORDER, Judged, judged
 from graphmem.core.logs.diagnosis import diagnose, statement
@@ -18,7 +20,6 @@ from graphmem.core.logs.line import numbers
 from graphmem.core.logs.log_excerpt import telling
 from graphmem.core.logs.problem import LogProblem
 from graphmem.core.records.candidates import about_text
-from graphmem.core.records.fixes import fixes
 from graphmem.core.records.read import record_types_of
 from graphmem.core.records.screening import places, unexposed
 from graphmem.core.search.codes import codes, codes_first
@@ -28,7 +29,6 @@ from graphmem.core.search.occasions import Occasions, occasions_of, reports_of
 from graphmem.core.search.query_contract import Factors, Found, Hit, QueryRequest
 from graphmem.core.search.rank import Profile, ScoreFactors, places_gained
 from graphmem.core.search.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
-from graphmem.core.search.score import band, tier
 from graphmem.core.search.traversal import refuse_unknown_filters
 from graphmem.errors import BadInput, Unavailable
 from graphmem.kernel.catalog.catalog import Catalog

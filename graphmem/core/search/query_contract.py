@@ -7,15 +7,14 @@ from pydantic import Field
 from graphmem.constants import QUERY_LIMIT
 from graphmem.core.evidence.citation_contract import Cited, Fix, VariantFix
 from graphmem.core.evidence.doubt_contract import Doubt
+from graphmem.core.evidence.score import Band, Tier
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.kernel.answer import Answer, Part, Shown, Store
 from graphmem.kernel.model.verdict import Verdict
 from graphmem.kernel.parameters import Strict
 from graphmem.kernel.request import Request
 
-Tier = Literal["critical", "productive", "exploration", "background"]
 Profile = Literal["classic", "learned"]
-Band = Literal["exact", "critical", "productive", "exploration", "background"]
 Certainty = Literal["high", "low", "none"]
 
 

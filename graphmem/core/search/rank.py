@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from graphmem.constants import FINISHED_FACTOR
+from graphmem.core.evidence.score import BANDS, age_decay, band, cost_factor, help_ratio, recency
 from graphmem.core.search.occasion_rules import Reports, help_factor
-from graphmem.core.search.score import BANDS, age_decay, band, cost_factor, help_ratio, recency
 from graphmem.kernel.model import MODELS, Constraint, Failure, MemoryRecord, Pattern, Task
 from graphmem.kernel.model.field import parse_time
 

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping
 
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
-from graphmem.core.records.fixes import fixes
+from graphmem.core.evidence.fixes import fixes
+from graphmem.core.evidence.score import help_ratio
 from graphmem.core.records.relation_contract import (
     Connection,
     Direction,
@@ -19,7 +20,6 @@ from graphmem.core.records.relation_contract import (
 from graphmem.core.records.validation import refuse_archived
 from graphmem.core.search.bidirectional_path import strongest_chain
 from graphmem.core.search.paths import Path, Step, strongest_paths
-from graphmem.core.search.score import help_ratio
 from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.model import MemoryRecord, Record

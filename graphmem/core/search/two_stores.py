@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from graphmem.core.evidence.score import BANDS
 from graphmem.core.logs.comparison import ORDER
 from graphmem.core.records.record_contract import Listed
 from graphmem.core.records.relation_contract import Solution, Solutions, SolutionsRequest
@@ -18,7 +19,6 @@ from graphmem.core.search import traversal
 from graphmem.core.search.budget import BlockEntry, block, preface, quoted_name, tokens
 from graphmem.core.search.match_contract import Matched, MatchedLog, MatchRequest
 from graphmem.core.search.query_contract import Found, Hit, QueryRequest
-from graphmem.core.search.score import BANDS
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.features.briefing import context as contexts
 from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest

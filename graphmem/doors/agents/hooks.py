@@ -17,6 +17,7 @@ from typing import Any
 from graphmem.constants import HOOK_LINE_CHARS, HOOK_PROMPT_BUDGET, HOOK_SHOWN
 from graphmem.core.evidence.doubt import comes_and_goes, is_doubted
 from graphmem.core.evidence.doubts import Doubter
+from graphmem.core.evidence.fixes import fixes
 from graphmem.core.logs.command_line import mentions, parsed_line
 from graphmem.core.logs.diagnosis import diagnose
 from graphmem.core.logs.outcome import LOOKED_AT, outcome_of
@@ -26,7 +27,6 @@ from graphmem.core.records.candidate import MARK
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.candidates import for_agent
 from graphmem.core.records.credits import creditable, hook_sessions, write_waiting
-from graphmem.core.records.fixes import fixes
 from graphmem.core.records.seen import in_run
 from graphmem.core.search.budget import quoted, quoted_name, tokens, track_record
 from graphmem.core.search.match_contract import Matched, MatchRequest

@@ -5,13 +5,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.core.records.record_contract import Changed
-from graphmem.doors.cli import text
-from graphmem.doors.cli.caller import Invocation, complete_campaign
-from graphmem.doors.cli.commands import CAMPAIGN, Call, Taken, noun, passes
-from graphmem.doors.cli.inputs import json_in
-from graphmem.errors import Usage
-from graphmem.features.work.campaign_contract import (
+from graphmem.core.plans.campaign_contract import (
     PLAN_EXAMPLE,
     Actual,
     AddTasksRequest,
@@ -29,6 +23,12 @@ from graphmem.features.work.campaign_contract import (
     Similar,
     SimilarRequest,
 )
+from graphmem.core.records.record_contract import Changed
+from graphmem.doors.cli import text
+from graphmem.doors.cli.caller import Invocation, complete_campaign
+from graphmem.doors.cli.commands import CAMPAIGN, Call, Taken, noun, passes
+from graphmem.doors.cli.inputs import json_in
+from graphmem.errors import Usage
 from graphmem.kernel.model import Record
 from graphmem.kernel.system import shell
 

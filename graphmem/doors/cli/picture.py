@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.errors import Unavailable, Usage
-from graphmem.features.learning.health import STEPS
-from graphmem.features.upkeep.stats_contract import Stats
+from graphmem.features.stats.contract import Stats
+from graphmem.features.stats.health import STEPS
 
 KINDS = (".svg", ".png")
 GOOD, FAIR, BAD = "#0b6e4f", "#e0a458", "#c8553d"

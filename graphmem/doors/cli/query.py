@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from graphmem.core.evidence.doubt import cited
+from graphmem.core.evidence.doubt_contract import StaleRecords
 from graphmem.core.records.candidate_contract import ProofsChecked
-from graphmem.core.records.record_contract import GetRequest, Got, Listed, Listing, ListRequest, StaleRecords
+from graphmem.core.records.record_contract import GetRequest, Got, Listed, Listing, ListRequest
 from graphmem.core.search.query_contract import Factors, Found, Hit, QueryRequest
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_kind

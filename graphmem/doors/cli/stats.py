@@ -11,9 +11,9 @@ from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.learning.effectiveness_contract import Loop, VerifyLoopRequest
-from graphmem.features.upkeep.impact_contract import Impact
-from graphmem.features.upkeep.stats_contract import Connectivity, Stats, StatsRequest
+from graphmem.features.stats.contract import Connectivity, Stats, StatsRequest
+from graphmem.features.stats.effectiveness_contract import Loop, VerifyLoopRequest
+from graphmem.features.stats.impact_contract import Impact
 
 SHOWN_SIZES = 5  # of components that are listed
 

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 
 from graphmem.core.evidence.citation_contract import VariantFix
 from graphmem.core.evidence.doubt_contract import Doubt
+from graphmem.core.evidence.fixes import fixes
 from graphmem.core.evidence.notes import noted, of_variant
-from graphmem.core.records.fixes import fixes
 from graphmem.core.search.budget import TAGS
 from graphmem.doors.mcp.hints import in_tools
 from graphmem.doors.mcp.parameters import View

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.api import Memory
+from graphmem.core.plans.campaign_contract import CampaignTasks, Ready
 from graphmem.core.records.candidate_contract import ReviewedList
 from graphmem.core.records.feedback_contract import Reported
 from graphmem.core.records.record_contract import Changed, Got
@@ -21,8 +22,7 @@ from graphmem.doors.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hi
 from graphmem.errors import BadInput, NotFound
 from graphmem.features.briefing.context_contract import ContextBlock
 from graphmem.features.cypher.contract import CypherRows
-from graphmem.features.upkeep.stats_contract import Stats
-from graphmem.features.work.campaign_contract import CampaignTasks, Ready
+from graphmem.features.stats.contract import Stats
 from graphmem.features.work.task_contract import TaskChanged
 from graphmem.kernel import dispatch
 from graphmem.kernel.answer import Answer, address

@@ -1,1 +1,5 @@
-"""What an agent is told: the context of a task, and what it needs to begin."""
+"""What an agent is given: the context of a task, and what it needs to begin."""
+
+from graphmem.kernel.lazy import lazy_modules
+
+__getattr__ = lazy_modules(__name__)

@@ -10,16 +10,19 @@ from graphmem.core.evidence.citation_contract import Cited
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubt_contract import NOTES
 from graphmem.core.evidence.doubts import Doubter
+from graphmem.core.evidence.fixes import fixes
 from graphmem.core.evidence.notes import notes_of, of_variant
+from graphmem.core.evidence.score import BANDS, tier
 from graphmem.core.evidence.variant_fixes import variant_fixes
-from graphmem.core.records.fixes import fixes
+from graphmem.core.plans.campaign_contract import SimilarCampaign, SimilarRequest
+from graphmem.core.plans.campaign_plan import framework_of
+from graphmem.core.plans.similar_campaigns import campaign_numbers, find_similar
 from graphmem.core.search.budget import BlockEntry, block, fitting, quoted, tokens, track_record
 from graphmem.core.search.known import probabilities
 from graphmem.core.search.query import find, profile_of, tier_bounds
 from graphmem.core.search.query import prepare as prepare_query
 from graphmem.core.search.query_contract import Factors, Found, Hit, QueryRequest
 from graphmem.core.search.rank import Profile
-from graphmem.core.search.score import BANDS, tier
 from graphmem.core.search.traversal import solving
 from graphmem.errors import BadInput
 from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest, LeftOut
@@ -38,9 +41,6 @@ from graphmem.features.briefing.sections import (
     with_contradictions,
 )
 from graphmem.features.learning.sessions import board_of, current_of
-from graphmem.features.work.campaign_contract import SimilarCampaign, SimilarRequest
-from graphmem.features.work.campaign_plan import framework_of
-from graphmem.features.work.similar_campaigns import campaign_numbers, find_similar
 from graphmem.kernel.catalog.database import CatalogError
 from graphmem.kernel.catalog.usage import accesses, count
 from graphmem.kernel.model import Campaign, Constraint, Entity, Failure, Pattern, Record, Task

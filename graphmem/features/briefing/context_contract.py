@@ -7,7 +7,8 @@ from pydantic import Field
 from graphmem.constants import CONTEXT_BUDGET
 from graphmem.core.evidence.citation_contract import Cited, Fix, VariantFix
 from graphmem.core.evidence.doubt_contract import Doubt
-from graphmem.core.search.query_contract import Certainty, Factors, ProfileName, Tier
+from graphmem.core.evidence.score import Tier
+from graphmem.core.search.query_contract import Certainty, Factors, ProfileName
 from graphmem.kernel.answer import Answer, Part, Shown, Store
 from graphmem.kernel.model.experience import Complexity, ExperienceType
 from graphmem.kernel.parameters import Strict, Texts

@@ -21,6 +21,7 @@ from graphmem.constants import (
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice, notes_of
+from graphmem.core.plans.campaign_plan import Plan, plan_of
 from graphmem.core.records.candidates import for_agent, seen, waiting
 from graphmem.core.search.budget import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.core.search.traversal import solving
@@ -39,7 +40,6 @@ from graphmem.features.briefing.sections import (
     with_contradictions,
 )
 from graphmem.features.learning.sessions import board_of, current_of, has_ended
-from graphmem.features.work.campaign_plan import Plan, plan_of
 from graphmem.kernel.git import commands
 from graphmem.kernel.model import Campaign, Constraint, Lesson, MemoryRecord, Record, Task
 from graphmem.kernel.model.blackboard import CurrentTask

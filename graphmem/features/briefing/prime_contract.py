@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from graphmem.constants import BRIEFING_BUDGET
-from graphmem.features.work.campaign_contract import CampaignStage
+from graphmem.core.plans.campaign_contract import CampaignStage
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.machine.service_state import ServiceStatus

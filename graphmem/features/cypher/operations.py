@@ -14,9 +14,9 @@ from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.errors import NotFound, Refused, Usage
 from graphmem.features.cypher.contract import CypherNamedRequest, CypherRequest, CypherRows, QueryList, StoredQuery
-from graphmem.features.cypher.graph.port import GraphAnswer
-from graphmem.features.cypher.graph.query import Stored, all_stored, refuse_parameters, stored
+from graphmem.features.cypher.port import GraphAnswer
 from graphmem.features.cypher.project_queries import SAMPLE, project_queries
+from graphmem.features.cypher.stored_query import Stored, all_stored, refuse_parameters, stored
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.model import MODELS, MemoryRecord
 from graphmem.kernel.model.vocabulary import KINDS

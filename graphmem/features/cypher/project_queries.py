@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator, Mapping
 
 from graphmem.errors import GraphmemError, Refused
-from graphmem.features.cypher.graph.port import GraphMirror
-from graphmem.features.cypher.graph.query import Stored, all_stored, parse
+from graphmem.features.cypher.port import GraphMirror
+from graphmem.features.cypher.stored_query import Stored, all_stored, parse
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.layout import QUERY_FILE, Layout
 from graphmem.kernel.system import safe_files

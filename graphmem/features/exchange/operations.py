@@ -25,11 +25,11 @@ from graphmem.errors import Refused
 from graphmem.features.exchange.contract import Imported, ImportRequest, Skipped
 from graphmem.features.exchange.importers import formats
 from graphmem.features.runs import operations as runs
-from graphmem.kernel.ledger.purges import Purges
 from graphmem.kernel.ledger.types import path_of, type_text
 from graphmem.kernel.machine import imports as notes
 from graphmem.kernel.model import Fact, Feedback, Frozen, Record, Relation, Task
 from graphmem.kernel.model.field import as_set, is_checked_by
+from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.record import Alternate, row_fields
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.kernel.ndjson import Row, encode

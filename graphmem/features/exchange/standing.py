@@ -11,8 +11,8 @@ from graphmem.constants import RULES_BUDGET
 from graphmem.core.evidence.doubt import NAMES_OF_PLATFORMS, comes_and_goes, is_doubted, other_platform
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice
+from graphmem.core.evidence.score import help_ratio
 from graphmem.core.search.budget import quoted_name
-from graphmem.core.search.score import help_ratio
 from graphmem.errors import Refused
 from graphmem.features.briefing.sections import position
 from graphmem.features.exchange.rule_files import FIXES, FIXES_BY_PATH, MISSING, RuleLine, code, fitting_lines, written

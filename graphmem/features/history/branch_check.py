@@ -8,7 +8,7 @@ from pathlib import Path
 from graphmem.constants import CITED_FILE_BYTES, FILE_BYTES, GIT_S
 from graphmem.core.evidence.citation_contract import Cited
 from graphmem.core.evidence.citations import CiteChecker, passage
-from graphmem.core.records.fixes import fixes
+from graphmem.core.evidence.fixes import fixes
 from graphmem.core.records.secrets import without_secrets
 from graphmem.core.search.traversal import solving
 from graphmem.errors import NotFound
@@ -19,9 +19,9 @@ from graphmem.features.upkeep.validate import checked, validate
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.layout import FOLDER
-from graphmem.kernel.ledger.merge import FACTS
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.cite import Cite, digest
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import safe_files

@@ -13,9 +13,9 @@ from graphmem.features.history import compare
 from graphmem.features.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.layout import FOLDER, Layout, usual_file
-from graphmem.kernel.ledger.merge import FACTS
 from graphmem.kernel.ledger.types import type_files
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import KINDS
 from graphmem.kernel.ndjson import BOM, Row
 from graphmem.kernel.store.checkout import committed

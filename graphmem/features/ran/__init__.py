@@ -1,1 +1,5 @@
 """Runs of commands: what failed is matched, what passes after it counts."""
+
+from graphmem.kernel.lazy import lazy_modules
+
+__getattr__ = lazy_modules(__name__)

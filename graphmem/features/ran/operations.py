@@ -19,6 +19,7 @@ from pathlib import Path
 
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
 from graphmem.core.evidence.citations import Unread, content_of
+from graphmem.core.evidence.fixes import fixes
 from graphmem.core.logs.check import CheckCommand, checks, settles
 from graphmem.core.logs.command_line import parsed_line
 from graphmem.core.logs.diagnosis import diagnose, statement
@@ -28,7 +29,6 @@ from graphmem.core.logs.tally import Tally, is_tested, no_pass
 from graphmem.core.records.candidates import for_agent, queue_of
 from graphmem.core.records.candidates import keep as keep_candidates
 from graphmem.core.records.credits import is_reported, write_credits
-from graphmem.core.records.fixes import fixes
 from graphmem.core.records.screening import unexposed
 from graphmem.core.search.match_contract import Matched, MatchedLog, MatchRequest
 from graphmem.core.search.query import same_problems

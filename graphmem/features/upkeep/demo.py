@@ -9,13 +9,13 @@ from pathlib import Path
 import orjson
 from pydantic import SerializeAsAny
 
+from graphmem.core.plans.campaign_contract import CompleteCampaignRequest
 from graphmem.core.records import bulk_add
 from graphmem.core.records.record_contract import AddRowsRequest, BulkAdded
 from graphmem.errors import Refused
 from graphmem.features.upkeep import init
 from graphmem.features.upkeep.store_contract import Initialised, InitRequest
 from graphmem.features.work import campaigns
-from graphmem.features.work.campaign_contract import CompleteCampaignRequest
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.layout import FOLDER, Layout
 from graphmem.kernel.store.runtime import ALL, Client

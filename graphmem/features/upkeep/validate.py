@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES, REPAIR_COMMAND
 from graphmem.core.evidence.versions import packages_in
+from graphmem.core.records.cycle import cycles
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.places import Places, shortened_fields
 from graphmem.core.records.screening import places
@@ -21,7 +22,6 @@ from graphmem.errors import BadInput, Locked, Unavailable
 from graphmem.features.cypher.project_queries import project_queries, unprepared
 from graphmem.features.upkeep.conflicts import left, out_of_place
 from graphmem.features.upkeep.export import stale_vocabulary
-from graphmem.features.work.plan import cycles
 from graphmem.kernel.catalog.database import CatalogError
 from graphmem.kernel.catalog.vectors import damaged
 from graphmem.kernel.catalog.words import LexicalIndex

@@ -11,12 +11,12 @@ from graphmem.core.records.event_contract import ListEventsRequest
 from graphmem.core.records.event_log import events
 from graphmem.features.harvest.review import review
 from graphmem.features.inbox.operations import items
-from graphmem.features.upkeep.stats import health, memories_of
+from graphmem.features.stats.operations import health, memories_of
 from graphmem.features.view.contract import PageData, ViewRequest
 from graphmem.features.view.drawing import drawn
-from graphmem.kernel.ledger.merge import FACTS
 from graphmem.kernel.machine import run_file
 from graphmem.kernel.model import Record
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.collector import collector_paused

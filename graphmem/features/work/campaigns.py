@@ -7,17 +7,9 @@ from statistics import fmean
 from typing import Any
 
 from graphmem.constants import MOST_TOGETHER
-from graphmem.core.records.change import add
-from graphmem.core.records.events import disagreement_text, event, task_moves
-from graphmem.core.records.record_contract import Changed
-from graphmem.core.records.screening import screened
-from graphmem.core.records.validation import changed, refuse_archived
-from graphmem.core.search.query import query
-from graphmem.core.search.query_contract import QueryRequest
-from graphmem.errors import Refused
-from graphmem.features.upkeep.stats_contract import CampaignSizes
-from graphmem.features.work.campaign_contract import (
+from graphmem.core.plans.campaign_contract import (
     CampaignRequest,
+    CampaignSizes,
     CampaignStanding,
     CampaignTasks,
     CompleteCampaignRequest,
@@ -28,10 +20,18 @@ from graphmem.features.work.campaign_contract import (
     ReadyRequest,
     Stopped,
 )
-from graphmem.features.work.campaign_plan import Plan, actual_of, plan_of, tasks_of
-from graphmem.features.work.cascade import REPLAN_FROM
+from graphmem.core.plans.campaign_plan import Plan, actual_of, plan_of, tasks_of
+from graphmem.core.plans.cascade import REPLAN_FROM
+from graphmem.core.plans.similar_campaigns import fingerprint
+from graphmem.core.records.change import add
+from graphmem.core.records.events import disagreement_text, event, task_moves
+from graphmem.core.records.record_contract import Changed
+from graphmem.core.records.screening import screened
+from graphmem.core.records.validation import changed, refuse_archived
+from graphmem.core.search.query import query
+from graphmem.core.search.query_contract import QueryRequest
+from graphmem.errors import Refused
 from graphmem.features.work.estimate import complexity, planned_task_count, usual_ratio
-from graphmem.features.work.similar_campaigns import fingerprint
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Failure, Relation, Task
 from graphmem.kernel.store.runtime import Client, counted

@@ -10,6 +10,7 @@ from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
 from graphmem.core.evidence.citations import Unread, content_of
 from graphmem.core.logs.derivation import expression_of
 from graphmem.core.logs.draft import SEEN_WORTH
+from graphmem.core.plans.campaign_plan import plan_of
 from graphmem.core.records.candidates import keep, queue_of
 from graphmem.core.records.change import add, add_to, ready
 from graphmem.core.records.events import event, events_about
@@ -21,7 +22,6 @@ from graphmem.core.records.validation import changed
 from graphmem.core.search.query import query
 from graphmem.core.search.query_contract import QueryRequest
 from graphmem.errors import BadInput, NotFound, Usage
-from graphmem.features.work.campaign_plan import plan_of
 from graphmem.features.work.campaigns import campaign_of, seen_together
 from graphmem.features.work.observation_contract import (
     Observed,

@@ -3,12 +3,7 @@
 from collections.abc import Collection
 
 from graphmem.constants import DELIVERED_SHOWN
-from graphmem.core.records.events import move_event
-from graphmem.core.records.limits import refuse_oversize
-from graphmem.core.records.screening import screened
-from graphmem.core.records.validation import changed
-from graphmem.errors import Refused
-from graphmem.features.work.campaign_contract import (
+from graphmem.core.plans.campaign_contract import (
     AddTasksRequest,
     BlockedWork,
     CampaignRequest,
@@ -19,9 +14,14 @@ from graphmem.features.work.campaign_contract import (
     MergePlanRequest,
     ReplanInput,
 )
-from graphmem.features.work.campaign_plan import plan_of, tasks_of
+from graphmem.core.plans.campaign_plan import plan_of, tasks_of
+from graphmem.core.plans.plan import planned_tasks, revision
+from graphmem.core.records.events import move_event
+from graphmem.core.records.limits import refuse_oversize
+from graphmem.core.records.screening import screened
+from graphmem.core.records.validation import changed
+from graphmem.errors import Refused
 from graphmem.features.work.campaigns import campaign_of, standing
-from graphmem.features.work.plan import planned_tasks, revision
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.model.entry import Entry

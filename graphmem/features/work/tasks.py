@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from graphmem.constants import CONTEXT_BUDGET
 from graphmem.core.logs.log_excerpt import kept_question
+from graphmem.core.plans.campaign_plan import Plan, framework_of, plan_of
 from graphmem.core.records.change import prepare, rows_to_add
 from graphmem.core.records.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
 from graphmem.core.records.feedback import prepared
@@ -20,7 +21,6 @@ from graphmem.features.briefing.context import prepare as prepare_context
 from graphmem.features.briefing.context_contract import ContextRequest
 from graphmem.features.learning import sessions
 from graphmem.features.learning.session_contract import WorkOnRequest
-from graphmem.features.work.campaign_plan import Plan, framework_of, plan_of
 from graphmem.features.work.plans import remarked
 from graphmem.features.work.task_contract import (
     BlockTaskRequest,

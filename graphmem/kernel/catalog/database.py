@@ -12,8 +12,8 @@ import orjson
 
 from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import Damaged, DamagedCatalog, GraphmemError, Unavailable
-from graphmem.kernel.ledger.merge import FACTS
 from graphmem.kernel.model import MODELS, Frozen, Record
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.record import CHECKED
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.system import safe_files

@@ -6,9 +6,9 @@ from datetime import datetime
 import orjson
 
 from graphmem.kernel.catalog.database import Reads, chunks, marks, parse_row
-from graphmem.kernel.ledger.purges import Purges
 from graphmem.kernel.model import Feedback, Frozen
 from graphmem.kernel.model.field import parse_time
+from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.record import Row
 
 

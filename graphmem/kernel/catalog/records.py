@@ -7,7 +7,7 @@ import orjson
 
 from graphmem.constants import REPAIR_COMMAND
 from graphmem.core.evidence.doubt import open_disputes
-from graphmem.core.records.fixes import credited
+from graphmem.core.evidence.fixes import credited
 from graphmem.core.search.rank import Rankable
 from graphmem.errors import DamagedCatalog
 from graphmem.kernel.catalog.database import R, chunks, distinct_name, marks, parse_record, sound

@@ -20,9 +20,9 @@ from graphmem.constants import (
     DEFAULT_WEIGHTS_SHA256,
 )
 from graphmem.errors import Unavailable
-from graphmem.kernel.embed.model_files import hub_cache, snapshots
 from graphmem.kernel.embed.recipe import WEIGHTS, read_recipe, supports
 from graphmem.kernel.embed.threads import ask_for_one
+from graphmem.kernel.model_files import hub_cache, snapshots
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from graphmem.kernel.ledger.merge import Rules, merged
+from graphmem.kernel.model.merge import Rules, merged
 from graphmem.kernel.ndjson import BOM, BadLine, Row, decode, document, encode
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.files import shipped

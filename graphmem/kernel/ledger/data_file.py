@@ -7,10 +7,10 @@ from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.layout import Layout, holds
-from graphmem.kernel.ledger.purges import Purges
 from graphmem.kernel.ledger.row import line_id, read_entry
 from graphmem.kernel.ledger.types import declaration, has_file
 from graphmem.kernel.model.entry import Batch, Entry
+from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.ndjson import BOM, BadLine, Lines, decode, refuse_long
 

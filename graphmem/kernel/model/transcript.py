@@ -1,7 +1,7 @@
 """
 What a coding agent did in a session, in one form for all clients: commands, edits and messages.
 
-``graphmem/features/harvest/transcripts/`` makes these of the files that clients leave on disk (docs/concepts/harvest.md).
+``features/harvest/transcripts/`` makes these of the files that clients leave on disk (docs/concepts/harvest.md).
 """
 
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from graphmem import constants
-from graphmem.kernel.embed import model_files
+from graphmem.kernel import model_files
 from graphmem.kernel.settings.folders import user_config
 
 Asked = str | bool | int | float  # a value that a project asks for

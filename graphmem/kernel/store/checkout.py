@@ -16,7 +16,7 @@ from graphmem.kernel.git.commands import Commit
 from graphmem.kernel.ledger.data_file import without_purged
 from graphmem.kernel.ledger.journal import replace_files
 from graphmem.kernel.ledger.layout import FOLDER, Layout, is_plain
-from graphmem.kernel.ledger.purges import Purges
+from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.store.clone import find_clone
 from graphmem.kernel.store.sync import SyncedLedger
 from graphmem.kernel.system import safe_files

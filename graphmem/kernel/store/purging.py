@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from graphmem.errors import Locked, Unavailable
-from graphmem.features.cypher.graph.engines import open_mirror
-from graphmem.features.cypher.graph.port import GraphMirror
+from graphmem.features.cypher.engines import open_mirror
+from graphmem.features.cypher.port import GraphMirror
 from graphmem.kernel.catalog import usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.database import CatalogError

@@ -23,8 +23,8 @@ from graphmem.constants import (
 )
 from graphmem.core.logs.in_use import using
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
-from graphmem.features.cypher.graph.engines import open_mirror
-from graphmem.features.cypher.graph.port import GraphMirror
+from graphmem.features.cypher.engines import open_mirror
+from graphmem.features.cypher.port import GraphMirror
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.clues import ClueIndex

@@ -43,7 +43,6 @@ from graphmem.kernel.ledger.data_file import (
 from graphmem.kernel.ledger.journal import recover, replace_files, sweep
 from graphmem.kernel.ledger.layout import TYPE_FILE, Look, holds, is_plain, usual_file
 from graphmem.kernel.ledger.parts import files_by_kind, home_of, is_part, numbers_of, own_of, part_of
-from graphmem.kernel.ledger.purges import Purges
 from graphmem.kernel.ledger.renaming import CurrentLines, Renaming
 from graphmem.kernel.ledger.row import entry as entry_of
 from graphmem.kernel.ledger.row import plain_edge
@@ -62,6 +61,7 @@ from graphmem.kernel.machine.traces import traces_of
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.field import format_time, parse_time
+from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.ndjson import Lines, decode
 from graphmem.kernel.store.clone import Clone, state_of_index

@@ -14,10 +14,10 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.features.cypher.graph.kuzu import rebuild as graph_rebuild
-from graphmem.features.cypher.graph.kuzu import schema
-from graphmem.features.cypher.graph.kuzu.engine import Bulk
-from graphmem.features.cypher.graph.kuzu.mirror import opened
+from graphmem.features.cypher.engines.kuzu import rebuild as graph_rebuild
+from graphmem.features.cypher.engines.kuzu import schema
+from graphmem.features.cypher.engines.kuzu.engine import Bulk
+from graphmem.features.cypher.engines.kuzu.mirror import opened
 from graphmem.kernel.git.textconv import described
 from tests.bench.speed import cpu
 from tests.bench.timed.test_speed import TYPES, lines, mixed_rows, new_store, note, report

@@ -17,7 +17,7 @@ import orjson
 import pytest
 
 from graphmem import Memory
-from graphmem.features.cypher.graph.kuzu.engine import Connection
+from graphmem.features.cypher.engines.kuzu.engine import Connection
 from graphmem.names import edge_key, row_id
 from tests.bench.timed.test_speed import note, report
 from tests.sample import graph_of

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pytest
 
 from graphmem import Memory
-from graphmem.features.cypher.graph.kuzu.engine import open_database
+from graphmem.features.cypher.engines.kuzu.engine import open_database
 from tests.bench.speed import cpu
 from tests.sample import graph_of
 

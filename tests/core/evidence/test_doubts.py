@@ -6,12 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.rules.test_lock_files import GO_MOD, LOCKS
 
 from graphmem import BadInput, Memory, Refused
 from graphmem.core.records.record_contract import Changed, Got
 from graphmem.doors.cli.app import run
 from graphmem.kernel.model import Failure
+from tests.core.evidence.test_lock_files import GO_MOD, LOCKS
 from tests.sample import Clock, open_memory
 
 LOCK = '[[package]]\nname = "werkzeug"\nversion = "{}"\n\n[[package]]\nname = "flask"\nversion = "3.0.1"\n'

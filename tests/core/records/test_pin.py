@@ -8,7 +8,7 @@ import pytest
 
 from graphmem import Memory, Refused
 from graphmem.kernel.git.merge_driver import rule_table
-from graphmem.kernel.ledger.merge import Rules, merged
+from graphmem.kernel.model.merge import Rules, merged
 from tests.sample import Clock, contents, data, line, open_memory, pattern, write
 
 FAILURE = Rules.of(rule_table()["kinds"]["failure"])

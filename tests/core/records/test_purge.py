@@ -11,7 +11,7 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound
 from graphmem.kernel.embed.model import Embedder
-from graphmem.kernel.ledger.purges import Purges, purge_hash
+from graphmem.kernel.model.purges import Purges, purge_hash
 from graphmem.kernel.system import safe_files
 from tests.repository import Repository
 from tests.sample import Clock, contents, data, edge, failure, open_memory, write

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import orjson
 import pytest
-from tests.ledger.test_journal import Died, dying
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
+from tests.kernel.ledger.test_journal import Died, dying
 from tests.repository import Repository
 from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
+from graphmem.core.evidence.fixes import credited
 from graphmem.core.logs.diagnosis import diagnose
+from graphmem.core.plans.campaign_contract import PlannedTask
+from graphmem.core.plans.plan import make_task
 from graphmem.core.records.extraction import findings_of
-from graphmem.core.records.fixes import credited
 from graphmem.core.records.limits import refuse_blank, refuse_oversize
 from graphmem.core.search.paths import Backwards, Edge, Search, Step, Walk
 from graphmem.errors import BadInput
-from graphmem.features.work.campaign_contract import PlannedTask
-from graphmem.features.work.plan import make_task
 from graphmem.kernel.model import Campaign, Failure
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)

@@ -7,12 +7,12 @@ from time import thread_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.usecase.retrieval.test_match import found, told
 
 from graphmem import Memory
 from graphmem.core.logs.line import bare, forms, messages
 from graphmem.doors.cli.app import run
 from graphmem.kernel.model import Failure
+from tests.core.search.test_match import found, told
 from tests.pace import within
 from tests.runners import RUNNERS, Runner
 from tests.sample import open_memory

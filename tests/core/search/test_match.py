@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.model.test_expression import finds
 
 from graphmem import Memory
 from graphmem.constants import LOG_BLOCK_BYTES, LOG_LINE_BYTES, LOG_SPAN_BYTES, MOST_LINES
 from graphmem.core.search.expressions import Matcher, blocks, pieces
 from graphmem.core.search.match_contract import MatchedLog
 from graphmem.doors.cli.app import run
+from tests.kernel.model.test_expression import finds
 
 TRACEBACK = """\
 Traceback (most recent call last):

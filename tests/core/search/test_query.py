@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Memory, Unavailable, Usage
+from graphmem.core.evidence.score import BANDS
 from graphmem.core.search.query_contract import Profile
-from graphmem.core.search.score import BANDS
 from graphmem.kernel.embed.model import Embedder
 from graphmem.kernel.embed.reranker import Reranker
 from tests.sample import START, Clock, data, failure, open_memory, write

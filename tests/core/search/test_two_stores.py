@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.usecase.harvest.test_sessions import LINT, Transcript
 
 from graphmem import Memory
 from graphmem.core.search.budget import tokens
@@ -18,6 +17,7 @@ from graphmem.core.search.query_contract import Found
 from graphmem.core.search.two_stores import CERTAINTIES
 from graphmem.doors.cli.query import of_hits
 from graphmem.errors import NotFound
+from tests.features.harvest.test_sessions import LINT, Transcript
 from tests.sample import open_memory
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"

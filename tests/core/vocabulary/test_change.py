@@ -6,9 +6,9 @@ from pathlib import Path
 
 import orjson
 import pytest
-from tests.ledger.test_journal import Died, dying
 
 from graphmem import BadInput, Memory, NotFound, Refused
+from tests.kernel.ledger.test_journal import Died, dying
 from tests.sample import contents, data, edge, line, open_memory, write
 from tests.secret_samples import KINDS, Maker
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.core.search.score import BANDS
+from graphmem.core.evidence.score import BANDS
 from graphmem.doors.cli.app import run
 from graphmem.doors.cli.query import NO_RECORDS
 

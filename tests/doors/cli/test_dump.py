@@ -5,7 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.cli.test_answers import Graphmem, graphmem, known
+
+from tests.doors.cli.test_answers import Graphmem, graphmem, known
 
 __all__ = ["graphmem", "known"]  # fixtures
 

@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.cli.test_answers import Done, Graphmem, graphmem, known
 
 from graphmem import Memory
 from graphmem.core.search.budget import tokens
 from graphmem.kernel.settings.instructions import RULES_MARKS
+from tests.doors.cli.test_answers import Done, Graphmem, graphmem, known
 
 __all__ = ["graphmem", "known"]  # fixtures
 UNDO = "take it back with: graphmem uninstall rules\n"

@@ -4,11 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.importers.ci.reports import SAMPLES
-from tests.importers.test_beads import issue, needs, write
 
 from graphmem.doors.cli.app import run
 from graphmem.errors import BadInput
+from tests.features.exchange.importers.test_beads import issue, needs, write
+from tests.features.harvest.reports.reports import SAMPLES
 from tests.sample import open_memory
 
 

@@ -10,8 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
-from tests.usecase.harvest.test_sessions import LINT, Transcript
+
+from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
+from tests.features.harvest.test_sessions import LINT, Transcript
 
 REF = "error-returned-from-external-package-is-unwrapped-wrapcheck"
 ID = "c473fe01a"

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.cli.test_answers import Done, Graphmem, graphmem, known
+
+from tests.doors.cli.test_answers import Done, Graphmem, graphmem, known
 
 __all__ = ["graphmem", "known"]
 

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 
 from graphmem import Memory
+from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
 

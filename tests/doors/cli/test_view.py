@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
-from tests.usecase.harvest.test_review import put
 
 from graphmem import Memory
 from graphmem.core.records.event_contract import AddEventRequest
 from graphmem.core.records.event_log import keep_here
 from graphmem.doors.page.render import FILES, SCRIPTS, page_of
 from graphmem.names import visible
+from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
+from tests.features.harvest.test_review import put
 from tests.npm import in_chromium
 from tests.sample import Clock, open_memory
 

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
+from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 
 TRIGGER = "ImportError: cannot import name 'url_quote' from 'werkzeug.urls'"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.service.project import Project, wait_until
+from tests.doors.service.project import Project, wait_until
 
 
 @dataclass

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.http.served import Served, serve
-from tests.service.project import shared_project
 
 from graphmem import Memory
 from graphmem.doors.http import events
+from tests.doors.http.served import Served, serve
+from tests.doors.service.project import shared_project
 from tests.pace import within
 
 

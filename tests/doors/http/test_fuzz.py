@@ -19,11 +19,11 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tests.http.served import Served, serve
-from tests.service.project import shared_project
 
 import graphmem
 from graphmem.doors.http.operations import IN_JSON_ONLY, operations
+from tests.doors.http.served import Served, serve
+from tests.doors.service.project import shared_project
 
 pytestmark = pytest.mark.process
 EXAMPLES = int(os.environ.get("GRAPHMEM_TEST_FUZZ", "8"))  # requests of each sort for a route

@@ -20,13 +20,13 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.http.served import Answer, Served, said, serve, start
-from tests.service.project import Project, new_project, shared_project, stopped, wait_until
 
+from graphmem.core.plans.campaign_contract import PlannedTask
 from graphmem.doors.http.operations import operations
 from graphmem.doors.service.server import Service
-from graphmem.features.work.campaign_contract import PlannedTask
 from graphmem.kernel.operations import OPERATIONS, REQUESTS
+from tests.doors.http.served import Answer, Served, said, serve, start
+from tests.doors.service.project import Project, new_project, shared_project, stopped, wait_until
 
 pytestmark = pytest.mark.process
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.http.served import Served, serve
-from tests.service.project import shared_project
+
+from tests.doors.http.served import Served, serve
+from tests.doors.service.project import shared_project
 
 SECRET = "wombat"  # a word of the memory and of callers: it is in no metric
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from tests.http.served import Served, serve
-from tests.service.project import shared_project
 
 from graphmem.doors.page.render import SCRIPTS
+from tests.doors.http.served import Served, serve
+from tests.doors.service.project import shared_project
 
 pytestmark = pytest.mark.process
 ANYBODY = {"Authorization": ""}

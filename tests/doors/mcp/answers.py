@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
-from tests.mcp.conversation import conversation
 
 from graphmem.doors.mcp.front import CAPABILITIES, INFO, VERSION
+from tests.doors.mcp.conversation import conversation
 
 FILE = "graphmem/doors/mcp/answers.json"
 LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
-from tests.mcp.answers import CLIENT, LISTS, mcp_answers, request
-from tests.mcp.conversation import Pipe, conversation
 
 from graphmem.doors.mcp.front import ANSWERS, CAPABILITIES, INFO, RESERVED, VERSION, Front, whole
+from tests.doors.mcp.answers import CLIENT, LISTS, mcp_answers, request
+from tests.doors.mcp.conversation import Pipe, conversation
 
 KNOWN: dict[str, Any] = json.loads(Path(ANSWERS).read_text("utf-8"))
 LEGACY, MODERN = LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION

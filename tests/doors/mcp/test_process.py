@@ -18,9 +18,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
-from tests.mcp.answers import LISTS, request
 
 from graphmem import Memory
+from tests.doors.mcp.answers import LISTS, request
 from tests.pace import patience, within
 from tests.sample import open_memory
 

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tests.service.project import Project, new_project, stopped
-from tests.usecase.harvest.test_review import put
 
 from graphmem import Memory
 from graphmem.names import visible
+from tests.doors.service.project import Project, new_project, stopped
+from tests.features.harvest.test_review import put
 from tests.npm import in_chromium
 
 SCRIPT = Path(__file__).with_name("live.mjs")

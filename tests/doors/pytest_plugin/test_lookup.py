@@ -1,9 +1,8 @@
 """What of an answer is shown below a failure."""
 
-from tests.usecase.retrieval.test_match import traceback
-
 from graphmem import Memory
 from graphmem.doors.pytest_plugin.lookup import known
+from tests.core.search.test_match import traceback
 
 
 def test_only_what_is_sure_is_shown(memory: Memory) -> None:

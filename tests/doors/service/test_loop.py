@@ -16,9 +16,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
-from tests.service.project import Project, new_project, stopped, wait_until
 
 from graphmem.doors.service.hook import limit_of
+from tests.doors.service.project import Project, new_project, stopped, wait_until
 from tests.pace import patience
 
 SHOP = """\

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.service.project import Project, new_project, shared_project, stopped, wait_until
 
 from graphmem import Memory, __version__
 from graphmem.doors.service import caller, manage
@@ -25,6 +24,7 @@ from graphmem.doors.service.place import stamp
 from graphmem.doors.service.server import Service
 from graphmem.doors.service.wire import receive, send
 from graphmem.kernel.system.user import callers_own
+from tests.doors.service.project import Project, new_project, shared_project, stopped, wait_until
 from tests.pace import patience
 
 pytestmark = pytest.mark.process

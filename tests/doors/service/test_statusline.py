@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from tests.service.project import wait_until
 
 from graphmem import GraphmemError, Memory
 from graphmem.core.records.moves import ITEM_MOVES, PHASE_MOVES
@@ -25,6 +24,7 @@ from graphmem.features.inbox.contract import ItemType
 from graphmem.features.runs.contract import ChunkMove
 from graphmem.features.work.phase_contract import Phase
 from graphmem.kernel.model import Campaign
+from tests.doors.service.project import wait_until
 from tests.pace import patience
 from tests.repository import Repository
 from tests.sample import data, line, open_memory, write

@@ -10,10 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.exporters.hostile import SIGNS
-from tests.importers.real import SAMPLES
-from tests.importers.test_beads import issue, needs, write
-from tests.usecase.harvest.test_review import put
 
 from graphmem import Memory, NotFound, Refused
 from graphmem.core.foreign.reading import Source
@@ -23,6 +19,10 @@ from graphmem.features.upkeep.store_contract import Dump
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.ndjson import encode
 from graphmem.names import composed
+from tests.features.exchange.exporters.hostile import SIGNS
+from tests.features.exchange.importers.real import SAMPLES
+from tests.features.exchange.importers.test_beads import issue, needs, write
+from tests.features.harvest.test_review import put
 from tests.sample import contents, data, open_memory
 
 

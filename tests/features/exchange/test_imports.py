@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.importers.test_beads import issue, needs, record, write
 
 from graphmem import BadInput, Memory, NotFound, Refused, constants
+from tests.features.exchange.importers.test_beads import issue, needs, record, write
 from tests.sample import contents, open_memory
 from tests.secret_samples import KINDS, Maker
 

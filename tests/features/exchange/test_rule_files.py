@@ -6,13 +6,13 @@ from fnmatch import fnmatchcase
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.exporters.hostile import SIGNS
-from tests.exporters.test_markdown import tokens as parsed
 
 from graphmem.core.search.budget import tokens
 from graphmem.features.exchange.rule_files import FILES, RuleLine, code, fitting_lines, pattern_of, scope_of, written
 from graphmem.kernel.settings.instructions import RULES_MARKS
 from graphmem.names import visible
+from tests.features.exchange.exporters.hostile import SIGNS
+from tests.features.exchange.exporters.test_markdown import tokens as parsed
 
 HOSTILE = st.lists(
     st.sampled_from([*SIGNS, *RULES_MARKS, "@/etc/passwd", "`` `"]) | st.text(max_size=4), max_size=5

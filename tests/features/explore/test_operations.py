@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from tests.service.project import Project
 
 from graphmem import BadInput, GraphmemError, Memory, NotFound, Refused, Usage
 from graphmem.doors.cli.app import run
 from graphmem.features.explore.contract import WaitResult
 from graphmem.features.explore.operations import result_of
 from graphmem.kernel.model.exploration import ExplorationMode
+from tests.doors.service.project import Project
 from tests.pace import patience
 from tests.sample import contents, open_memory
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.system.test_checks import is_gone
 
 import graphmem
 from graphmem import Memory, NotFound, Refused, Unavailable, constants
 from graphmem.doors.cli.app import run as cli
 from graphmem.features.extractors.contract import Extraction
+from tests.kernel.system.test_checks import is_gone
 from tests.pace import within
 from tests.repository import Repository
 from tests.sample import contents, open_memory, trust_all

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.usecase.harvest.test_sessions import transcript
 
 from graphmem.features.harvest import found as module
 from graphmem.features.harvest.found import found
+from tests.features.harvest.test_sessions import transcript
 from tests.repository import Repository
 
 

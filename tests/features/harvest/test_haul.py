@@ -3,11 +3,11 @@
 import itertools
 
 import pytest
-from tests.machine.test_candidates import made
 
 from graphmem.features.harvest.haul import Haul
 from graphmem.kernel.machine.candidates import Queue
 from graphmem.kernel.model.candidate import Candidate
+from tests.kernel.machine.test_candidates import made
 
 FOUND = [
     made("k", base=0.1, session="s1", insight=""), made("k", base=0.7, session="s2"),

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.usecase.store.test_history import HOSTILE, without_code
 
 from graphmem import Memory, NotFound, Unavailable
 from graphmem.doors.cli.app import run
 from graphmem.doors.cli.check import MARKER
 from graphmem.features.history.check_contract import BranchChecked
 from graphmem.kernel.git import commands
+from tests.features.history.test_operations import HOSTILE, without_code
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, write
 from tests.secret_samples import KINDS, Maker

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import BadInput, Memory, Refused
+from graphmem.core.evidence.score import help_ratio, importance
 from graphmem.core.records.record_contract import Changed
-from graphmem.core.search.score import help_ratio, importance
 from graphmem.kernel.model import Experience, Insight
 from graphmem.kernel.model.experience import Outcome
 from tests.sample import START, Clock, contents, open_memory

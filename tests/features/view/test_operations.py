@@ -5,10 +5,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.usecase.harvest.test_review import put
 
 from graphmem import Memory
 from graphmem.features.view.operations import MOST_TEXT
+from tests.features.harvest.test_review import put
 from tests.sample import Clock, open_memory
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
 from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
+from graphmem.core.plans.campaign_contract import AddTasksRequest, FinalStatus, PlannedTask
 from graphmem.doors.cli.app import run
-from graphmem.features.work.campaign_contract import AddTasksRequest, FinalStatus, PlannedTask
 from graphmem.kernel.embed.model import Embedder
 from graphmem.kernel.model import Campaign, Task
 from tests.sample import contents, data, task_row

@@ -159,7 +159,10 @@ def test_an_item_is_named_by_the_beginning_of_its_id(memory: Memory) -> None:
 @pytest.mark.long
 def test_items_that_are_added_at_the_same_time_are_all_there(tmp_path: Path) -> None:
     open_memory(tmp_path).close()
-    code = "import sys; from graphmem.doors.cli.app import run; [run(['inbox', 'add', f'{sys.argv[1]} {n}']) for n in range(5)]"
+    code = (
+        "import sys; from graphmem.doors.cli.app import run\n"
+        "for n in range(5): run(['inbox', 'add', f'{sys.argv[1]} {n}'])"
+    )
     found = [
         subprocess.Popen([sys.executable, "-c", code, str(number)], cwd=tmp_path, stdout=subprocess.DEVNULL)
         for number in range(4)

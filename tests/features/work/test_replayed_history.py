@@ -8,9 +8,9 @@ states, what needs what, and which issues could start. All versions: `python -m 
 from pathlib import Path
 
 import pytest
-from tests.usecase.work.replay import Tally, replay, snapshots
 
 from graphmem import Memory
+from tests.features.work.replay import Tally, replay, snapshots
 
 
 @pytest.mark.long

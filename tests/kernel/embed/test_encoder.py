@@ -6,7 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.embed.oracle import (
+
+from graphmem.errors import Unavailable
+from graphmem.kernel.embed.encoder import LightEncoder, Matrix, erf
+from graphmem.kernel.embed.model import fingerprint
+from graphmem.kernel.embed.recipe import supports
+from tests.kernel.embed.oracle import (
     PLAIN,
     SPECIAL,
     Oracle,
@@ -17,11 +22,6 @@ from tests.embed.oracle import (
     model_folder,
     reference,
 )
-
-from graphmem.errors import Unavailable
-from graphmem.kernel.embed.encoder import LightEncoder, Matrix, erf
-from graphmem.kernel.embed.model import fingerprint
-from graphmem.kernel.embed.recipe import supports
 from tests.sample import open_memory
 
 

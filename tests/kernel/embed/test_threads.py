@@ -16,7 +16,7 @@ import numpy
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     del os.environ[name]
 from threadpoolctl import threadpool_info
-from tests.embed.oracle import model_folder
+from tests.kernel.embed.oracle import model_folder
 from graphmem.kernel.embed.encoder import LightEncoder
 encoder = LightEncoder(model_folder(), name="light", fingerprint="f")
 encoder.encode_query("warm")

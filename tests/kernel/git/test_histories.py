@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.git.test_merge import clone_of, commit, git, settings_of_nobody
 
 from graphmem import Memory
+from tests.kernel.git.test_merge import clone_of, commit, git, settings_of_nobody
 from tests.sample import START, Clock, open_memory
 
 pytestmark = pytest.mark.process

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import orjson
 import pytest
-from tests.model.test_records import SMALLEST
 
 from graphmem import Memory, Refused, Usage
 from graphmem.kernel.git import history_filter
-from graphmem.kernel.ledger.purges import Purges, purge_hash
 from graphmem.kernel.model import MODELS
+from graphmem.kernel.model.purges import Purges, purge_hash
 from graphmem.names import row_key
+from tests.kernel.model.test_records import SMALLEST
 from tests.repository import Repository
 from tests.sample import Clock, data, open_memory
 

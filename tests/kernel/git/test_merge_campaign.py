@@ -9,11 +9,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.git.test_merge import _git_of_nobody, clone_of, commit, git, tree
 
 from graphmem import Memory
 from graphmem.errors import GraphmemError, Usage
 from graphmem.kernel.model import Task
+from tests.kernel.git.test_merge import _git_of_nobody, clone_of, commit, git, tree
 from tests.sample import START, Clock, open_memory
 
 __all__ = ["_git_of_nobody"]  # each test here runs with it too

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.git.test_merge import commit, git, settings_of_nobody
 
 from graphmem import Memory
+from tests.kernel.git.test_merge import commit, git, settings_of_nobody
 from tests.sample import contents, data, line, open_memory, write
 
 pytestmark = pytest.mark.process

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
-from tests.http.test_fuzz import REAL
 
 from graphmem import Memory
 from graphmem.constants import REQUESTS
@@ -28,6 +27,7 @@ from graphmem.kernel.ledger import undo
 from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.machine.service_state import ServiceStatus
+from tests.doors.http.test_fuzz import REAL
 
 # FastAPI's own, where its models are made late.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.UnsupportedFieldAttributeWarning")

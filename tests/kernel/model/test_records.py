@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from graphmem.core.records.limits import refuse_oversize
 from graphmem.errors import BadInput
-from graphmem.kernel.ledger.merge import FACTS
 from graphmem.kernel.model import MODELS, Campaign, Entity, Failure, Feedback, Frozen, Lesson, Pattern, Relation, Task
 from graphmem.kernel.model.campaign import CampaignStatus
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.record import plain, row_fields
 from graphmem.kernel.ndjson import decode, encode
 from graphmem.names import printable

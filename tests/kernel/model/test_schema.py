@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graphmem.kernel.ledger.merge import FACTS
 from graphmem.kernel.model import MODELS
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.record import limits, row_fields
 from graphmem.kernel.model.schema import records_schema, row_names
 from graphmem.kernel.system.files import shipped

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.store.test_embedding import Counting
 
 from graphmem import Memory
 from graphmem.kernel.catalog.vectors import STEP
@@ -18,6 +17,7 @@ from graphmem.kernel.store import background
 from graphmem.kernel.store.background import STARTED, embed_in_background
 from graphmem.kernel.system.lock import locked
 from graphmem.kernel.system.surroundings import Surroundings, called_from
+from tests.kernel.store.test_embedding import Counting
 from tests.pace import within
 from tests.sample import failure, open_memory
 

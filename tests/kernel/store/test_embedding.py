@@ -21,7 +21,7 @@ TEXTS = 3 * STEP + 10
 KILLED = """
 import os, pathlib, signal, sys
 from tests.sample import open_memory
-from tests.store.test_embedding import Counting
+from tests.kernel.store.test_embedding import Counting
 
 class Dying(Counting):
     def encode_documents(self, texts, progress=None):

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.store.test_embedding import Counting
 
 from graphmem import Memory, Unavailable
+from tests.kernel.store.test_embedding import Counting
 from tests.sample import open_memory
 
 AWAY = "the model at http://127.0.0.1:9 does not answer"

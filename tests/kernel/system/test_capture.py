@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.system.test_checks import is_gone
 
 from graphmem.kernel.system.capture import Capture, capture
+from tests.kernel.system.test_checks import is_gone
 from tests.pace import within
 
 SH = "/bin/sh"

@@ -4,11 +4,11 @@ import pydot
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.exporters.hostile import SIGNS, failure, hostile_graph
 
 from graphmem.features.exchange.exporters import dot
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
 from graphmem.names import visible
+from tests.features.exchange.exporters.hostile import SIGNS, failure, hostile_graph
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pydot's own, of its parser

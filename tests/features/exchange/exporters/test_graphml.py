@@ -3,11 +3,11 @@
 import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.exporters.hostile import AT, SIGNS, failure, hostile_graph
 
 from graphmem.features.exchange.exporters import graphml
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
 from graphmem.names import visible
+from tests.features.exchange.exporters.hostile import AT, SIGNS, failure, hostile_graph
 
 
 def as_xml_has_it(text: str) -> str:

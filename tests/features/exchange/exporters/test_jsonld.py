@@ -7,11 +7,11 @@ from urllib.parse import quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyld import jsonld as processor
-from tests.exporters.hostile import AT, SIGNS, failure, hostile_graph
 
 from graphmem.features.exchange.exporters import jsonld
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
 from graphmem.names import visible
+from tests.features.exchange.exporters.hostile import AT, SIGNS, failure, hostile_graph
 
 
 def fetch_nothing(url: str, options: Any) -> Any:

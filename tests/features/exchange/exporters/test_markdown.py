@@ -4,11 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from tests.exporters.hostile import SIGNS, failure, hostile_graph
 
 from graphmem.features.exchange.exporters import markdown
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
 from graphmem.names import visible
+from tests.features.exchange.exporters.hostile import SIGNS, failure, hostile_graph
 
 HARMLESS = {
     "heading_open", "heading_close", "inline", "text", "paragraph_open", "paragraph_close", "fence", "softbreak",

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.exporters.hostile import SIGNS, failure, hostile_graph
 
 from graphmem.features.exchange.exporters import mermaid
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
+from tests.features.exchange.exporters.hostile import SIGNS, failure, hostile_graph
 from tests.npm import apart, installed
 
 LINE = re.compile(r'  n\d+\["[^"<>`]+(<br/>[^"<>`]+)?"\]|  n\d+ --[->]\|\w+\| n\d+|flowchart LR|%% left out: [\w ,;]+')

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.importers.real import ARE_THERE, SAMPLES, expected, unpacked
 
 from graphmem import Memory
 from graphmem.features.exchange.contract import Imported
 from graphmem.features.exchange.importers.beads import says_what
+from tests.features.exchange.importers.real import ARE_THERE, SAMPLES, expected, unpacked
 from tests.pace import within
 from tests.sample import open_memory
 

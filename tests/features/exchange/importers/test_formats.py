@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.importers import test_archeflow, test_fctry, test_ftm, test_taskmaster
-from tests.importers.real import SAMPLES
 
 from graphmem import BadInput, GraphmemError, Memory
 from graphmem.features.exchange.importers.formats import FORMATS
+from tests.features.exchange.importers import test_archeflow, test_fctry, test_ftm, test_taskmaster
+from tests.features.exchange.importers.real import SAMPLES
 
 ODD: list[Any] = [
     None,

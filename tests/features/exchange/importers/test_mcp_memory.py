@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.importers.real import ARE_THERE, SAMPLES, expected, unpacked
-from tests.importers.test_beads import total
-
+from tests.features.exchange.importers.real import ARE_THERE, SAMPLES, expected, unpacked
+from tests.features.exchange.importers.test_beads import total
 from tests.sample import open_memory
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.importers.real import ARE_THERE, SAMPLES, SHARED
 
+from tests.features.exchange.importers.real import ARE_THERE, SAMPLES, SHARED
 from tests.sample import open_memory
 
 BUNDLES = ("acme_retail", "crypto_bitcoin", "ga4")

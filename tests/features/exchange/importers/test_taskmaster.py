@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.importers.real import ARE_THERE, expected, unpacked
-from tests.importers.test_beads import total
 
 from graphmem import Memory
+from tests.features.exchange.importers.real import ARE_THERE, expected, unpacked
+from tests.features.exchange.importers.test_beads import total
 from tests.sample import open_memory
 
 TASKS = [

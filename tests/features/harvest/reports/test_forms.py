@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.importers.ci.reports import SAMPLES
 
 from graphmem.features.harvest.reports import forms
 from graphmem.features.harvest.reports.forms import below, form_of
 from graphmem.features.harvest.reports.report import Unreadable
+from tests.features.harvest.reports.reports import SAMPLES
 
 
 def test_the_form_of_a_report_is_known_by_its_beginning() -> None:

@@ -4,9 +4,9 @@ import resource
 from pathlib import Path
 
 import pytest
-from tests.importers.ci.reports import SAMPLES, WRITTEN, outcomes, read, written
 
 from graphmem.features.harvest.reports.report import NO_REASON, Unreadable
+from tests.features.harvest.reports.reports import SAMPLES, WRITTEN, outcomes, read, written
 
 GITLAB = """\x1b[0KRunning with gitlab-runner 17.0.0 (44feccdf)
 section_start:1762000000:get_sources\r\x1b[0K\x1b[36;1mGetting source from Git repository\x1b[0;m

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.importers.ci.reports import SAMPLES, WRITTEN, outcomes, read, written
 
 from graphmem.core.logs.run_problem import problems
 from graphmem.features.harvest.reports.junit import CUT_OFF, legal
 from graphmem.features.harvest.reports.report import NO_NAME, NO_REASON, Unreadable
+from tests.features.harvest.reports.reports import SAMPLES, WRITTEN, outcomes, read, written
 
 LAUGHS = """<?xml version="1.0"?>
 <!DOCTYPE testsuite [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.importers.ci.reports import outcomes, written
 
 from graphmem.features.harvest.reports import report
 from graphmem.features.harvest.reports.report import TOO_MANY
+from tests.features.harvest.reports.reports import outcomes, written
 
 
 def test_of_more_checks_than_are_read_the_others_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

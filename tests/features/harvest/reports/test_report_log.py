@@ -3,9 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.importers.ci.reports import SAMPLES, outcomes, read, written
-
 from graphmem.core.logs.run_problem import problems
+from tests.features.harvest.reports.reports import SAMPLES, outcomes, read, written
 
 
 def row(name: str, when: str, outcome: str, said: object = None) -> str:

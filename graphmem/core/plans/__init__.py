@@ -1,0 +1,1 @@
+"""Campaigns as plans: the tasks, what depends on what, and campaigns that are alike."""

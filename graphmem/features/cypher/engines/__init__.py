@@ -1,0 +1,17 @@
+"""Which graph engine a store has. It loads when it is asked for: most commands need none."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem.constants import LOCK_TIMEOUT_S
+from graphmem.features.cypher.port import GraphMirror
+
+if TYPE_CHECKING:
+    from graphmem.kernel.catalog.catalog import Catalog
+
+
+def open_mirror(folder: Path, catalog: "Catalog", *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> GraphMirror:
+    """Return the graph of a store whose derived files are in ``folder``; this reads and builds nothing yet."""
+    from graphmem.features.cypher.engines.kuzu.mirror import KuzuMirror  # noqa: PLC0415 - only what asks the graph pays for it
+
+    return KuzuMirror(folder, catalog, lock_timeout_s=lock_timeout_s)

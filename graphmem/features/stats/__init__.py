@@ -1,0 +1,1 @@
+"""What the memory holds, how well it does, and whether learning happens."""

@@ -1,0 +1,111 @@
+"""The loop: failures are captured, passed to later tasks, used, and help (docs/guides/verify-loop.md)."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from graphmem.constants import MOST_RESULTS
+from graphmem.features.stats.effectiveness_contract import Loop, LoopStage, StageReached, VerifyLoopRequest
+from graphmem.features.stats.health import LoopCounts, Piece, broken_stage, verdict, window
+from graphmem.kernel.catalog.usage import accesses
+from graphmem.kernel.model import Failure, Task
+from graphmem.kernel.model.field import format_time, parse_time
+from graphmem.kernel.store.snapshot import Snapshot
+
+Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
+Report = tuple[int, bool]  # on which record, and whether it helped
+
+
+def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
+    """
+    Report how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
+
+    Where there are not more campaigns and runs than asked for, everything counts.
+    """
+    last = min(request.last, MOST_RESULTS)
+    since, pieces = window(latest_pieces(snapshot, last + 1), last)  # and the one before these
+    tasks = tasks_since(snapshot, since)
+    failures = all_failures(snapshot)
+    carriers = solved_by(snapshot, failures)
+    reports = reports_since(snapshot, carriers, since)
+    captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
+    stages = {"captured": captured, **handed_on(snapshot, tasks, carriers, reports, since)}
+    counts = LoopCounts(
+        **{name: len(found) for name, found in stages.items()},
+        reports=len(reports),
+        known=sum(not one.is_archived for one in failures.values()),
+        pieces=len(pieces),
+        finished=sum(task.status == "complete" for task in tasks),
+    )
+    refs = snapshot.catalog.refs(failures)
+    return Loop(
+        since=since and format_time(since),
+        campaigns=[piece.ref for piece in pieces if not piece.is_run],
+        runs=[piece.ref for piece in pieces if piece.is_run],
+        tasks=len(tasks),
+        reports=len(reports),
+        stages=[
+            StageReached(stage=name, number=len(found), refs=sorted(refs[number] for number in found))
+            for name, found in stages.items()
+        ],
+        is_learning=bool(counts.helped),
+        broken=broken_stage(counts),
+        verdict=verdict(counts),
+    )
+
+
+def handed_on(
+    snapshot: Snapshot, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report], since: datetime | None
+) -> dict[LoopStage, set[int]]:
+    """Return the failures that were injected, used, and helped: what helped was used, what was used was injected."""
+    given = snapshot.catalog.known({ref for task in tasks for ref in task.prior_knowledge}).values()
+    named = snapshot.catalog.known({ref for task in tasks for ref in task.utilized}).values()
+    helped = carried({number for number, is_good in reports if is_good}, carriers)
+    used = carried({*named, *(number for number, _ in reports)}, carriers)
+    injected = used | carried({*given, *accessed_since(snapshot, carriers, since)}, carriers)
+    return {"injected": injected, "used": used, "helped": helped}
+
+
+def latest_pieces(snapshot: Snapshot, most: int) -> list[Piece]:
+    """Return every campaign, and the latest runs, with their times."""
+    numbers = [number for number, *_ in list(snapshot.catalog.live_rows("campaign"))]
+    campaigns = [Piece(record.created_at, record.ref) for record in snapshot.catalog.records(numbers).values()]
+    return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in snapshot.catalog.latest_runs(most)]
+
+
+def tasks_since(snapshot: Snapshot, since: datetime | None) -> list[Task]:
+    """Return the live tasks that were made since a time."""
+    records = [snapshot.catalog.stored(number) for number, *_ in list(snapshot.catalog.live_rows("task"))]
+    return [one for one in records if isinstance(one, Task) and (since is None or one.created_at >= since)]
+
+
+def all_failures(snapshot: Snapshot) -> dict[int, Failure]:
+    """Return every failure, archived ones too, by number."""
+    return snapshot.catalog.of_kind(Failure, is_live=False)
+
+
+def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
+    """Return by what each failure may be passed on."""
+    carriers: Carriers = {number: {number} for number in failures}
+    for step in snapshot.catalog.steps(failures, ["solves"], "in"):
+        carriers[step.near].add(step.far)
+    return carriers
+
+
+def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
+    """Return the failures that any of these records represents."""
+    return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
+
+
+def reports_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> list[Report]:
+    """Return the reports on failures, and on what solves them, since a time."""
+    known = set[int]().union(*carriers.values())
+    reports = snapshot.catalog.reports_since(format_time(since) if since else "")
+    return [(number, helped) for number, helped in reports if number in known]
+
+
+def accessed_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> set[int]:
+    """Return the failures, and what solves them, that this machine returned since a time."""
+    numbers = set[int]().union(*carriers.values())
+    keys = {record.key_ref: number for number, record in snapshot.catalog.records(numbers).items()}
+    counted = accesses(snapshot.layout.usage, keys)
+    return {keys[ref] for ref, (_, at) in counted.items() if since is None or at >= format_time(since)}

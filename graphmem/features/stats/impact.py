@@ -1,0 +1,39 @@
+"""Impact: what the hooks put into sessions of agents, and what became of it (docs/guides/verify-loop.md)."""
+
+from statistics import median
+
+from graphmem.core.records.credits import hook_sessions
+from graphmem.features.stats.impact_contract import Impact, SessionTokens
+from graphmem.kernel.machine import impact as kept
+from graphmem.kernel.model.field import format_time
+from graphmem.kernel.store.snapshot import Snapshot
+
+
+def impact(snapshot: Snapshot) -> Impact:
+    """Return the impact of the hooks, counted from what this machine keeps of sessions and from the reports."""
+    sessions = hook_sessions(snapshot.client)
+    ended, current = kept.read(sessions.past), sessions.under_way()
+    known = {(one.id, one.at) for one in current}  # of one that is being ended both may be there
+    every = [*(one for one in ended if (one.id, one.at) not in known), *current]
+    sizes = [one.tokens for one in every]
+    reports = snapshot.catalog.reports_by_day()
+    helped = sum(good for _, good, _ in reports)
+    return Impact(
+        sessions=len(every),
+        under_way=len(current),
+        since=format_time(min(one.at for one in every)) if every else None,
+        tokens=SessionTokens(
+            total=sum(sizes),
+            briefings=sum(one.briefing for one in every),
+            mean=round(sum(sizes) / len(sizes), 1) if sizes else 0.0,
+            median=float(median(sizes)) if sizes else 0.0,
+            most=max(sizes, default=0),
+        ),
+        hints=sum(one.hints for one in every),
+        used=sum(one.used for one in every),
+        failures=sum(one.failures for one in every),
+        answered=sum(one.answered for one in every),
+        answer_tokens=sum(one.answers for one in every),
+        helped=helped,
+        failed=sum(every_one for *_, every_one in reports) - helped,
+    )
