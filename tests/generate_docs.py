@@ -109,7 +109,7 @@ def python() -> str:
     """Return the signature of every public method of the API, as griffe reads it from the source."""
     handle, api = (
         griffe.load(f"graphmem.{name}", search_paths=[str(Path(graphmem.__file__).parents[1])])
-        for name in ("handle", "api")
+        for name in ("kernel.handle", "api")
     )
     assert isinstance(handle, griffe.Module)
     assert isinstance(api, griffe.Module)

@@ -72,7 +72,7 @@ def take(folder: Path) -> Any:
             fill(memory, clock)
             page.write_text(page_of(memory.view()), "utf-8")
         here = Path(__file__).parent
-        return in_chromium(here / "pictures.mjs", str(page), str(folder), beside=[here / "cli/browser.mjs"])
+        return in_chromium(here / "pictures.mjs", str(page), str(folder), beside=[here / "doors/cli/browser.mjs"])
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ def test_a_query_that_writes_is_refused_to_a_user(query: Stored, same: Memory) -
 def constants() -> dict[object, list[str]]:
     """Return where each text of the folder of the graph is."""
     found: dict[object, list[str]] = {}
-    for file in (file for file in MODULES if file.startswith("graph/")):
+    for file in (file for file in MODULES if file.startswith("features/cypher/")):
         for node in nodes(file):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.setdefault(node.value, []).append(f"{file.rpartition('/')[2]}:{node.lineno}")
