@@ -4,7 +4,7 @@ The Python API: ``Memory``, one method an operation, grouped by noun.
 A method checks its parameters and returns the answer of the operation, a model of ``graphmem.contract``; what a
 parameter means and which values it takes is in docs/reference/requests.md.
 
-This file is made from graphmem/kernel/operations.py by ``python -m tests.generate``; a test compares.
+This file is made from the operations in the registry by ``python -m tests.generate``; a test compares.
 """
 # ruff: noqa: A002, E501
 # fmt: off
@@ -271,6 +271,612 @@ class Entities(Operations):
         return answer
 
 
+class User(Operations):
+    """The user's own store, which is in no project."""
+
+    def promote(self, ref: str) -> Changed:
+        """
+        Copy a record into the user's own store, with where it came from; again it changes nothing.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("user.promote", ref=ref)
+        return answer
+
+    def adopt(self, ref: str) -> Changed:
+        """
+        Copy a record of the user's own store into this one; again it changes nothing.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Changed = self.call("user.adopt", ref=ref)
+        return answer
+
+
+class Insights(Operations):
+    """What several experiences agree on."""
+
+    def add(
+        self,
+        category: Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"],
+        statement: str,
+        *,
+        derived_from: Collection[str],
+        name: str | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        dry_run: bool = False,
+        verbatim: bool = False,
+        supersedes: str | None = None,
+    ) -> Changed:
+        """
+        Add an insight by hand; it needs two experiences of different days and tasks.
+
+        Args:
+            category: Category of the insight.
+            statement: The insight.
+            derived_from: Experiences that support the insight; at least two, of different days.
+            name: Name of the record; made from its text if not given.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            dry_run: Return what would change, and change nothing.
+            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
+            supersedes: The record that the new one takes the place of; it is archived.
+        """
+        answer: Changed = self.call(
+            "insights.add",
+            category=category,
+            statement=statement,
+            derived_from=derived_from,
+            name=name,
+            tags=tags,
+            sources=sources,
+            dry_run=dry_run,
+            verbatim=verbatim,
+            supersedes=supersedes,
+        )
+        return answer
+
+
+class Relations(Operations):
+    """Typed, weighted edges."""
+
+    def link(
+        self,
+        source: str,
+        kind: str,
+        target: str,
+        *,
+        weight: float | None = None,
+        note: str | None = None,
+        sources: Collection[str] = (),
+    ) -> Linked:
+        """
+        Add an edge, or change its weight and note; without a weight it has that of its type.
+
+        Args:
+            source: The record that the edge leads from.
+            kind: Relation type of the edge.
+            target: The record that the edge leads to.
+            weight: Weight of the edge, above 0, at most 2; its type's if not given.
+            note: Note on the edge.
+            sources: Where the edge came from: a task, a run, a file, a person.
+        """
+        answer: Linked = self.call(
+            "relations.link", source=source, kind=kind, target=target, weight=weight, note=note, sources=sources
+        )
+        return answer
+
+    def unlink(self, source: str, kind: str, target: str) -> Linked:
+        """
+        Take an edge out.
+
+        Args:
+            source: The record that the edge leads from.
+            kind: Relation type of the edge.
+            target: The record that the edge leads to.
+        """
+        answer: Linked = self.call("relations.unlink", source=source, kind=kind, target=target)
+        return answer
+
+
+class Events(Operations):
+    """What happened: moves of tasks and phases, verdicts, and whatever a caller records."""
+
+    def add(self, type: str, *, subject: str | None = None, data: Mapping[str, object] | None = None) -> Happened:
+        """
+        Record something that happened; types that begin with ``context-`` stay on this machine.
+
+        Args:
+            type: What happened, such as review.verdict or chunk-verified.
+            subject: What it happened to: a record, or words.
+            data: What more there is to say, a JSON object.
+        """
+        answer: Happened = self.call("events.add", type=type, subject=subject, data=data)
+        return answer
+
+    def list(
+        self, *, types: Collection[str] = (), subject: str | None = None, cursor: str | None = None, limit: int = 100
+    ) -> EventList:
+        """
+        Return events in the order of time: the last ones, or the next after a cursor.
+
+        Args:
+            types: Return only events of these types; task- means all that begin so.
+            subject: Return only events about this record.
+            cursor: Go on after the answer that had this cursor.
+            limit: Return at most this many: the last ones, or the next.
+        """
+        answer: EventList = self.call("events.list", types=types, subject=subject, cursor=cursor, limit=limit)
+        return answer
+
+
+class Types(Operations):
+    """The vocabulary of the project."""
+
+    def list(self) -> TypeList:
+        """Return the project's types, and graphmem's own relations."""
+        answer: TypeList = self.call("types.list")
+        return answer
+
+    def show(self, name: str) -> EntityType | RelationType:
+        """
+        Return one type.
+
+        Args:
+            name: An entity type or a relation type.
+        """
+        answer: EntityType | RelationType = self.call("types.show", name=name)
+        return answer
+
+    def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
+        """
+        Declare an entity type.
+
+        Args:
+            name: Name of the type: a-z 0-9 _, beginning with a letter.
+            description: What belongs in the type.
+            search: Let queries find its entities.
+        """
+        answer: EntityType = self.call("types.add_entity", name=name, description=description, search=search)
+        return answer
+
+    def add_relation(
+        self,
+        name: str,
+        *,
+        sources: Collection[str],
+        targets: Collection[str],
+        weight: float = 1.0,
+        symmetric: bool = False,
+        description: str = "",
+    ) -> RelationType:
+        """
+        Declare a relation type, and the kinds that it may connect.
+
+        Args:
+            name: Name of the type: a-z 0-9 _, beginning with a letter.
+            sources: Kinds and entity types that its edges lead from, or any.
+            targets: Kinds and entity types that its edges lead to, or any.
+            weight: Weight of an edge without its own, above 0, at most 2.
+            symmetric: Its edges have no direction.
+            description: What an edge of the type means.
+        """
+        answer: RelationType = self.call(
+            "types.add_relation",
+            name=name,
+            sources=sources,
+            targets=targets,
+            weight=weight,
+            symmetric=symmetric,
+            description=description,
+        )
+        return answer
+
+    def rename(self, old: str, new: str, *, yes: bool = False) -> TypeChanged:
+        """
+        Give a type another name in its rows, in what refers to them and in files; without ``yes`` only report that.
+
+        Args:
+            old: Type of the project to rename.
+            new: New name of the type: a-z 0-9 _, beginning with a letter.
+            yes: Do it; without, only report what would change.
+        """
+        answer: TypeChanged = self.call("types.rename", old=old, new=new, yes=yes)
+        return answer
+
+    def drop(self, name: str, *, yes: bool = False) -> TypeChanged:
+        """
+        Take out a type with its rows and what names them; without ``yes`` only report what would go.
+
+        Args:
+            name: Type of the project to take out, with its rows.
+            yes: Do it; without, only report what would go.
+        """
+        answer: TypeChanged = self.call("types.drop", name=name, yes=yes)
+        return answer
+
+    def brief(self, *, budget: int = 1000) -> TypeBrief:
+        """
+        Return the vocabulary as Markdown for a prompt, cut to a budget of tokens.
+
+        Args:
+            budget: Largest size of the vocabulary, in tokens.
+        """
+        answer: TypeBrief = self.call("types.brief", budget=budget)
+        return answer
+
+
+class Scopes(Operations):
+    """What a caller may read and write that does not get all."""
+
+    def list(self) -> ScopeList:
+        """Return the project's scopes: what a caller that is bound to one may read and write."""
+        answer: ScopeList = self.call("scopes.list")
+        return answer
+
+    def show(self, name: str) -> Scope:
+        """
+        Return one scope.
+
+        Args:
+            name: A scope of the project.
+        """
+        answer: Scope = self.call("scopes.show", name=name)
+        return answer
+
+    def add(
+        self, name: str, *, read: Collection[str] = (), write: Collection[str] = (), description: str = ""
+    ) -> Scope:
+        """
+        Declare a scope, or change what it allows.
+
+        Args:
+            name: Name of the scope: a-z 0-9 _, beginning with a letter.
+            read: Kinds and entity types whose records it may read, or any.
+            write: Kinds and entity types whose records it may write, or any.
+            description: Who is to have the scope, and for what.
+        """
+        answer: Scope = self.call("scopes.add", name=name, read=read, write=write, description=description)
+        return answer
+
+
+class Imports(Operations):
+    """Files of other programs."""
+
+    def file(
+        self,
+        path: Path | str,
+        *,
+        format: str | None = None,
+        map: Mapping[str, str] | None = None,
+        dry_run: bool = False,
+    ) -> Imported:
+        """
+        Make records and edges of a file or a folder of another tool, all or none; the same file changes nothing.
+
+        Args:
+            path: A file or a folder of another tool.
+            format: The format it is in; recognised from what it holds if not given.
+            map: Of a table: the column for each field of the records; kind=NAME says which kind they are.
+            dry_run: Return what would change, and change nothing.
+
+        Raises:
+            BadInput: its format is not known, or not sure.
+            NotFound: there is no such file or folder, or no such format.
+            Refused: it is too large, or a link, or tasks would wait for each other.
+        """
+        answer: Imported = self.call("imports.file", path=path, format=format, map=map, dry_run=dry_run)
+        return answer
+
+    def sessions(
+        self,
+        *,
+        paths: Collection[Path | str] = (),
+        client: str | None = None,
+        since: str | None = None,
+        any_project: bool = False,
+        dry_run: bool = False,
+    ) -> Harvested:
+        """
+        Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates.
+
+        Args:
+            paths: Files or folders; the usual places of all clients if none is given.
+            client: Read the transcripts of this client only, such as codex.
+            since: Leave out sessions before this day, as 2026-11-01.
+            any_project: Read sessions of other projects too.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call(
+            "imports.sessions", paths=paths, client=client, since=since, any_project=any_project, dry_run=dry_run
+        )
+        return answer
+
+    def notes(self, *, paths: Collection[Path | str] = (), dry_run: bool = False) -> Harvested:
+        """
+        Read the notes for agents and the decision records of this project, and put what they say into the queue of candidates.
+
+        Args:
+            paths: Files or folders; those at the usual places of this project if none is given.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call("imports.notes", paths=paths, dry_run=dry_run)
+        return answer
+
+    def git(self, *, since: str | None = None, dry_run: bool = False) -> Harvested:
+        """
+        Read the history and the comments of this project, and put what was taken back, what was fixed and what is there only for now into the queue of candidates.
+
+        Args:
+            since: Leave out commits before this day, as 2026-11-01.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call("imports.git", since=since, dry_run=dry_run)
+        return answer
+
+    def ci(self, paths: Collection[Path | str], *, commit: str | None = None, dry_run: bool = False) -> Harvested:
+        """
+        Read reports and logs of CI, and put which checks failed, and passed later, into the queue of candidates.
+
+        Args:
+            paths: Reports and logs, or folders that hold some.
+            commit: The commit that reports are of which do not name one.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: Harvested = self.call("imports.ci", paths=paths, commit=commit, dry_run=dry_run)
+        return answer
+
+    def all(self, *, dry_run: bool = False) -> HarvestedAll:
+        """
+        Read the sessions of coding agents, the history and the notes of this project, and put what they teach into the queue of candidates.
+
+        Args:
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: HarvestedAll = self.call("imports.all", dry_run=dry_run)
+        return answer
+
+
+class Explorations(Operations):
+    """Several agents look at a project at the same time; what they find becomes one record."""
+
+    def start(self) -> ExplorationStarted:
+        """Begin a session."""
+        answer: ExplorationStarted = self.call("explorations.start")
+        return answer
+
+    def report(
+        self, session: str, mode: Literal["structure", "pattern", "memory", "delta"], text: str
+    ) -> ExplorationReported:
+        """
+        Keep what an agent found; after the wait has ended it is kept as late.
+
+        Args:
+            session: Id of the exploration session.
+            mode: What was looked for.
+            text: What was found.
+        """
+        answer: ExplorationReported = self.call("explorations.report", session=session, mode=mode, text=text)
+        return answer
+
+    def wait(self, session: str, *, required: int = 3, timeout: float = 300.0, poll: float = 2.0) -> ExplorationWaited:
+        """
+        Wait until enough is reported, or structure and delta are, or the time is up.
+
+        Args:
+            session: Id of the exploration session.
+            required: Number of reports that are enough.
+            timeout: Seconds to wait at most.
+            poll: Seconds between two looks.
+        """
+        answer: ExplorationWaited = self.call(
+            "explorations.wait", session=session, required=required, timeout=timeout, poll=poll
+        )
+        return answer
+
+    def aggregate(self, session: str, objective: str) -> Changed:
+        """
+        Keep what was found in a session as one record.
+
+        Args:
+            session: Id of the exploration session.
+            objective: What was explored.
+        """
+        answer: Changed = self.call("explorations.aggregate", session=session, objective=objective)
+        return answer
+
+
+class Extractors(Operations):
+    """Programs that print entities and edges of the project, which are written as theirs."""
+
+    def list(self) -> ExtractorList:
+        """Return the extractors of the project, and whether each may run in this clone."""
+        answer: ExtractorList = self.call("extractors.list")
+        return answer
+
+    def add(self, name: str) -> ExtractorAdded:
+        """
+        Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
+
+        Args:
+            name: An extractor that comes with graphmem: python.
+        """
+        answer: ExtractorAdded = self.call("extractors.add", name=name)
+        return answer
+
+    def run(self, names: Collection[str], *, dry_run: bool = False) -> Extracted:
+        """
+        Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.
+
+        Args:
+            names: Names of extractors.
+            dry_run: Return what would change, and change nothing.
+
+        Raises:
+            Refused: this clone does not trust the extractor, or it printed what the caller may not write.
+            Unavailable: it failed, or took too long; nothing of it was written.
+            BadInput: it printed what cannot be written; nothing of it was written.
+        """
+        answer: Extracted = self.call("extractors.run", names=names, dry_run=dry_run)
+        return answer
+
+
+class Candidates(Operations):
+    """Records that wait to be accepted, and what speaks for them."""
+
+    def review(self, *, limit: int = 10, dismissed: bool = False, notes: bool = False) -> CandidateList:
+        """
+        Return the candidates that wait, the most worth first.
+
+        Args:
+            limit: At most this many.
+            dismissed: Return the dismissed candidates instead.
+            notes: Return what the files say that agents load anyway instead.
+        """
+        answer: CandidateList = self.call("candidates.review", limit=limit, dismissed=dismissed, notes=notes)
+        return answer
+
+    def show(self, id: str) -> CandidateList:
+        """
+        Return one candidate with all its evidence.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+        """
+        answer: CandidateList = self.call("candidates.show", id=id)
+        return answer
+
+    def accept(
+        self,
+        id: str | None = None,
+        *,
+        trigger: str | None = None,
+        fix: str | None = None,
+        symptom: str | None = None,
+        insight: str | None = None,
+        name: str | None = None,
+        tags: Collection[str] | None = None,
+        into: str | None = None,
+        at_least: Literal["repeated", "proven"] | None = None,
+        dry_run: bool = False,
+    ) -> ReviewedList:
+        """
+        Write a candidate as records, in one write; or all that were repeated or proven.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+            trigger: The error as it was observed; the constraint, or the decision.
+            fix: What resolves the failure.
+            symptom: The failure in plain words, as a person would report it: one sentence.
+            insight: What to do then; the reasoning of a decision.
+            name: Name of the failure, or of the only record.
+            tags: Tags.
+            into: Add it to this record instead of making new ones.
+            at_least: Without an id: accept all that the same edit fixed in two sessions, or for two authors; or proven.
+            dry_run: Return what would change, and change nothing.
+        """
+        answer: ReviewedList = self.call(
+            "candidates.accept",
+            id=id,
+            trigger=trigger,
+            fix=fix,
+            symptom=symptom,
+            insight=insight,
+            name=name,
+            tags=tags,
+            into=into,
+            at_least=at_least,
+            dry_run=dry_run,
+        )
+        return answer
+
+    def dismiss(self, id: str, *, reason: str | None = None) -> ReviewedList:
+        """
+        Dismiss a candidate: what is about the same does not come back.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+            reason: Why it is of no use.
+        """
+        answer: ReviewedList = self.call("candidates.dismiss", id=id, reason=reason)
+        return answer
+
+    def prove(self, id: str, *, yes: str | None = None) -> ReviewedList:
+        """
+        Run the command of a candidate at the commits before and after the fix: it must fail, then pass.
+
+        Args:
+            id: Id of the candidate, or its first characters.
+            yes: Run the command that the answer with this digest showed; without it, only show.
+        """
+        answer: ReviewedList = self.call("candidates.prove", id=id, yes=yes)
+        return answer
+
+    def check_proofs(self) -> ProofsChecked:
+        """Run again what was proven of records, as far as its commands are trusted in this clone."""
+        answer: ProofsChecked = self.call("candidates.check_proofs")
+        return answer
+
+
+class Inbox(Operations):
+    """What is to be looked at later; it is committed, and several writers lose nothing."""
+
+    def add(self, content: str, *, type: Literal["evolve", "reference", "feature"] = "feature") -> ItemChanged:
+        """
+        Add an item.
+
+        Args:
+            content: What is to be looked at.
+            type: What it is.
+        """
+        answer: ItemChanged = self.call("inbox.add", content=content, type=type)
+        return answer
+
+    def items(self, *, everything: bool = False) -> ItemList:
+        """
+        Return the items that are not processed, or all, the oldest first.
+
+        Args:
+            everything: Return processed items too.
+        """
+        answer: ItemList = self.call("inbox.items", everything=everything)
+        return answer
+
+    def take(self, id: str | None = None) -> ItemChanged:
+        """
+        Begin to work on an item, by its id; the oldest that is pending if not given.
+
+        Args:
+            id: Id of the item, or its first characters; the oldest pending if not given.
+        """
+        answer: ItemChanged = self.call("inbox.take", id=id)
+        return answer
+
+    def dismiss(self, id: str) -> ItemChanged:
+        """
+        Set an item aside without working on it.
+
+        Args:
+            id: Id of the item, or its first characters.
+        """
+        answer: ItemChanged = self.call("inbox.dismiss", id=id)
+        return answer
+
+    def finish(self, id: str, *, error: str | None = None) -> ItemChanged:
+        """
+        Note that an item was worked on, or what went wrong.
+
+        Args:
+            id: Id of the item, or its first characters.
+            error: What went wrong, if it did.
+        """
+        answer: ItemChanged = self.call("inbox.finish", id=id, error=error)
+        return answer
+
+
 class Lessons(Operations):
     """What runs taught: seen again, fading, and injected into prompts."""
 
@@ -466,75 +1072,6 @@ class Experiences(Operations):
             yes: Make the change; without it, only return what would change.
         """
         answer: Promoted = self.call("experiences.promote", category=category, yes=yes)
-        return answer
-
-
-class User(Operations):
-    """The user's own store, which is in no project."""
-
-    def promote(self, ref: str) -> Changed:
-        """
-        Copy a record into the user's own store, with where it came from; again it changes nothing.
-
-        Args:
-            ref: The record, as kind/name, or as its name alone.
-        """
-        answer: Changed = self.call("user.promote", ref=ref)
-        return answer
-
-    def adopt(self, ref: str) -> Changed:
-        """
-        Copy a record of the user's own store into this one; again it changes nothing.
-
-        Args:
-            ref: The record, as kind/name, or as its name alone.
-        """
-        answer: Changed = self.call("user.adopt", ref=ref)
-        return answer
-
-
-class Insights(Operations):
-    """What several experiences agree on."""
-
-    def add(
-        self,
-        category: Literal["codebase_insight", "execution_pattern", "user_behavior", "recurring_issue"],
-        statement: str,
-        *,
-        derived_from: Collection[str],
-        name: str | None = None,
-        tags: Collection[str] | None = None,
-        sources: Collection[str] | None = None,
-        dry_run: bool = False,
-        verbatim: bool = False,
-        supersedes: str | None = None,
-    ) -> Changed:
-        """
-        Add an insight by hand; it needs two experiences of different days and tasks.
-
-        Args:
-            category: Category of the insight.
-            statement: The insight.
-            derived_from: Experiences that support the insight; at least two, of different days.
-            name: Name of the record; made from its text if not given.
-            tags: Tags of the record.
-            sources: Where the record came from: a task, a run, a file, a person.
-            dry_run: Return what would change, and change nothing.
-            verbatim: Keep paths of this machine (project, home, temporary folder) as they are.
-            supersedes: The record that the new one takes the place of; it is archived.
-        """
-        answer: Changed = self.call(
-            "insights.add",
-            category=category,
-            statement=statement,
-            derived_from=derived_from,
-            name=name,
-            tags=tags,
-            sources=sources,
-            dry_run=dry_run,
-            verbatim=verbatim,
-            supersedes=supersedes,
-        )
         return answer
 
 
@@ -754,314 +1291,6 @@ class Sessions(Operations):
         return answer
 
 
-class Relations(Operations):
-    """Typed, weighted edges."""
-
-    def link(
-        self,
-        source: str,
-        kind: str,
-        target: str,
-        *,
-        weight: float | None = None,
-        note: str | None = None,
-        sources: Collection[str] = (),
-    ) -> Linked:
-        """
-        Add an edge, or change its weight and note; without a weight it has that of its type.
-
-        Args:
-            source: The record that the edge leads from.
-            kind: Relation type of the edge.
-            target: The record that the edge leads to.
-            weight: Weight of the edge, above 0, at most 2; its type's if not given.
-            note: Note on the edge.
-            sources: Where the edge came from: a task, a run, a file, a person.
-        """
-        answer: Linked = self.call(
-            "relations.link", source=source, kind=kind, target=target, weight=weight, note=note, sources=sources
-        )
-        return answer
-
-    def unlink(self, source: str, kind: str, target: str) -> Linked:
-        """
-        Take an edge out.
-
-        Args:
-            source: The record that the edge leads from.
-            kind: Relation type of the edge.
-            target: The record that the edge leads to.
-        """
-        answer: Linked = self.call("relations.unlink", source=source, kind=kind, target=target)
-        return answer
-
-
-class Campaigns(Operations):
-    """Pieces of work that are more than one task."""
-
-    def create(
-        self,
-        objective: str,
-        *,
-        name: str | None = None,
-        framework: str | None = None,
-        tags: Collection[str] | None = None,
-        sources: Collection[str] | None = None,
-        sections: int | None = None,
-        framework_level: int | None = None,
-        failure_cost_k: float | None = None,
-    ) -> Changed:
-        """
-        Begin a campaign.
-
-        Args:
-            objective: What the campaign is for.
-            name: Name of the record; made from its text if not given.
-            framework: Framework or tool that the work is built with.
-            tags: Tags of the record.
-            sources: Where the record came from: a task, a run, a file, a person.
-            sections: Sections of the specification, for an estimate of its size.
-            framework_level: How unknown the framework is: 0 for well known.
-            failure_cost_k: Thousands of tokens that known failures cost; with sections, what the memory knows if not
-                given.
-        """
-        answer: Changed = self.call(
-            "campaigns.create",
-            objective=objective,
-            name=name,
-            framework=framework,
-            tags=tags,
-            sources=sources,
-            sections=sections,
-            framework_level=framework_level,
-            failure_cost_k=failure_cost_k,
-        )
-        return answer
-
-    def add_tasks(self, ref: str, plan: object) -> CampaignTasks:
-        """
-        Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path.
-
-        Args:
-            ref: The campaign.
-            plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
-                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight, tags.
-        """
-        answer: CampaignTasks = self.call("campaigns.add_tasks", ref=ref, plan=plan)
-        return answer
-
-    def ready(self, ref: str) -> Ready:
-        """
-        Return the tasks that can start now.
-
-        Args:
-            ref: The campaign.
-        """
-        answer: Ready = self.call("campaigns.ready", ref=ref)
-        return answer
-
-    def status(self, ref: str) -> CampaignStanding:
-        """
-        Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far.
-
-        Args:
-            ref: The campaign.
-        """
-        answer: CampaignStanding = self.call("campaigns.status", ref=ref)
-        return answer
-
-    def propagate(self, ref: str) -> CampaignStanding:
-        """
-        Mark the tasks that cannot run as unreachable, and those that can again as pending.
-
-        Args:
-            ref: The campaign.
-        """
-        answer: CampaignStanding = self.call("campaigns.propagate", ref=ref)
-        return answer
-
-    def replan_input(self, ref: str) -> ReplanInput:
-        """
-        Return what a planner needs to plan the unfinished part again.
-
-        Args:
-            ref: The campaign.
-        """
-        answer: ReplanInput = self.call("campaigns.replan_input", ref=ref)
-        return answer
-
-    def merge_plan(self, ref: str, plan: object) -> MergedPlan:
-        """
-        Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is.
-
-        Args:
-            ref: The campaign.
-            plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
-                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight, tags.
-        """
-        answer: MergedPlan = self.call("campaigns.merge_plan", ref=ref, plan=plan)
-        return answer
-
-    def complete(
-        self, ref: str, *, outcome: str | None = None, status: Literal["complete", "partial", "failed"] | None = None
-    ) -> CampaignTasks:
-        """
-        Finish a campaign, complete or partly, and keep its fingerprint for ``similar``.
-
-        Args:
-            ref: The campaign.
-            outcome: Outcome of the campaign, in words.
-            status: How the campaign ended; partial or failed where tasks are open.
-        """
-        answer: CampaignTasks = self.call("campaigns.complete", ref=ref, outcome=outcome, status=status)
-        return answer
-
-
-class Tasks(Operations):
-    """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
-
-    def start(self, ref: str, *, budget: int = 2000, session: str | None = None) -> TaskChanged:
-        """
-        Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
-
-        Args:
-            ref: The task: its name, or its campaign and number, such as auth/001.
-            budget: Largest size of the workspace, in tokens.
-            session: Name of a session; the project's own if not given.
-        """
-        answer: TaskChanged = self.call("tasks.start", ref=ref, budget=budget, session=session)
-        return answer
-
-    def complete(
-        self,
-        ref: str,
-        *,
-        delivered: str | None = None,
-        used: Collection[str] = (),
-        failed: Collection[str] = (),
-        solved_by: Collection[str] = (),
-        spent: float | None = None,
-        session: str | None = None,
-    ) -> TaskChanged:
-        """
-        Complete a task, report what helped, and link the patterns that solved what it was blocked by.
-
-        Args:
-            ref: The task: its name, or its campaign and number, such as auth/001.
-            delivered: What the task delivered, in words.
-            used: Memories that helped.
-            failed: Memories that did not help.
-            solved_by: Patterns that solved what the task was blocked by; they helped.
-            spent: How much of its budget the task took.
-            session: Name of a session; the project's own if not given.
-        """
-        answer: TaskChanged = self.call(
-            "tasks.complete",
-            ref=ref,
-            delivered=delivered,
-            used=used,
-            failed=failed,
-            solved_by=solved_by,
-            spent=spent,
-            session=session,
-        )
-        return answer
-
-    def block(
-        self,
-        ref: str,
-        reason: str,
-        *,
-        by: Collection[str] = (),
-        failed: Collection[str] = (),
-        session: str | None = None,
-    ) -> TaskChanged:
-        """
-        Block a task; the answer has the known failures that the reason reports, with what fixes them.
-
-        Args:
-            ref: The task: its name, or its campaign and number, such as auth/001.
-            reason: What stops it: the error, as it was reported.
-            by: Failures that stop it; those that the reason reports are found by themselves.
-            failed: Memories that did not help.
-            session: Name of a session; the project's own if not given.
-        """
-        answer: TaskChanged = self.call("tasks.block", ref=ref, reason=reason, by=by, failed=failed, session=session)
-        return answer
-
-    def reopen(self, ref: str, *, reason: str | None = None, session: str | None = None) -> TaskChanged:
-        """
-        Make a task pending again, from whatever state it is in.
-
-        Args:
-            ref: The task: its name, or its campaign and number, such as auth/001.
-            reason: Why; kept with the move.
-            session: Name of a session; the project's own if not given.
-        """
-        answer: TaskChanged = self.call("tasks.reopen", ref=ref, reason=reason, session=session)
-        return answer
-
-    def show(self, ref: str, *, budget: int = 2000) -> TaskShown:
-        """
-        Return a task with its workspace, what became of what it was handed out, and its moves.
-
-        Args:
-            ref: The task: its name, or its campaign and number, such as auth/001.
-            budget: Largest size of the workspace, in tokens.
-        """
-        answer: TaskShown = self.call("tasks.show", ref=ref, budget=budget)
-        return answer
-
-
-class Explorations(Operations):
-    """Several agents look at a project at the same time; what they find becomes one record."""
-
-    def start(self) -> ExplorationStarted:
-        """Begin a session."""
-        answer: ExplorationStarted = self.call("explorations.start")
-        return answer
-
-    def report(
-        self, session: str, mode: Literal["structure", "pattern", "memory", "delta"], text: str
-    ) -> ExplorationReported:
-        """
-        Keep what an agent found; after the wait has ended it is kept as late.
-
-        Args:
-            session: Id of the exploration session.
-            mode: What was looked for.
-            text: What was found.
-        """
-        answer: ExplorationReported = self.call("explorations.report", session=session, mode=mode, text=text)
-        return answer
-
-    def wait(self, session: str, *, required: int = 3, timeout: float = 300.0, poll: float = 2.0) -> ExplorationWaited:
-        """
-        Wait until enough is reported, or structure and delta are, or the time is up.
-
-        Args:
-            session: Id of the exploration session.
-            required: Number of reports that are enough.
-            timeout: Seconds to wait at most.
-            poll: Seconds between two looks.
-        """
-        answer: ExplorationWaited = self.call(
-            "explorations.wait", session=session, required=required, timeout=timeout, poll=poll
-        )
-        return answer
-
-    def aggregate(self, session: str, objective: str) -> Changed:
-        """
-        Keep what was found in a session as one record.
-
-        Args:
-            session: Id of the exploration session.
-            objective: What was explored.
-        """
-        answer: Changed = self.call("explorations.aggregate", session=session, objective=objective)
-        return answer
-
-
 class Runs(Operations):
     """What is going on now on this machine, and the build run; it outlives the process that writes it."""
 
@@ -1172,6 +1401,244 @@ class Runs(Operations):
         return answer
 
 
+class Embed(Operations):
+    """The model that makes the vectors."""
+
+    def status(self) -> EmbeddingStatus:
+        """Return which model makes the vectors, and how many texts lack one of it."""
+        answer: EmbeddingStatus = self.call("embed.status")
+        return answer
+
+    def change(self, model: str, *, endpoint: str = "", user: bool = False) -> ModelChanged:
+        """
+        Let another model make the vectors: all are made first, then the settings name it.
+
+        Args:
+            model: A sentence-transformers name, a local folder, none, or what the endpoint calls it.
+            endpoint: Address of an OpenAI-compatible server that has the model.
+            user: Change your own settings, for all projects, not those of this project.
+        """
+        answer: ModelChanged = self.call("embed.change", model=model, endpoint=endpoint, user=user)
+        return answer
+
+
+class Campaigns(Operations):
+    """Pieces of work that are more than one task."""
+
+    def create(
+        self,
+        objective: str,
+        *,
+        name: str | None = None,
+        framework: str | None = None,
+        tags: Collection[str] | None = None,
+        sources: Collection[str] | None = None,
+        sections: int | None = None,
+        framework_level: int | None = None,
+        failure_cost_k: float | None = None,
+    ) -> Changed:
+        """
+        Begin a campaign.
+
+        Args:
+            objective: What the campaign is for.
+            name: Name of the record; made from its text if not given.
+            framework: Framework or tool that the work is built with.
+            tags: Tags of the record.
+            sources: Where the record came from: a task, a run, a file, a person.
+            sections: Sections of the specification, for an estimate of its size.
+            framework_level: How unknown the framework is: 0 for well known.
+            failure_cost_k: Thousands of tokens that known failures cost; with sections, what the memory knows if not
+                given.
+        """
+        answer: Changed = self.call(
+            "campaigns.create",
+            objective=objective,
+            name=name,
+            framework=framework,
+            tags=tags,
+            sources=sources,
+            sections=sections,
+            framework_level=framework_level,
+            failure_cost_k=failure_cost_k,
+        )
+        return answer
+
+    def ready(self, ref: str) -> Ready:
+        """
+        Return the tasks that can start now.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: Ready = self.call("campaigns.ready", ref=ref)
+        return answer
+
+    def status(self, ref: str) -> CampaignStanding:
+        """
+        Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: CampaignStanding = self.call("campaigns.status", ref=ref)
+        return answer
+
+    def complete(
+        self, ref: str, *, outcome: str | None = None, status: Literal["complete", "partial", "failed"] | None = None
+    ) -> CampaignTasks:
+        """
+        Finish a campaign, complete or partly, and keep its fingerprint for ``similar``.
+
+        Args:
+            ref: The campaign.
+            outcome: Outcome of the campaign, in words.
+            status: How the campaign ended; partial or failed where tasks are open.
+        """
+        answer: CampaignTasks = self.call("campaigns.complete", ref=ref, outcome=outcome, status=status)
+        return answer
+
+    def add_tasks(self, ref: str, plan: object) -> CampaignTasks:
+        """
+        Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path.
+
+        Args:
+            ref: The campaign.
+            plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
+                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight, tags.
+        """
+        answer: CampaignTasks = self.call("campaigns.add_tasks", ref=ref, plan=plan)
+        return answer
+
+    def propagate(self, ref: str) -> CampaignStanding:
+        """
+        Mark the tasks that cannot run as unreachable, and those that can again as pending.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: CampaignStanding = self.call("campaigns.propagate", ref=ref)
+        return answer
+
+    def replan_input(self, ref: str) -> ReplanInput:
+        """
+        Return what a planner needs to plan the unfinished part again.
+
+        Args:
+            ref: The campaign.
+        """
+        answer: ReplanInput = self.call("campaigns.replan_input", ref=ref)
+        return answer
+
+    def merge_plan(self, ref: str, plan: object) -> MergedPlan:
+        """
+        Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is.
+
+        Args:
+            ref: The campaign.
+            plan: Tasks in JSON: a list, or {"tasks": […]}; a task has seq, objective, depends, slug, type, delta,
+                verify, verify_source, budget, framework, framework_confidence, idioms, code_contexts, preflight, tags.
+        """
+        answer: MergedPlan = self.call("campaigns.merge_plan", ref=ref, plan=plan)
+        return answer
+
+
+class Tasks(Operations):
+    """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
+
+    def start(self, ref: str, *, budget: int = 2000, session: str | None = None) -> TaskChanged:
+        """
+        Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
+
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            budget: Largest size of the workspace, in tokens.
+            session: Name of a session; the project's own if not given.
+        """
+        answer: TaskChanged = self.call("tasks.start", ref=ref, budget=budget, session=session)
+        return answer
+
+    def complete(
+        self,
+        ref: str,
+        *,
+        delivered: str | None = None,
+        used: Collection[str] = (),
+        failed: Collection[str] = (),
+        solved_by: Collection[str] = (),
+        spent: float | None = None,
+        session: str | None = None,
+    ) -> TaskChanged:
+        """
+        Complete a task, report what helped, and link the patterns that solved what it was blocked by.
+
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            delivered: What the task delivered, in words.
+            used: Memories that helped.
+            failed: Memories that did not help.
+            solved_by: Patterns that solved what the task was blocked by; they helped.
+            spent: How much of its budget the task took.
+            session: Name of a session; the project's own if not given.
+        """
+        answer: TaskChanged = self.call(
+            "tasks.complete",
+            ref=ref,
+            delivered=delivered,
+            used=used,
+            failed=failed,
+            solved_by=solved_by,
+            spent=spent,
+            session=session,
+        )
+        return answer
+
+    def block(
+        self,
+        ref: str,
+        reason: str,
+        *,
+        by: Collection[str] = (),
+        failed: Collection[str] = (),
+        session: str | None = None,
+    ) -> TaskChanged:
+        """
+        Block a task; the answer has the known failures that the reason reports, with what fixes them.
+
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            reason: What stops it: the error, as it was reported.
+            by: Failures that stop it; those that the reason reports are found by themselves.
+            failed: Memories that did not help.
+            session: Name of a session; the project's own if not given.
+        """
+        answer: TaskChanged = self.call("tasks.block", ref=ref, reason=reason, by=by, failed=failed, session=session)
+        return answer
+
+    def reopen(self, ref: str, *, reason: str | None = None, session: str | None = None) -> TaskChanged:
+        """
+        Make a task pending again, from whatever state it is in.
+
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            reason: Why; kept with the move.
+            session: Name of a session; the project's own if not given.
+        """
+        answer: TaskChanged = self.call("tasks.reopen", ref=ref, reason=reason, session=session)
+        return answer
+
+    def show(self, ref: str, *, budget: int = 2000) -> TaskShown:
+        """
+        Return a task with its workspace, what became of what it was handed out, and its moves.
+
+        Args:
+            ref: The task: its name, or its campaign and number, such as auth/001.
+            budget: Largest size of the workspace, in tokens.
+        """
+        answer: TaskShown = self.call("tasks.show", ref=ref, budget=budget)
+        return answer
+
+
 class Phases(Operations):
     """Where the project, or a campaign, is in its work."""
 
@@ -1238,473 +1705,6 @@ class Phases(Operations):
         return answer
 
 
-class Imports(Operations):
-    """Files of other programs."""
-
-    def sessions(
-        self,
-        *,
-        paths: Collection[Path | str] = (),
-        client: str | None = None,
-        since: str | None = None,
-        any_project: bool = False,
-        dry_run: bool = False,
-    ) -> Harvested:
-        """
-        Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates.
-
-        Args:
-            paths: Files or folders; the usual places of all clients if none is given.
-            client: Read the transcripts of this client only, such as codex.
-            since: Leave out sessions before this day, as 2026-11-01.
-            any_project: Read sessions of other projects too.
-            dry_run: Return what would change, and change nothing.
-        """
-        answer: Harvested = self.call(
-            "imports.sessions", paths=paths, client=client, since=since, any_project=any_project, dry_run=dry_run
-        )
-        return answer
-
-    def notes(self, *, paths: Collection[Path | str] = (), dry_run: bool = False) -> Harvested:
-        """
-        Read the notes for agents and the decision records of this project, and put what they say into the queue of candidates.
-
-        Args:
-            paths: Files or folders; those at the usual places of this project if none is given.
-            dry_run: Return what would change, and change nothing.
-        """
-        answer: Harvested = self.call("imports.notes", paths=paths, dry_run=dry_run)
-        return answer
-
-    def git(self, *, since: str | None = None, dry_run: bool = False) -> Harvested:
-        """
-        Read the history and the comments of this project, and put what was taken back, what was fixed and what is there only for now into the queue of candidates.
-
-        Args:
-            since: Leave out commits before this day, as 2026-11-01.
-            dry_run: Return what would change, and change nothing.
-        """
-        answer: Harvested = self.call("imports.git", since=since, dry_run=dry_run)
-        return answer
-
-    def ci(self, paths: Collection[Path | str], *, commit: str | None = None, dry_run: bool = False) -> Harvested:
-        """
-        Read reports and logs of CI, and put which checks failed, and passed later, into the queue of candidates.
-
-        Args:
-            paths: Reports and logs, or folders that hold some.
-            commit: The commit that reports are of which do not name one.
-            dry_run: Return what would change, and change nothing.
-        """
-        answer: Harvested = self.call("imports.ci", paths=paths, commit=commit, dry_run=dry_run)
-        return answer
-
-    def all(self, *, dry_run: bool = False) -> HarvestedAll:
-        """
-        Read the sessions of coding agents, the history and the notes of this project, and put what they teach into the queue of candidates.
-
-        Args:
-            dry_run: Return what would change, and change nothing.
-        """
-        answer: HarvestedAll = self.call("imports.all", dry_run=dry_run)
-        return answer
-
-    def file(
-        self,
-        path: Path | str,
-        *,
-        format: str | None = None,
-        map: Mapping[str, str] | None = None,
-        dry_run: bool = False,
-    ) -> Imported:
-        """
-        Make records and edges of a file or a folder of another tool, all or none; the same file changes nothing.
-
-        Args:
-            path: A file or a folder of another tool.
-            format: The format it is in; recognised from what it holds if not given.
-            map: Of a table: the column for each field of the records; kind=NAME says which kind they are.
-            dry_run: Return what would change, and change nothing.
-
-        Raises:
-            BadInput: its format is not known, or not sure.
-            NotFound: there is no such file or folder, or no such format.
-            Refused: it is too large, or a link, or tasks would wait for each other.
-        """
-        answer: Imported = self.call("imports.file", path=path, format=format, map=map, dry_run=dry_run)
-        return answer
-
-
-class Candidates(Operations):
-    """Records that wait to be accepted, and what speaks for them."""
-
-    def review(self, *, limit: int = 10, dismissed: bool = False, notes: bool = False) -> CandidateList:
-        """
-        Return the candidates that wait, the most worth first.
-
-        Args:
-            limit: At most this many.
-            dismissed: Return the dismissed candidates instead.
-            notes: Return what the files say that agents load anyway instead.
-        """
-        answer: CandidateList = self.call("candidates.review", limit=limit, dismissed=dismissed, notes=notes)
-        return answer
-
-    def show(self, id: str) -> CandidateList:
-        """
-        Return one candidate with all its evidence.
-
-        Args:
-            id: Id of the candidate, or its first characters.
-        """
-        answer: CandidateList = self.call("candidates.show", id=id)
-        return answer
-
-    def accept(
-        self,
-        id: str | None = None,
-        *,
-        trigger: str | None = None,
-        fix: str | None = None,
-        symptom: str | None = None,
-        insight: str | None = None,
-        name: str | None = None,
-        tags: Collection[str] | None = None,
-        into: str | None = None,
-        at_least: Literal["repeated", "proven"] | None = None,
-        dry_run: bool = False,
-    ) -> ReviewedList:
-        """
-        Write a candidate as records, in one write; or all that were repeated or proven.
-
-        Args:
-            id: Id of the candidate, or its first characters.
-            trigger: The error as it was observed; the constraint, or the decision.
-            fix: What resolves the failure.
-            symptom: The failure in plain words, as a person would report it: one sentence.
-            insight: What to do then; the reasoning of a decision.
-            name: Name of the failure, or of the only record.
-            tags: Tags.
-            into: Add it to this record instead of making new ones.
-            at_least: Without an id: accept all that the same edit fixed in two sessions, or for two authors; or proven.
-            dry_run: Return what would change, and change nothing.
-        """
-        answer: ReviewedList = self.call(
-            "candidates.accept",
-            id=id,
-            trigger=trigger,
-            fix=fix,
-            symptom=symptom,
-            insight=insight,
-            name=name,
-            tags=tags,
-            into=into,
-            at_least=at_least,
-            dry_run=dry_run,
-        )
-        return answer
-
-    def prove(self, id: str, *, yes: str | None = None) -> ReviewedList:
-        """
-        Run the command of a candidate at the commits before and after the fix: it must fail, then pass.
-
-        Args:
-            id: Id of the candidate, or its first characters.
-            yes: Run the command that the answer with this digest showed; without it, only show.
-        """
-        answer: ReviewedList = self.call("candidates.prove", id=id, yes=yes)
-        return answer
-
-    def check_proofs(self) -> ProofsChecked:
-        """Run again what was proven of records, as far as its commands are trusted in this clone."""
-        answer: ProofsChecked = self.call("candidates.check_proofs")
-        return answer
-
-    def dismiss(self, id: str, *, reason: str | None = None) -> ReviewedList:
-        """
-        Dismiss a candidate: what is about the same does not come back.
-
-        Args:
-            id: Id of the candidate, or its first characters.
-            reason: Why it is of no use.
-        """
-        answer: ReviewedList = self.call("candidates.dismiss", id=id, reason=reason)
-        return answer
-
-
-class Inbox(Operations):
-    """What is to be looked at later; it is committed, and several writers lose nothing."""
-
-    def add(self, content: str, *, type: Literal["evolve", "reference", "feature"] = "feature") -> ItemChanged:
-        """
-        Add an item.
-
-        Args:
-            content: What is to be looked at.
-            type: What it is.
-        """
-        answer: ItemChanged = self.call("inbox.add", content=content, type=type)
-        return answer
-
-    def items(self, *, everything: bool = False) -> ItemList:
-        """
-        Return the items that are not processed, or all, the oldest first.
-
-        Args:
-            everything: Return processed items too.
-        """
-        answer: ItemList = self.call("inbox.items", everything=everything)
-        return answer
-
-    def take(self, id: str | None = None) -> ItemChanged:
-        """
-        Begin to work on an item, by its id; the oldest that is pending if not given.
-
-        Args:
-            id: Id of the item, or its first characters; the oldest pending if not given.
-        """
-        answer: ItemChanged = self.call("inbox.take", id=id)
-        return answer
-
-    def dismiss(self, id: str) -> ItemChanged:
-        """
-        Set an item aside without working on it.
-
-        Args:
-            id: Id of the item, or its first characters.
-        """
-        answer: ItemChanged = self.call("inbox.dismiss", id=id)
-        return answer
-
-    def finish(self, id: str, *, error: str | None = None) -> ItemChanged:
-        """
-        Note that an item was worked on, or what went wrong.
-
-        Args:
-            id: Id of the item, or its first characters.
-            error: What went wrong, if it did.
-        """
-        answer: ItemChanged = self.call("inbox.finish", id=id, error=error)
-        return answer
-
-
-class Events(Operations):
-    """What happened: moves of tasks and phases, verdicts, and whatever a caller records."""
-
-    def add(self, type: str, *, subject: str | None = None, data: Mapping[str, object] | None = None) -> Happened:
-        """
-        Record something that happened; types that begin with ``context-`` stay on this machine.
-
-        Args:
-            type: What happened, such as review.verdict or chunk-verified.
-            subject: What it happened to: a record, or words.
-            data: What more there is to say, a JSON object.
-        """
-        answer: Happened = self.call("events.add", type=type, subject=subject, data=data)
-        return answer
-
-    def list(
-        self, *, types: Collection[str] = (), subject: str | None = None, cursor: str | None = None, limit: int = 100
-    ) -> EventList:
-        """
-        Return events in the order of time: the last ones, or the next after a cursor.
-
-        Args:
-            types: Return only events of these types; task- means all that begin so.
-            subject: Return only events about this record.
-            cursor: Go on after the answer that had this cursor.
-            limit: Return at most this many: the last ones, or the next.
-        """
-        answer: EventList = self.call("events.list", types=types, subject=subject, cursor=cursor, limit=limit)
-        return answer
-
-
-class Types(Operations):
-    """The vocabulary of the project."""
-
-    def list(self) -> TypeList:
-        """Return the project's types, and graphmem's own relations."""
-        answer: TypeList = self.call("types.list")
-        return answer
-
-    def show(self, name: str) -> EntityType | RelationType:
-        """
-        Return one type.
-
-        Args:
-            name: An entity type or a relation type.
-        """
-        answer: EntityType | RelationType = self.call("types.show", name=name)
-        return answer
-
-    def add_entity(self, name: str, *, description: str = "", search: bool = True) -> EntityType:
-        """
-        Declare an entity type.
-
-        Args:
-            name: Name of the type: a-z 0-9 _, beginning with a letter.
-            description: What belongs in the type.
-            search: Let queries find its entities.
-        """
-        answer: EntityType = self.call("types.add_entity", name=name, description=description, search=search)
-        return answer
-
-    def add_relation(
-        self,
-        name: str,
-        *,
-        sources: Collection[str],
-        targets: Collection[str],
-        weight: float = 1.0,
-        symmetric: bool = False,
-        description: str = "",
-    ) -> RelationType:
-        """
-        Declare a relation type, and the kinds that it may connect.
-
-        Args:
-            name: Name of the type: a-z 0-9 _, beginning with a letter.
-            sources: Kinds and entity types that its edges lead from, or any.
-            targets: Kinds and entity types that its edges lead to, or any.
-            weight: Weight of an edge without its own, above 0, at most 2.
-            symmetric: Its edges have no direction.
-            description: What an edge of the type means.
-        """
-        answer: RelationType = self.call(
-            "types.add_relation",
-            name=name,
-            sources=sources,
-            targets=targets,
-            weight=weight,
-            symmetric=symmetric,
-            description=description,
-        )
-        return answer
-
-    def rename(self, old: str, new: str, *, yes: bool = False) -> TypeChanged:
-        """
-        Give a type another name in its rows, in what refers to them and in files; without ``yes`` only report that.
-
-        Args:
-            old: Type of the project to rename.
-            new: New name of the type: a-z 0-9 _, beginning with a letter.
-            yes: Do it; without, only report what would change.
-        """
-        answer: TypeChanged = self.call("types.rename", old=old, new=new, yes=yes)
-        return answer
-
-    def drop(self, name: str, *, yes: bool = False) -> TypeChanged:
-        """
-        Take out a type with its rows and what names them; without ``yes`` only report what would go.
-
-        Args:
-            name: Type of the project to take out, with its rows.
-            yes: Do it; without, only report what would go.
-        """
-        answer: TypeChanged = self.call("types.drop", name=name, yes=yes)
-        return answer
-
-    def brief(self, *, budget: int = 1000) -> TypeBrief:
-        """
-        Return the vocabulary as Markdown for a prompt, cut to a budget of tokens.
-
-        Args:
-            budget: Largest size of the vocabulary, in tokens.
-        """
-        answer: TypeBrief = self.call("types.brief", budget=budget)
-        return answer
-
-
-class Scopes(Operations):
-    """What a caller may read and write that does not get all."""
-
-    def list(self) -> ScopeList:
-        """Return the project's scopes: what a caller that is bound to one may read and write."""
-        answer: ScopeList = self.call("scopes.list")
-        return answer
-
-    def show(self, name: str) -> Scope:
-        """
-        Return one scope.
-
-        Args:
-            name: A scope of the project.
-        """
-        answer: Scope = self.call("scopes.show", name=name)
-        return answer
-
-    def add(
-        self, name: str, *, read: Collection[str] = (), write: Collection[str] = (), description: str = ""
-    ) -> Scope:
-        """
-        Declare a scope, or change what it allows.
-
-        Args:
-            name: Name of the scope: a-z 0-9 _, beginning with a letter.
-            read: Kinds and entity types whose records it may read, or any.
-            write: Kinds and entity types whose records it may write, or any.
-            description: Who is to have the scope, and for what.
-        """
-        answer: Scope = self.call("scopes.add", name=name, read=read, write=write, description=description)
-        return answer
-
-
-class Embed(Operations):
-    """The model that makes the vectors."""
-
-    def status(self) -> EmbeddingStatus:
-        """Return which model makes the vectors, and how many texts lack one of it."""
-        answer: EmbeddingStatus = self.call("embed.status")
-        return answer
-
-    def change(self, model: str, *, endpoint: str = "", user: bool = False) -> ModelChanged:
-        """
-        Let another model make the vectors: all are made first, then the settings name it.
-
-        Args:
-            model: A sentence-transformers name, a local folder, none, or what the endpoint calls it.
-            endpoint: Address of an OpenAI-compatible server that has the model.
-            user: Change your own settings, for all projects, not those of this project.
-        """
-        answer: ModelChanged = self.call("embed.change", model=model, endpoint=endpoint, user=user)
-        return answer
-
-
-class Extractors(Operations):
-    """Programs that print entities and edges of the project, which are written as theirs."""
-
-    def list(self) -> ExtractorList:
-        """Return the extractors of the project, and whether each may run in this clone."""
-        answer: ExtractorList = self.call("extractors.list")
-        return answer
-
-    def add(self, name: str) -> ExtractorAdded:
-        """
-        Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
-
-        Args:
-            name: An extractor that comes with graphmem: python.
-        """
-        answer: ExtractorAdded = self.call("extractors.add", name=name)
-        return answer
-
-    def run(self, names: Collection[str], *, dry_run: bool = False) -> Extracted:
-        """
-        Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.
-
-        Args:
-            names: Names of extractors.
-            dry_run: Return what would change, and change nothing.
-
-        Raises:
-            Refused: this clone does not trust the extractor, or it printed what the caller may not write.
-            Unavailable: it failed, or took too long; nothing of it was written.
-            BadInput: it printed what cannot be written; nothing of it was written.
-        """
-        answer: Extracted = self.call("extractors.run", names=names, dry_run=dry_run)
-        return answer
-
-
 class Memory(Handle):
     """
     The memory of one project; any number of threads may use it.
@@ -1746,16 +1746,6 @@ class Memory(Handle):
         return Entities(self.runtime, self.caller)
 
     @cached_property
-    def lessons(self) -> Lessons:
-        """What runs taught: seen again, fading, and injected into prompts."""
-        return Lessons(self.runtime, self.caller)
-
-    @cached_property
-    def experiences(self) -> Experiences:
-        """What finished tasks taught."""
-        return Experiences(self.runtime, self.caller)
-
-    @cached_property
     def user(self) -> User:
         """The user's own store, which is in no project."""
         return User(self.runtime, self.caller)
@@ -1766,64 +1756,9 @@ class Memory(Handle):
         return Insights(self.runtime, self.caller)
 
     @cached_property
-    def decisions(self) -> Decisions:
-        """What was decided, and why."""
-        return Decisions(self.runtime, self.caller)
-
-    @cached_property
-    def constraints(self) -> Constraints:
-        """Rules that hold until a time or for ever."""
-        return Constraints(self.runtime, self.caller)
-
-    @cached_property
-    def sessions(self) -> Sessions:
-        """The current task, decisions, constraints and preferences; without a name, of the whole project."""
-        return Sessions(self.runtime, self.caller)
-
-    @cached_property
     def relations(self) -> Relations:
         """Typed, weighted edges."""
         return Relations(self.runtime, self.caller)
-
-    @cached_property
-    def campaigns(self) -> Campaigns:
-        """Pieces of work that are more than one task."""
-        return Campaigns(self.runtime, self.caller)
-
-    @cached_property
-    def tasks(self) -> Tasks:
-        """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
-        return Tasks(self.runtime, self.caller)
-
-    @cached_property
-    def explorations(self) -> Explorations:
-        """Several agents look at a project at the same time; what they find becomes one record."""
-        return Explorations(self.runtime, self.caller)
-
-    @cached_property
-    def runs(self) -> Runs:
-        """What is going on now on this machine, and the build run; it outlives the process that writes it."""
-        return Runs(self.runtime, self.caller)
-
-    @cached_property
-    def phases(self) -> Phases:
-        """Where the project, or a campaign, is in its work."""
-        return Phases(self.runtime, self.caller)
-
-    @cached_property
-    def imports(self) -> Imports:
-        """Files of other programs."""
-        return Imports(self.runtime, self.caller)
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """Records that wait to be accepted, and what speaks for them."""
-        return Candidates(self.runtime, self.caller)
-
-    @cached_property
-    def inbox(self) -> Inbox:
-        """What is to be looked at later; it is committed, and several writers lose nothing."""
-        return Inbox(self.runtime, self.caller)
 
     @cached_property
     def events(self) -> Events:
@@ -1841,90 +1776,95 @@ class Memory(Handle):
         return Scopes(self.runtime, self.caller)
 
     @cached_property
-    def embed(self) -> Embed:
-        """The model that makes the vectors."""
-        return Embed(self.runtime, self.caller)
+    def imports(self) -> Imports:
+        """Files of other programs."""
+        return Imports(self.runtime, self.caller)
+
+    @cached_property
+    def explorations(self) -> Explorations:
+        """Several agents look at a project at the same time; what they find becomes one record."""
+        return Explorations(self.runtime, self.caller)
 
     @cached_property
     def extractors(self) -> Extractors:
         """Programs that print entities and edges of the project, which are written as theirs."""
         return Extractors(self.runtime, self.caller)
 
-    @staticmethod
-    def init(folder: Path | str, *, nested: bool = False) -> Initialised:
-        """
-        Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing.
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Records that wait to be accepted, and what speaks for them."""
+        return Candidates(self.runtime, self.caller)
 
-        Args:
-            folder: The project's folder.
-            nested: Make a memory of its own below a folder that has one.
-        """
-        answer: Initialised = call_without_store("init", folder=folder, nested=nested)
+    @cached_property
+    def inbox(self) -> Inbox:
+        """What is to be looked at later; it is committed, and several writers lose nothing."""
+        return Inbox(self.runtime, self.caller)
+
+    @cached_property
+    def lessons(self) -> Lessons:
+        """What runs taught: seen again, fading, and injected into prompts."""
+        return Lessons(self.runtime, self.caller)
+
+    @cached_property
+    def experiences(self) -> Experiences:
+        """What finished tasks taught."""
+        return Experiences(self.runtime, self.caller)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """What was decided, and why."""
+        return Decisions(self.runtime, self.caller)
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """Rules that hold until a time or for ever."""
+        return Constraints(self.runtime, self.caller)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The current task, decisions, constraints and preferences; without a name, of the whole project."""
+        return Sessions(self.runtime, self.caller)
+
+    @cached_property
+    def runs(self) -> Runs:
+        """What is going on now on this machine, and the build run; it outlives the process that writes it."""
+        return Runs(self.runtime, self.caller)
+
+    @cached_property
+    def embed(self) -> Embed:
+        """The model that makes the vectors."""
+        return Embed(self.runtime, self.caller)
+
+    @cached_property
+    def campaigns(self) -> Campaigns:
+        """Pieces of work that are more than one task."""
+        return Campaigns(self.runtime, self.caller)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
+        return Tasks(self.runtime, self.caller)
+
+    @cached_property
+    def phases(self) -> Phases:
+        """Where the project, or a campaign, is in its work."""
+        return Phases(self.runtime, self.caller)
+
+    def stale(self) -> StaleRecords:
+        """Return the records that may no longer hold: of changed code, past their day, of another major version."""
+        answer: StaleRecords = self.call("stale")
         return answer
 
-    def add_rows(
-        self,
-        lines: Log,
-        *,
-        name: str = "input",
-        dedup: bool = False,
-        skip_invalid: bool = False,
-        verbose: bool = False,
-        purges: bool = False,
-    ) -> BulkAdded:
+    def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
         """
-        Add NDJSON rows of any kind, in any order, all or none.
+        Return campaigns that have ended in any way and resemble a campaign or an objective.
 
         Args:
-            lines: Lines of any number and length, as a file opened in binary gives them, or all of them as one text.
-            name: Name of the input, for messages.
-            dedup: Merge rows that say the same as a record.
-            skip_invalid: Add the valid rows, and put the invalid ones aside in a file.
-            verbose: Return what became of each row.
-            purges: Take rows of kind purge too: they destroy records for good.
-
-        Raises:
-            BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
+            text: A campaign, or an objective in words.
+            threshold: Return only campaigns at least this similar; the setting (0.5) if not given.
+            limit: Return at most this many campaigns.
         """
-        answer: BulkAdded = self.call(
-            "add_rows", lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose, purges=purges
-        )
-        return answer
-
-    def get(self, ref: str) -> Got:
-        """
-        Return a record with its edges, by reference or unambiguous name; an archived one too.
-
-        Args:
-            ref: The record, as kind/name, or as its name alone.
-        """
-        answer: Got = self.call("get", ref=ref)
-        return answer
-
-    def list(
-        self,
-        kind: str | None = None,
-        *,
-        tags: Collection[str] = (),
-        archived: bool = False,
-        sort: str | None = None,
-        limit: int | None = None,
-        cursor: str | None = None,
-    ) -> Listing:
-        """
-        Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed.
-
-        Args:
-            kind: Return only this kind or entity type.
-            tags: Return only records with all of these tags.
-            archived: Return the archived records instead of the live ones.
-            sort: Sort by this field, with - before it in reverse; by name if not given.
-            limit: Return at most this many records; all if not given.
-            cursor: Go on after the answer that had this cursor.
-        """
-        answer: Listing = self.call(
-            "list", kind=kind, tags=tags, archived=archived, sort=sort, limit=limit, cursor=cursor
-        )
+        answer: Similar = self.call("similar", text=text, threshold=threshold, limit=limit)
         return answer
 
     def edit(
@@ -2013,6 +1953,82 @@ class Memory(Handle):
         answer: Changed = self.call("unpin", ref=ref)
         return answer
 
+    def add_rows(
+        self,
+        lines: Log,
+        *,
+        name: str = "input",
+        dedup: bool = False,
+        skip_invalid: bool = False,
+        verbose: bool = False,
+        purges: bool = False,
+    ) -> BulkAdded:
+        """
+        Add NDJSON rows of any kind, in any order, all or none.
+
+        Args:
+            lines: Lines of any number and length, as a file opened in binary gives them, or all of them as one text.
+            name: Name of the input, for messages.
+            dedup: Merge rows that say the same as a record.
+            skip_invalid: Add the valid rows, and put the invalid ones aside in a file.
+            verbose: Return what became of each row.
+            purges: Take rows of kind purge too: they destroy records for good.
+
+        Raises:
+            BadInput: rows that do not check out; ``details["findings"]`` names each, nothing was changed.
+        """
+        answer: BulkAdded = self.call(
+            "add_rows", lines, name=name, dedup=dedup, skip_invalid=skip_invalid, verbose=verbose, purges=purges
+        )
+        return answer
+
+    def get(self, ref: str) -> Got:
+        """
+        Return a record with its edges, by reference or unambiguous name; an archived one too.
+
+        Args:
+            ref: The record, as kind/name, or as its name alone.
+        """
+        answer: Got = self.call("get", ref=ref)
+        return answer
+
+    def list(
+        self,
+        kind: str | None = None,
+        *,
+        tags: Collection[str] = (),
+        archived: bool = False,
+        sort: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Listing:
+        """
+        Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed.
+
+        Args:
+            kind: Return only this kind or entity type.
+            tags: Return only records with all of these tags.
+            archived: Return the archived records instead of the live ones.
+            sort: Sort by this field, with - before it in reverse; by name if not given.
+            limit: Return at most this many records; all if not given.
+            cursor: Go on after the answer that had this cursor.
+        """
+        answer: Listing = self.call(
+            "list", kind=kind, tags=tags, archived=archived, sort=sort, limit=limit, cursor=cursor
+        )
+        return answer
+
+    def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
+        """
+        Return references that begin with ``prefix``, in name order: what a shell completes.
+
+        Args:
+            prefix: Return only references that begin with this.
+            limit: Return at most this many references.
+        """
+        answer: Sequence[str] = self.call("names", prefix=prefix, limit=limit)
+        return answer
+
     def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:
         """
         Archive a record that another one of its kind takes the place of.
@@ -2023,6 +2039,21 @@ class Memory(Handle):
             reason: Why; kept with the archived record.
         """
         answer: Changed = self.call("supersede", old=old, new=new, reason=reason)
+        return answer
+
+    def undo(self, number: int = 1) -> Writes:
+        """
+        Take back the last ``number`` writes of this clone, all or none; return them, the last first.
+
+        Args:
+            number: Number of writes to take back.
+        """
+        answer: Writes = self.call("undo", number=number)
+        return answer
+
+    def undoable(self) -> Writes:
+        """Return the writes of this clone that can be taken back, the last first."""
+        answer: Writes = self.call("undoable")
         return answer
 
     def purge(
@@ -2043,21 +2074,6 @@ class Memory(Handle):
             history_script: File to write: a program that removes the rows, or those of all purges, from git's history.
         """
         answer: Purged = self.call("purge", refs=refs, archived=archived, yes=yes, history_script=history_script)
-        return answer
-
-    def undo(self, number: int = 1) -> Writes:
-        """
-        Take back the last ``number`` writes of this clone, all or none; return them, the last first.
-
-        Args:
-            number: Number of writes to take back.
-        """
-        answer: Writes = self.call("undo", number=number)
-        return answer
-
-    def undoable(self) -> Writes:
-        """Return the writes of this clone that can be taken back, the last first."""
-        answer: Writes = self.call("undoable")
         return answer
 
     def prune(
@@ -2210,11 +2226,6 @@ class Memory(Handle):
         )
         return answer
 
-    def stale(self) -> StaleRecords:
-        """Return the records that may no longer hold: of changed code, past their day, of another major version."""
-        answer: StaleRecords = self.call("stale")
-        return answer
-
     def match(self, lines: Log, *, strict: bool = False, explain: bool = False, all: bool = False) -> MatchedLog:
         """
         Return the known failures that a log reports, with the lines and what fixes them.
@@ -2228,42 +2239,16 @@ class Memory(Handle):
         answer: MatchedLog = self.call("match", lines, strict=strict, explain=explain, all=all)
         return answer
 
-    def ran(
-        self,
-        command: Sequence[str],
-        *,
-        status: int,
-        log: Log = (),
-        folder: Path | str | None = None,
-        session: str | None = None,
-        task: str | None = None,
-        began: float | None = None,
-        name: str | None = None,
-    ) -> Ran:
+    def solutions(self, ref: str, *, limit: int | None = None, strict: bool = False) -> Solutions:
         """
-        Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.
+        Return the patterns that solve a failure, then those that solve a variant or a cause of it.
 
         Args:
-            log: The output of the command, as lines or as one text; read only where the command failed.
-            command: The command with its arguments.
-            status: Exit status of the command.
-            folder: Folder where the command was run; the current one if not given.
-            session: Name of a session; the project's own if not given.
-            task: Task that reports of what helped are for.
-            began: Second since 1970 at which it began; what changed later is its own.
-            name: Name of the command; a pass counts for runs of this name.
+            ref: The record, as kind/name, or as its name alone.
+            limit: Return at most this many; all if not given.
+            strict: Leave out every record that has a mark of doubt.
         """
-        answer: Ran = self.call(
-            "ran",
-            log,
-            command=command,
-            status=status,
-            folder=folder,
-            session=session,
-            task=task,
-            began=began,
-            name=name,
-        )
+        answer: Solutions = self.call("solutions", ref=ref, limit=limit, strict=strict)
         return answer
 
     def related(
@@ -2325,40 +2310,21 @@ class Memory(Handle):
         )
         return answer
 
-    def solutions(self, ref: str, *, limit: int | None = None, strict: bool = False) -> Solutions:
+    def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
         """
-        Return the patterns that solve a failure, then those that solve a variant or a cause of it.
+        Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask.
 
         Args:
-            ref: The record, as kind/name, or as its name alone.
-            limit: Return at most this many; all if not given.
-            strict: Leave out every record that has a mark of doubt.
+            session: Name of a session; the project's own if not given.
+            budget: Largest size of the briefing, in tokens.
+            instructions: Return the lines for AGENTS.md instead, the same in every project.
         """
-        answer: Solutions = self.call("solutions", ref=ref, limit=limit, strict=strict)
+        answer: Briefing = self.call("prime", session=session, budget=budget, instructions=instructions)
         return answer
 
-    def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
-        """
-        Return campaigns that have ended in any way and resemble a campaign or an objective.
-
-        Args:
-            text: A campaign, or an objective in words.
-            threshold: Return only campaigns at least this similar; the setting (0.5) if not given.
-            limit: Return at most this many campaigns.
-        """
-        answer: Similar = self.call("similar", text=text, threshold=threshold, limit=limit)
-        return answer
-
-    def observe(self, ref: str | None = None, *, run_verify: bool = False, yes: bool = False) -> Observed:
-        """
-        Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.
-
-        Args:
-            ref: The campaign; the only active one if not given.
-            run_verify: Run the verify commands of blocked tasks, which must be trusted.
-            yes: Write the patterns that are offered.
-        """
-        answer: Observed = self.call("observe", ref=ref, run_verify=run_verify, yes=yes)
+    def status(self) -> StoreStatus:
+        """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
+        answer: StoreStatus = self.call("status")
         return answer
 
     def cypher(
@@ -2414,6 +2380,24 @@ class Memory(Handle):
         answer: QueryList = self.call("queries")
         return answer
 
+    def dump(
+        self,
+        format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html", "rules"] = "ndjson",
+        *,
+        kinds: Collection[str] = (),
+        budget: int | None = None,
+    ) -> Dump:
+        """
+        Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program.
+
+        Args:
+            format: The form to return them in.
+            kinds: A kind, an entity type or a relation type; all that the form can hold if not given.
+            budget: Largest size of the rules for an agent, in tokens; 1,000 if not given.
+        """
+        answer: Dump = self.call("dump", format=format, kinds=kinds, budget=budget)
+        return answer
+
     def log(self, ref: str, *, limit: int | None = None) -> History:
         """
         Return the commits that changed a record, newest first, and what happened to it; git is asked.
@@ -2423,6 +2407,16 @@ class Memory(Handle):
             limit: Return at most this many; all if not given.
         """
         answer: History = self.call("log", ref=ref, limit=limit)
+        return answer
+
+    def diff(self, revisions: str | None = None) -> Difference:
+        """
+        Return what changed in the memory.
+
+        Args:
+            revisions: Two commits A..B or A...B, or one A against the files as they are; HEAD if not given.
+        """
+        answer: Difference = self.call("diff", revisions=revisions)
         return answer
 
     def why(self, ref: str, *, query: str | None = None) -> Why:
@@ -2436,26 +2430,6 @@ class Memory(Handle):
         answer: Why = self.call("why", ref=ref, query=query)
         return answer
 
-    def view(self, *, most: int = 10000) -> PageData:
-        """
-        Return what the page of the memory shows: records with their places, edges, what waits, what happened.
-
-        Args:
-            most: Show at most this many records.
-        """
-        answer: PageData = self.call("view", most=most)
-        return answer
-
-    def diff(self, revisions: str | None = None) -> Difference:
-        """
-        Return what changed in the memory.
-
-        Args:
-            revisions: Two commits A..B or A...B, or one A against the files as they are; HEAD if not given.
-        """
-        answer: Difference = self.call("diff", revisions=revisions)
-        return answer
-
     def check(self, *, base: str | None = None) -> BranchChecked:
         """
         Return what a branch does to the memory since it left another one, and what speaks against merging it.
@@ -2464,6 +2438,81 @@ class Memory(Handle):
             base: Branch or commit that this one goes into; the default branch of the remote if not given.
         """
         answer: BranchChecked = self.call("check", base=base)
+        return answer
+
+    def ran(
+        self,
+        command: Sequence[str],
+        *,
+        status: int,
+        log: Log = (),
+        folder: Path | str | None = None,
+        session: str | None = None,
+        task: str | None = None,
+        began: float | None = None,
+        name: str | None = None,
+    ) -> Ran:
+        """
+        Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts.
+
+        Args:
+            log: The output of the command, as lines or as one text; read only where the command failed.
+            command: The command with its arguments.
+            status: Exit status of the command.
+            folder: Folder where the command was run; the current one if not given.
+            session: Name of a session; the project's own if not given.
+            task: Task that reports of what helped are for.
+            began: Second since 1970 at which it began; what changed later is its own.
+            name: Name of the command; a pass counts for runs of this name.
+        """
+        answer: Ran = self.call(
+            "ran",
+            log,
+            command=command,
+            status=status,
+            folder=folder,
+            session=session,
+            task=task,
+            began=began,
+            name=name,
+        )
+        return answer
+
+    def stats(self, *, objective: str | None = None) -> Stats:
+        """
+        Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.
+
+        Args:
+            objective: Also count how near the memories are to this objective.
+        """
+        answer: Stats = self.call("stats", objective=objective)
+        return answer
+
+    def impact(self) -> Impact:
+        """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
+        answer: Impact = self.call("impact")
+        return answer
+
+    def verify_loop(self, *, last: int = 10) -> Loop:
+        """
+        Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken.
+
+        Args:
+            last: Number of campaigns and runs to look back over.
+        """
+        answer: Loop = self.call("verify_loop", last=last)
+        return answer
+
+    @staticmethod
+    def init(folder: Path | str, *, nested: bool = False) -> Initialised:
+        """
+        Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing.
+
+        Args:
+            folder: The project's folder.
+            nested: Make a memory of its own below a folder that has one.
+        """
+        answer: Initialised = call_without_store("init", folder=folder, nested=nested)
         return answer
 
     def export(self, *, to: Path | str | None = None) -> Exported:
@@ -2527,24 +2576,6 @@ class Memory(Handle):
         answer: Reset = self.call("reset", yes=yes)
         return answer
 
-    def dump(
-        self,
-        format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html", "rules"] = "ndjson",
-        *,
-        kinds: Collection[str] = (),
-        budget: int | None = None,
-    ) -> Dump:
-        """
-        Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program.
-
-        Args:
-            format: The form to return them in.
-            kinds: A kind, an entity type or a relation type; all that the form can hold if not given.
-            budget: Largest size of the rules for an agent, in tokens; 1,000 if not given.
-        """
-        answer: Dump = self.call("dump", format=format, kinds=kinds, budget=budget)
-        return answer
-
     def validate(self) -> Checked:
         """Check files, vocabulary, graph and search index against each other."""
         answer: Checked = self.call("validate")
@@ -2570,16 +2601,36 @@ class Memory(Handle):
         answer: Trust = self.call("trust", yes=yes)
         return answer
 
-    def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
+    def config(self, *, name: str | None = None) -> ConfigShown:
         """
-        Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask.
+        Return the settings that hold here, and what gave each.
 
         Args:
-            session: Name of a session; the project's own if not given.
-            budget: Largest size of the briefing, in tokens.
-            instructions: Return the lines for AGENTS.md instead, the same in every project.
+            name: Return this setting only, or those of this section.
         """
-        answer: Briefing = self.call("prime", session=session, budget=budget, instructions=instructions)
+        answer: ConfigShown = self.call("config", name=name)
+        return answer
+
+    def view(self, *, most: int = 10000) -> PageData:
+        """
+        Return what the page of the memory shows: records with their places, edges, what waits, what happened.
+
+        Args:
+            most: Show at most this many records.
+        """
+        answer: PageData = self.call("view", most=most)
+        return answer
+
+    def observe(self, ref: str | None = None, *, run_verify: bool = False, yes: bool = False) -> Observed:
+        """
+        Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.
+
+        Args:
+            ref: The campaign; the only active one if not given.
+            run_verify: Run the verify commands of blocked tasks, which must be trusted.
+            yes: Write the patterns that are offered.
+        """
+        answer: Observed = self.call("observe", ref=ref, run_verify=run_verify, yes=yes)
         return answer
 
     def hook(
@@ -2598,55 +2649,4 @@ class Memory(Handle):
             until: Second since 1970 after which the client waits no longer.
         """
         answer: HookAnswer = self.call("hook", client=client, event=event, until=until)
-        return answer
-
-    def status(self) -> StoreStatus:
-        """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
-        answer: StoreStatus = self.call("status")
-        return answer
-
-    def config(self, *, name: str | None = None) -> ConfigShown:
-        """
-        Return the settings that hold here, and what gave each.
-
-        Args:
-            name: Return this setting only, or those of this section.
-        """
-        answer: ConfigShown = self.call("config", name=name)
-        return answer
-
-    def stats(self, *, objective: str | None = None) -> Stats:
-        """
-        Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.
-
-        Args:
-            objective: Also count how near the memories are to this objective.
-        """
-        answer: Stats = self.call("stats", objective=objective)
-        return answer
-
-    def impact(self) -> Impact:
-        """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
-        answer: Impact = self.call("impact")
-        return answer
-
-    def verify_loop(self, *, last: int = 10) -> Loop:
-        """
-        Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken.
-
-        Args:
-            last: Number of campaigns and runs to look back over.
-        """
-        answer: Loop = self.call("verify_loop", last=last)
-        return answer
-
-    def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
-        """
-        Return references that begin with ``prefix``, in name order: what a shell completes.
-
-        Args:
-            prefix: Return only references that begin with this.
-            limit: Return at most this many references.
-        """
-        answer: Sequence[str] = self.call("names", prefix=prefix, limit=limit)
         return answer

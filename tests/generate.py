@@ -11,8 +11,8 @@ from pathlib import Path
 from graphmem.features.cypher.engines.kuzu.schema import definitions
 from graphmem.features.cypher.stored_query import Stored, all_stored
 from graphmem.kernel.model.schema import DIALECT, merge_rules, records_schema
-from graphmem.kernel.operations import REQUESTS
 from tests.generate_api import api_module
+from tests.operations import REQUESTS
 
 ROOT = Path(__file__).parents[1]
 

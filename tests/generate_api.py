@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from graphmem.kernel.handle import Handle
-from graphmem.kernel.operations import NOUNS, ROWS, STREAMS, Operation
+from graphmem.kernel.registry import STREAMS, Operation
+from tests.operations import NOUNS, ROWS
 
 WIDTH = 120
 ORDERED = ("command:",)  # parameters whose items have an order
@@ -22,7 +23,7 @@ The Python API: ``Memory``, one method an operation, grouped by noun.
 A method checks its parameters and returns the answer of the operation, a model of ``graphmem.contract``; what a
 parameter means and which values it takes is in docs/reference/requests.md.
 
-This file is made from graphmem/kernel/operations.py by ``python -m tests.generate``; a test compares.
+This file is made from the operations in the registry by ``python -m tests.generate``; a test compares.
 """
 # ruff: noqa: A002, E501
 # fmt: off

@@ -31,7 +31,7 @@ KERNEL = (
     ("ledger",),
     ("catalog", "machine"),
     ("store",),
-    ("operations",),
+    ("registry",),
     ("dispatch",),
     ("handle",),
 )
@@ -61,10 +61,6 @@ UPWARDS = (
     "kernel.catalog: core.evidence core.logs core.records core.search",
     "kernel.ledger: core.logs",
     "kernel.machine: core.logs core.records",
-    "kernel.operations: core.evidence core.plans core.records core.search core.vocabulary doors.agents",
-    "kernel.operations: features.briefing features.cypher features.exchange features.explore features.extractors",
-    "kernel.operations: features.history features.inbox features.learning features.ran features.runs",
-    "kernel.operations: features.stats features.upkeep features.view features.work",
     "kernel.store: core.logs core.records features.cypher",
 )  # fmt: skip
 # The top level: these import no room, and `api` and `__main__` any.

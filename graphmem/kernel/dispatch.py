@@ -1,19 +1,18 @@
 """
 One call of an operation, for every front end: who may call it, what it does, its notices, its telemetry.
 
-Here is opened what a use case takes: a ``Snapshot`` to read the store at one moment, a ``Writing`` to hold it alone.
+Here is opened what an operation takes: a ``Snapshot`` to read the store at one moment, a ``Writing`` to hold it alone.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 from graphmem.errors import ReadOnly, Refused
 from graphmem.kernel.ledger.scopes import scope_of
 from graphmem.kernel.machine import requests
-from graphmem.kernel.operations import OPERATIONS, READ, WRITE, Effect, Operation
+from graphmem.kernel.registry import OPERATIONS, READ, WRITE, Effect, Operation
 from graphmem.kernel.request import NoParameters, Request
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import ALL_RIGHTS, Client, Rights, Runtime
@@ -112,10 +111,9 @@ def call(
             request = operation.request(**request)
         caller = caller.with_rights(runtime)
         caller.check(operation, request)
-        use_case = use_case_of(operation)
         given = () if operation.request is NoParameters else (request,)
         if not operation.needs_store:
-            return use_case(*given)
+            return operation.function(*given)
         assert runtime is not None, name
         is_read_once = isinstance(stream, Iterator)
         lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
@@ -123,8 +121,8 @@ def call(
         client = caller.client(runtime, is_writing=is_writing)
 
         def run() -> Any:
-            with opened(client, use_case, is_real=not operation.only_reads(request)) as store:
-                return use_case(store, *(() if lines is None else (lines_of(lines),)), *given)
+            with opened(client, operation.function, is_real=not operation.only_reads(request)) as store:
+                return operation.function(store, *(() if lines is None else (lines_of(lines),)), *given)
 
         answer = attempt(client, run, may_repeat=operation.is_held or not is_read_once)
     if not operation.only_reads(request) and (asked := requests.current()) is not None:
@@ -132,20 +130,13 @@ def call(
     return answer
 
 
-def use_case_of(operation: Operation) -> Callable[..., Any]:
-    """Return the function that does what an operation is for; its module is imported when it is first called."""
-    module, _, function = operation.use_case.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(f"graphmem.{module}"), function)
-    return found
-
-
-def opened(client: Client, use_case: Callable[..., Any], *, is_real: bool) -> AbstractContextManager[Client | Snapshot]:
+def opened(client: Client, function: Callable[..., Any], *, is_real: bool) -> AbstractContextManager[Client | Snapshot]:
     """
-    Return what a use case takes: one moment of the store, held alone where the call is to write.
+    Return what an operation takes: one moment of the store, held alone where the call is to write.
 
     Where its first parameter is a ``Client``, it opens moments itself: it waits for something before it does so.
     """
-    if next(iter(use_case.__annotations__.values())) is Client:
+    if next(iter(function.__annotations__.values())) is Client:
         return nullcontext(client)
     return client.deciding(is_real=is_real)
 

@@ -14,12 +14,12 @@ from pydantic import BaseModel, TypeAdapter
 from graphmem import Failure, GraphmemError, Memory, ReadOnly
 from graphmem.doors.cli.app import OF_THE_PAST, VERBS
 from graphmem.doors.service.caller import HERE
-from graphmem.kernel import dispatch
-from graphmem.kernel.dispatch import Caller, lines_of, use_case_of
+from graphmem.kernel import dispatch, registry
+from graphmem.kernel.dispatch import Caller, lines_of
 from graphmem.kernel.ledger.layout import Look
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
-from graphmem.kernel.operations import NOUNS, OPERATIONS, READ
+from graphmem.kernel.registry import OPERATIONS, READ
 from graphmem.kernel.request import NoParameters
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
@@ -27,6 +27,7 @@ from graphmem.kernel.store.sync import SyncedLedger
 from graphmem.kernel.system.lock import locked
 from tests.doors.http.test_fuzz import REAL
 from tests.generate_docs import ANSWERS
+from tests.operations import NOUNS, ROWS
 from tests.repository import Repository
 from tests.sample import contents, open_memory
 
@@ -104,12 +105,11 @@ def call(memory: Memory, name: str, given: dict[str, Any]) -> Any:
     return method(**given)
 
 
-def test_every_operation_has_a_use_case_that_takes_its_request_and_returns_its_answer() -> None:
+def test_every_operation_is_a_function_that_takes_its_request_and_returns_its_answer() -> None:
     for name, row in OPERATIONS.items():
-        use_case = use_case_of(row)
-        hints = typing.get_type_hints(use_case)
+        hints = typing.get_type_hints(row.function)
         assert hints["return"] == row.answer, name
-        parameters = inspect.signature(use_case).parameters.values()
+        parameters = inspect.signature(row.function).parameters.values()
         taken = [hints[one.name] for one in parameters if one.default is one.empty]  # the rest is of other use cases
         if row.needs_store:
             moment = Snapshot if row.effect == READ or row.previews else Writing
@@ -118,6 +118,12 @@ def test_every_operation_has_a_use_case_that_takes_its_request_and_returns_its_a
         given += [] if row.request is NoParameters else [row.request]
         assert len(taken) == len(given), name
         assert all(one == other or issubclass(one, other) for one, other in zip(given, taken, strict=True)), name
+
+
+def test_a_feature_names_the_operations_of_its_modules() -> None:
+    """An operation that is not named would have no module, and is found by nothing."""
+    assert len(ROWS) == len(OPERATIONS)
+    assert registry._loaded.keys() == OPERATIONS.keys()
 
 
 def test_every_operation_is_a_method_of_the_memory_and_no_method_is_something_else(memory: Memory) -> None:

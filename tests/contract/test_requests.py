@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from graphmem import BadInput, GraphmemError, Memory, Usage
-from graphmem.kernel.operations import REQUESTS
 from graphmem.kernel.request import Request
+from tests.operations import REQUESTS
 
 
 @pytest.mark.parametrize("name", REQUESTS)

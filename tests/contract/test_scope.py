@@ -17,7 +17,7 @@ from graphmem.kernel import dispatch
 from graphmem.kernel.dispatch import OWNER, Caller
 from graphmem.kernel.embed.model import Embedder
 from graphmem.kernel.model.candidate import Candidate, candidate_id
-from graphmem.kernel.operations import OPERATIONS
+from graphmem.kernel.registry import OPERATIONS
 from graphmem.kernel.store.runtime import Rights
 from tests.repository import Repository
 from tests.sample import data, open_memory

@@ -1,1 +1,9 @@
 """Evidence: citations, versions, and what speaks against a record."""
+
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    operations={
+        "doubts": "stale",
+    },
+)

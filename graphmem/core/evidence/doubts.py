@@ -12,6 +12,7 @@ from graphmem.kernel.model import MemoryRecord, Record
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.proof import valid_proof
 from graphmem.kernel.model.record import Triggered
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.trust import proofs_run
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.names import row_id
@@ -65,8 +66,9 @@ class Doubter:
         return sum(since), len(since) - sum(since)
 
 
+@operation("stale", scoped=True)
 def stale(snapshot: Snapshot) -> StaleRecords:
-    """Return the live records whose code moved, changed or is gone, past their date, or of another major version."""
+    """Return the records that may no longer hold: of changed code, past their day, of another major version."""
     catalog = snapshot.catalog
     doubter = Doubter(snapshot, is_thorough=True)
     numbers = {number for field in ("cites", "check_after", "versions") for number in catalog.with_field(field)}

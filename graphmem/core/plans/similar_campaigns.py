@@ -18,6 +18,7 @@ from graphmem.errors import BadInput, NotFound
 from graphmem.kernel.catalog.words import query_terms
 from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.model.campaign import Fingerprint
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 
@@ -32,9 +33,10 @@ def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
     )
 
 
+@operation("similar", past=True, scoped=True)
 def similar(client: Client, request: SimilarRequest) -> Similar:
     """
-    Return the campaigns that have ended and resemble a campaign or an objective (docs/concepts/campaigns.md).
+    Return campaigns that have ended in any way and resemble a campaign or an objective.
 
     What has no vector is embedded before the moment: a model may be asked.
     """

@@ -27,6 +27,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.record import Row
 from graphmem.kernel.ndjson import BadLine, decode, encode, read_input, refuse_long
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.collector import collector_paused
@@ -38,9 +39,17 @@ REPORT_EVERY = 5_000  # lines between two reports of progress
 MANY_RECORDS = 50  # of an input, whose vectors are made in the background; fewer are made by the next query
 
 
+@operation(
+    "add_rows",
+    writes=True,
+    scoped=True,
+    stream="lines",
+    is_held=True,
+    raises={"BadInput": 'rows that do not check out; ``details["findings"]`` names each, nothing was changed'},
+)
 def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) -> BulkAdded:
     """
-    Add rows of any kind, in any order, all or none.
+    Add NDJSON rows of any kind, in any order, all or none.
 
     The input is read, and its texts are embedded, before the lock is taken.
 

@@ -20,7 +20,11 @@ from graphmem.core.records.duplicates import (
     variants_of,
     with_alternates,
 )
+from graphmem.core.records.entities import AddEntityRequest
 from graphmem.core.records.experience_limits import as_allowed, refuse_chance
+from graphmem.core.records.failures import AddFailureRequest
+from graphmem.core.records.insights import AddInsightRequest
+from graphmem.core.records.patterns import AddPatternRequest
 from graphmem.core.records.record_contract import (
     Action,
     AddRequest,
@@ -69,6 +73,7 @@ from graphmem.kernel.model import (
     Task,
 )
 from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.shell import command
@@ -399,9 +404,10 @@ def put(
     )
 
 
+@operation("edit", writes=True, positional=2, keywords="fields", previews="dry_run", scoped=True)
 def edit(client: Client, request: EditRequest) -> Changed:
     """
-    Change fields of a record: given ones replace, ``tag`` and ``untag`` change the tags, ``unset`` takes away.
+    Change fields of a record; lists replace, ``tag`` and ``untag`` change single tags, ``unset`` takes away.
 
     Git may be asked for what is cited, before the lock is taken.
     """
@@ -461,8 +467,9 @@ FIXED = (
 )
 
 
+@operation("rename", writes=True, scoped=True)
 def rename(snapshot: Writing, request: RenameRequest) -> Changed:
-    """Give a record another name; the old one stays findable as an alias. The tasks of a campaign go with it."""
+    """Give a record another name; the old one is still found."""
     name = screened(snapshot, request, "rename").name
     number = snapshot.resolve(request.ref)
     record = snapshot.catalog.stored(number)
@@ -500,8 +507,9 @@ def tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
     return rows
 
 
+@operation("forget", writes=True, positional=2, scoped=True)
 def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
-    """Archive a record: it leaves search and graph, stays in its file, and comes back with ``restore``."""
+    """Archive a record: it leaves search and graph, and comes back with ``restore``."""
     request = screened(snapshot, request, "forget")
     number = snapshot.resolve(request.ref)
     refuse_fact(snapshot.catalog.stored(number))
@@ -511,8 +519,9 @@ def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
     return put(snapshot, number, {"archived_at": snapshot.now, "archive_reason": request.reason}, "archived")
 
 
+@operation("restore", writes=True, scoped=True)
 def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
-    """Bring an archived record back, also a lesson that faded away."""
+    """Bring an archived record back."""
     number = snapshot.resolve(request.ref)
     standing = snapshot.catalog.lesson_states([number]).get(number)
     is_faded = standing is not None and standing.is_faded
@@ -522,9 +531,10 @@ def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
     return put(snapshot, number, changes | ({"restored_at": snapshot.now} if is_faded else {}), "restored")
 
 
+@operation("pin", writes=True, scoped=True)
 def pin(snapshot: Writing, request: PinRequest) -> Changed:
     """
-    Pin a record, so that nothing archives it and it is first among what ranks equally.
+    Pin a record: the briefing begins with it, it goes before its equals, and nothing archives it.
 
     Raises:
         Refused: it is archived, or of a kind that is not pinned.
@@ -540,8 +550,9 @@ def pin(snapshot: Writing, request: PinRequest) -> Changed:
     return put(snapshot, number, {"pinned": True}, "pinned")
 
 
+@operation("unpin", writes=True, scoped=True)
 def unpin(snapshot: Writing, request: UnpinRequest) -> Changed:
-    """Take the pin from a record; what has none stays as it is."""
+    """Take the pin from a record."""
     number = snapshot.resolve(request.ref)
     changes = {"pinned": False} if snapshot.catalog.stored(number).is_pinned else {}
     return put(snapshot, number, changes, "unpinned")
@@ -555,3 +566,27 @@ def refuse_fact(record: Record) -> None:
             f"{record.ref} is something that happened, which nothing changes",
             hint=f"graphmem undo takes a write back, {destroy} destroys",
         )
+
+
+@operation("failures.add", writes=True, previews="dry_run", scoped=True)
+def add_failure(client: Client, request: AddFailureRequest) -> Changed:
+    """Add a failure; one that repeats another is merged into it."""
+    return add_record(client, request)
+
+
+@operation("patterns.add", writes=True, previews="dry_run", scoped=True)
+def add_pattern(client: Client, request: AddPatternRequest) -> Changed:
+    """Add a pattern; one that repeats another is merged into it."""
+    return add_record(client, request)
+
+
+@operation("entities.add", writes=True, previews="dry_run", scoped=True)
+def add_entity(client: Client, request: AddEntityRequest) -> Changed:
+    """Add an entity of a declared type, or change its value."""
+    return add_record(client, request)
+
+
+@operation("insights.add", writes=True, positional=2, previews="dry_run", scoped=True)
+def add_insight(client: Client, request: AddInsightRequest) -> Changed:
+    """Add an insight by hand; it needs two experiences of different days and tasks."""
+    return add_record(client, request)

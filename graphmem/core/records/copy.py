@@ -11,6 +11,7 @@ from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.features.learning.lesson_contract import AddLessonRequest
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.model import Entity, Record
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
@@ -25,9 +26,10 @@ LEFT = frozenset("cites files supersedes dedup dry_run verbatim replace versions
 NAMED = 60  # characters of a project's name that a source holds
 
 
+@operation("user.promote", writes=True, at_home=True, not_over_http="the user's own store is not used over HTTP")
 def promote(client: Client, request: CopyRequest) -> Changed:
     """
-    Copy a record of the project into the user's own store.
+    Copy a record into the user's own store, with where it came from; again it changes nothing.
 
     Raises:
         Unavailable: there is no such store, or the settings turn it off.
@@ -46,8 +48,9 @@ def promote(client: Client, request: CopyRequest) -> Changed:
     return reported(client, made, "user")
 
 
+@operation("user.adopt", writes=True, at_home=True, not_over_http="the user's own store is not used over HTTP")
 def adopt(client: Client, request: CopyRequest) -> Changed:
-    """Copy a record of the user's own store into the project; which other project it came from is not told there."""
+    """Copy a record of the user's own store into this one; again it changes nothing."""
     user = of_user(client)
     try:
         record = attempt(user, lambda: found(user, request.ref.removeprefix(OF_USER)))

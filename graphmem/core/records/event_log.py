@@ -23,6 +23,7 @@ from graphmem.kernel.machine import local_events
 from graphmem.kernel.machine.arrivals import arrived
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.names import split_ref
@@ -42,9 +43,10 @@ VERIFICATIONS = ("chunk-verified", "verification-failed")
 Key = tuple[str, str]  # time and id: the order of events in time
 
 
+@operation("events.add", writes=True)
 def add(client: Client, request: AddEventRequest) -> Happened:
     """
-    Record something that happened; what concerns the context of one agent stays on this machine.
+    Record something that happened; types that begin with ``context-`` stay on this machine.
 
     It is kept there under another lock than that of the store.
     """
@@ -98,8 +100,9 @@ def keep_here(client: Client, request: AddEventRequest) -> Happening:
     return Happening(**row, is_local=True)
 
 
+@operation("events.list")
 def events(snapshot: Snapshot, request: ListEventsRequest) -> EventList:
-    """Return events: the last ones in the order of time, or those that arrived here after a cursor."""
+    """Return events in the order of time: the last ones, or the next after a cursor."""
     every = all_rows(snapshot)
     order = order_of(snapshot, every)
     found = asked_for(every, snapshot, request)

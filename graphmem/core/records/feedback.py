@@ -16,14 +16,22 @@ from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.machine import asked
 from graphmem.kernel.model import Fact, Feedback, MemoryRecord, Record
 from graphmem.kernel.ndjson import BadLine, decode, read_input, refuse_long
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.shell import command
 from graphmem.names import row_id, row_key
 
 
+@operation(
+    "feedback",
+    writes=True,
+    positional=1,
+    scoped=True,
+    raises={"NotFound": "no such memory, or nothing with this id was asked here in the last 30 days"},
+)
 def feedback(snapshot: Writing, request: FeedbackRequest) -> Reported:
-    """Report on one memory; with a task, reporting again replaces the report."""
+    """Report that a memory helped or did not; with a task, reporting again replaces the report."""
     request = screened(snapshot, request, "feedback")
     made, action = prepared(snapshot, request.model_dump())
     if action != "unchanged":
@@ -109,9 +117,10 @@ def question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> 
     return kept
 
 
+@operation("feedback_rows", writes=True, stream="lines", is_held=True)
 def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRowsRequest) -> BulkReported:
     """
-    Store a batch of reports, all or none; a memory reported twice for one task counts once, the last report.
+    Store a batch of reports, NDJSON lines ``{ref, helped, task?, question?, asked?, at?, id?}``, all or none.
 
     The input is read before the lock is taken.
     """

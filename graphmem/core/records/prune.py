@@ -13,12 +13,14 @@ from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Experience, MemoryRecord
 from graphmem.kernel.model.field import parse_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id
 
 
+@operation("prune", writes=True, previews="yes")
 def prune(snapshot: Snapshot, request: PruneRequest) -> Pruned:
-    """Archive the least important failures and patterns over a cap, and old ones that are worth next to nothing."""
+    """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
     going = [
         *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
         *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),

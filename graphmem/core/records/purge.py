@@ -27,6 +27,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.purges import created_at, purge_hash
 from graphmem.kernel.ndjson import Row, decode
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
@@ -80,9 +81,17 @@ class PurgePlan:
             self.rows.setdefault(file, set()).add(number)
 
 
+@operation(
+    "purge",
+    writes=True,
+    positional=1,
+    previews="yes",
+    at_home=True,
+    without={"history_script": "writes a program to any file"},
+)
 def purge(snapshot: Snapshot, request: PurgeRequest) -> Purged:
     """
-    Destroy records, every row that names them, their vectors, and their names in other records.
+    Destroy records with every row that names them; without ``yes`` only report what would go.
 
     The tasks of a campaign go with it: a task is nothing without its campaign. Without ``yes`` nothing is changed.
     What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back. The hashes of the keys

@@ -13,18 +13,21 @@ from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import Vocabulary
+from graphmem.kernel.registry import operation
 from graphmem.kernel.request import LARGEST
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean
 
 
+@operation("names", positional=2, scoped=True, from_files=True)
 def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:
-    """Return the references that begin with a text, in name order."""
+    """Return references that begin with ``prefix``, in name order: what a shell completes."""
     return snapshot.catalog.completions(request.prefix, request.limit)
 
 
+@operation("get", past=True, scoped=True)
 def get(snapshot: Snapshot, request: GetRequest) -> Got:
-    """Return a record with its edges."""
+    """Return a record with its edges, by reference or unambiguous name; an archived one too."""
     number = snapshot.resolve(request.ref)
     record = snapshot.catalog.records([number])[number]
     edges = edges_of(snapshot, number)
@@ -63,8 +66,9 @@ def edges_of(snapshot: Snapshot, number: int) -> list[Edge]:
     return sorted(edges, key=lambda edge: (edge.type, edge.source, edge.target))
 
 
+@operation("list", positional=1, past=True, scoped=True)
 def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
-    """Return the live records of a kind or entity type (or the archived ones), by name or another field."""
+    """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
     tags, sort, place = request.tags, request.sort, ListPlace.given(request)
     most = None if request.limit is None else min(request.limit + 1, LARGEST)  # one more than is shown
     catalog, is_live = snapshot.catalog, not request.archived

@@ -9,6 +9,7 @@ from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.ledger.types import drifted
 from graphmem.kernel.model import Relation
 from graphmem.kernel.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing, refuse_unwritable
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system.shell import command
@@ -77,8 +78,9 @@ def shown_end(snapshot: Snapshot, number: int) -> str:
     return f"{record_type}/{name}" if snapshot.catalog.may_tell(record_type) else record_type
 
 
+@operation("relations.link", writes=True, scoped=True)
 def link(snapshot: Writing, request: LinkRequest) -> Linked:
-    """Add an edge, or change the one that is there; given values replace, absent ones stay."""
+    """Add an edge, or change its weight and note; without a weight it has that of its type."""
     request = screened(snapshot, request, "relation")
     kind, sources = request.kind, request.sources
     made, catalog = known_relation(snapshot.catalog.vocabulary, kind), snapshot.client.everything
@@ -113,8 +115,9 @@ def link(snapshot: Writing, request: LinkRequest) -> Linked:
     return Linked.model_validate({"edge": edge, "action": action})
 
 
+@operation("relations.unlink", writes=True, scoped=True)
 def unlink(snapshot: Writing, request: UnlinkRequest) -> Linked:
-    """Take an edge out, with every row that represents it."""
+    """Take an edge out."""
     kind = request.kind
     made, catalog = known_relation(snapshot.catalog.vocabulary, kind), snapshot.client.everything
     a, b, source, target = ends(snapshot, request.source, request.target)

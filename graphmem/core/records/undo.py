@@ -23,15 +23,17 @@ from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.vocabulary import RelationType
 from graphmem.kernel.ndjson import BadLine
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 
 # --- supersede -----------------------------------------------------------------------------------------------------
 
 
+@operation("supersede", writes=True, positional=3)
 def supersede(snapshot: Writing, request: SupersedeRequest) -> Changed:
     """
-    Archive a record that another one takes the place of.
+    Archive a record that another one of its kind takes the place of.
 
     Raises:
         Refused: the two are one, of different kinds, archived, the old one is pinned, or it supersedes the new one.
@@ -52,9 +54,10 @@ def supersede(snapshot: Writing, request: SupersedeRequest) -> Changed:
 # --- undo ----------------------------------------------------------------------------------------------------------
 
 
+@operation("undo", writes=True, positional=1)
 def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     """
-    Take back the last writes of this clone, all or none; one that a dead process only announced does not count.
+    Take back the last ``number`` writes of this clone, all or none; return them, the last first.
 
     An undo is no write of its own: it cannot be taken back, and the next one goes further back.
 
@@ -144,8 +147,9 @@ def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types
             )
 
 
+@operation("undoable")
 def undoable(snapshot: Snapshot) -> Writes:
-    """Return the writes that were noted, the last first."""
+    """Return the writes of this clone that can be taken back, the last first."""
     return Writes(writes=[described(snapshot.catalog, notes.read_write(path)) for path in notes.noted(snapshot.layout)])
 
 

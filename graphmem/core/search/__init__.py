@@ -1,5 +1,13 @@
 """Search: what is found, in which order, and how sure that is."""
 
 from graphmem.kernel.lazy import lazy_modules
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    operations={
+        "two_stores": "query context match solutions",
+        "traversal": "related path",
+    },
+)
 
 __getattr__ = lazy_modules(__name__)

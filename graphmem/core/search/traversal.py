@@ -24,6 +24,7 @@ from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.model import MemoryRecord, Record
 from graphmem.kernel.model.vocabulary import Vocabulary
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system.collector import collector_paused
@@ -31,9 +32,10 @@ from graphmem.kernel.system.collector import collector_paused
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
+@operation("related", past=True, scoped=True)
 @collector_paused()
 def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
-    """Return what a record is related to, strongest path first (docs/concepts/retrieval.md, "Traversal")."""
+    """Return what a record is related to, strongest path first, each path edge by edge."""
     types, kinds, limit, min_strength = request.types or None, request.kinds, request.limit, request.min_strength
     refuse_unknown_filters(snapshot.catalog.vocabulary, types, kinds)
     snapshot.client.refuse_unseen(kinds or ())
@@ -68,6 +70,7 @@ def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
     )
 
 
+@operation("path", past=True, scoped=True, from_files=True)
 @collector_paused()
 def path(snapshot: Snapshot, request: PathRequest) -> Connection:
     """Return the strongest chain of edges between two records, however weak; strength 0 without one."""

@@ -24,6 +24,7 @@ from graphmem.features.briefing import context as contexts
 from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest
 from graphmem.kernel.answer import Answer, address
 from graphmem.kernel.model import Failure
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
 from graphmem.names import for_user
@@ -37,9 +38,10 @@ KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a tempo
 CERTAINTIES = ("none", "low", "high")
 
 
+@operation("query", past=True, scoped=True)
 def query(client: Client, request: QueryRequest) -> Found:
     """
-    Return the records of both stores that a text is about, best first; at equal score the project's.
+    Return the records that a text is about, best first; the answer's ``asked`` names the question in reports.
 
     How certain an answer is says something of its first result alone: it is that of the store that is more certain.
     """
@@ -83,8 +85,9 @@ def level_of(found: Found, hit: Hit) -> int:
     return BANDS.index(hit.band) if found.profile == "classic" else int(hit.band != BANDS[0])
 
 
+@operation("context", past=True, scoped=True)
 def context(client: Client, request: ContextRequest) -> ContextBlock:
-    """Return what both stores remember for a task; a third of the block at most is of the user's own store."""
+    """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     share = request.budget // SHARE
     room = max(share - share // MARKS, 1)
     own = request.model_copy(update={"budget": room, "session": None, "files": ()})
@@ -130,8 +133,9 @@ def cost_of(entries: Sequence[ContextEntry]) -> int:
     return tokens(block(shown, 0, opening=" "))
 
 
+@operation("match", past=True, scoped=True, stream="lines")
 def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> MatchedLog:
-    """Return the failures of both stores that a log reports, surest first, then in the order of the log."""
+    """Return the known failures that a log reports, with the lines and what fixes them."""
     if own_store(client) is None:
         return matches.match(client, raw, request)
     with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as log:
@@ -170,9 +174,10 @@ def rank_of(hit: Matched) -> tuple[int, int, int]:
     return ORDER.index(hit.verdict), matches.RANKS.index(hit.by), hit.line
 
 
+@operation("solutions", past=True, scoped=True)
 def solutions(client: Client, request: SolutionsRequest) -> Solutions:
     """
-    Return what solves a failure, of both stores.
+    Return the patterns that solve a failure, then those that solve a variant or a cause of it.
 
     The user's own store is asked for its failures that are the same error: a name alone could be that of another one.
     """

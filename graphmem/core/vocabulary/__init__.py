@@ -1,1 +1,16 @@
 """The vocabulary of a project: entity types, relation types, and who may see what."""
+
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    nouns={
+        "types": "The vocabulary of the project.",
+        "scopes": "What a caller may read and write that does not get all.",
+    },
+    operations={
+        "types": "types.list types.show types.add_entity types.add_relation",
+        "change": "types.rename types.drop",
+        "brief": "types.brief",
+        "scopes": "scopes.list scopes.show scopes.add",
+    },
+)

@@ -6,13 +6,15 @@ from graphmem.core.vocabulary.types import refuse_form, refuse_name
 from graphmem.errors import NotFound, Refused
 from graphmem.kernel.ledger.types import has_file
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 
 
+@operation("types.rename", writes=True, previews="yes")
 def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     """
-    Give a type another name in its rows, in what refers to them, and in the files that name it.
+    Give a type another name in its rows, in what refers to them and in files; without ``yes`` only report that.
 
     These are other types, scopes, extractors and stored queries.
 
@@ -33,9 +35,10 @@ def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     return changed(snapshot, made, new, yes=request.yes)
 
 
+@operation("types.drop", writes=True, positional=1, previews="yes")
 def drop_type(snapshot: Snapshot, request: DropTypeRequest) -> TypeChanged:
     """
-    Take out a type with its rows, the edges and reports that name these, and its name in other types.
+    Take out a type with its rows and what names them; without ``yes`` only report what would go.
 
     A relation type that is left without an end goes too. An extractor or a stored query that is left with nothing to
     write or to match is put aside. What happened stays: events are not changed. Without ``yes`` nothing is changed.

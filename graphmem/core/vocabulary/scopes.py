@@ -10,25 +10,29 @@ from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.ledger.scopes import file_of, read_scopes, scope_of, text_of
 from graphmem.kernel.model.scope import Scope
 from graphmem.kernel.model.vocabulary import ANY
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system import safe_files
 from graphmem.names import DEVICE
 
 
+@operation("scopes.list")
 def scope_list(snapshot: Snapshot) -> ScopeList:
-    """Return the project's scopes; what is wrong with a file is a notice."""
+    """Return the project's scopes: what a caller that is bound to one may read and write."""
     scopes, findings = read_scopes(snapshot.layout, snapshot.vocabulary.record_types)
     for finding in findings:
         snapshot.notify_once(f"{finding.severity}: {finding}")
     return ScopeList(results=scopes)
 
 
+@operation("scopes.show")
 def scope_show(snapshot: Snapshot, request: ShowScopeRequest) -> Scope:
     """Return one scope."""
     return scope_of(snapshot.layout, request.name)
 
 
+@operation("scopes.add", writes=True, positional=1)
 def scope_add(snapshot: Writing, request: AddScopeRequest) -> Scope:
     """Declare a scope, or change what it allows."""
     request = screened(snapshot, request, "scope")

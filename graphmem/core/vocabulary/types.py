@@ -22,12 +22,14 @@ from graphmem.kernel.ledger.types import (
     type_text,
 )
 from graphmem.kernel.model.vocabulary import ANY, KEPT_FREE, EntityType, RelationType, Vocabulary
+from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.names import DEVICE, TYPE_NAME
 
 
+@operation("types.list", scoped=True, from_files=True)
 def type_list(snapshot: Snapshot) -> TypeList:
     """Return the project's types, and graphmem's own relations."""
     vocabulary = snapshot.catalog.vocabulary.with_types({})
@@ -35,8 +37,9 @@ def type_list(snapshot: Snapshot) -> TypeList:
     return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
 
 
+@operation("types.show", scoped=True, from_files=True)
 def type_show(snapshot: Snapshot, request: ShowTypeRequest) -> EntityType | RelationType:
-    """Return one type, also by a name that it had before."""
+    """Return one type."""
     vocabulary = snapshot.catalog.vocabulary.with_types({})
     name = vocabulary.renamed.get(request.name, request.name)
     known: Mapping[str, EntityType | RelationType] = {**vocabulary.relations, **vocabulary.entities}
@@ -48,6 +51,7 @@ def type_show(snapshot: Snapshot, request: ShowTypeRequest) -> EntityType | Rela
 Made = TypeVar("Made", EntityType, RelationType)
 
 
+@operation("types.add_entity", writes=True)
 def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityType:
     """Declare an entity type."""
     request = screened(snapshot, request, "type")
@@ -56,6 +60,7 @@ def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityT
     return made
 
 
+@operation("types.add_relation", writes=True, positional=1)
 def add_relation_type(snapshot: Writing, request: AddRelationTypeRequest) -> RelationType:
     """Declare a relation type, and the kinds that it may connect."""
     request = screened(snapshot, request, "type")

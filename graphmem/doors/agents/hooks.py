@@ -47,6 +47,7 @@ from graphmem.kernel.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.kernel.machine.impact import HookCounts
 from graphmem.kernel.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.kernel.model.record import Triggered
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -85,9 +86,10 @@ class Said:
     is_failure: bool = False  # a tool failed
 
 
+@operation("hook", writes=True, not_over_http="answers a process of an agent on this machine")
 def hook(client: Client, request: HookRequest) -> HookAnswer:
     """
-    Answer an event of a coding agent, and keep what the session was shown.
+    Answer an event of a coding agent, and keep what its session was shown.
 
     Raises:
         BadInput: the event is not a JSON object.

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from graphmem import __version__
 from graphmem.api import Memory
 from graphmem.kernel.dispatch import Caller
-from graphmem.kernel.operations import OPERATIONS
+from graphmem.kernel.registry import OPERATIONS
 from graphmem.kernel.store.attempt import attempt
 
 ROWS = "rows"  # the stream of all rows is no operation

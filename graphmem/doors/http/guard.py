@@ -14,7 +14,7 @@ from graphmem.doors.http.metrics import Metrics
 from graphmem.doors.http.problems import problem
 from graphmem.doors.service.server import Service
 from graphmem.kernel.dispatch import OWNER, Caller
-from graphmem.kernel.operations import READ
+from graphmem.kernel.registry import READ
 
 HEALTH = "/healthz"
 METRICS = "/metrics"

@@ -6,7 +6,7 @@ import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from graphmem.doors.service.server import Service
-from graphmem.kernel.operations import OPERATIONS, READ
+from graphmem.kernel.registry import OPERATIONS, READ
 from graphmem.kernel.telemetry import ObservedCall
 
 PLAIN = "text/plain; version=0.0.4"  # the form that every version of Prometheus reads

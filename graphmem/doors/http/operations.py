@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import Field, create_model
 
 from graphmem.kernel import dispatch
-from graphmem.kernel import operations as contract
 from graphmem.kernel.dispatch import Caller, Log
+from graphmem.kernel.registry import OPERATIONS, READ, STREAMS, Operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Runtime
 
@@ -26,7 +26,7 @@ class Route:
         body: the parameters with those.
     """
 
-    row: contract.Operation
+    row: Operation
     request: type[Request]
     body: type[Request]
 
@@ -48,7 +48,7 @@ class Route:
     @property
     def is_read(self) -> bool:
         """Return whether it changes nothing that is remembered, whatever its parameters are."""
-        return self.row.effect == contract.READ or self.row.previews in self.row.without
+        return self.row.effect == READ or self.row.previews in self.row.without
 
     def call(self, runtime: Runtime, caller: Caller, given: Request, lines: Log | None = None) -> Any:
         """Run the operation with checked parameters; ``lines`` are those of its stream, if they are not among them."""
@@ -64,10 +64,10 @@ class Route:
 @cache
 def operations() -> dict[str, Route]:
     """Return the operations that HTTP offers, by name."""
-    return {row.name: operation(row) for row in contract.ROWS if not row.not_over_http}
+    return {row.name: operation(row) for row in OPERATIONS.values() if not row.not_over_http}
 
 
-def operation(row: contract.Operation) -> Route:
+def operation(row: Operation) -> Route:
     """Return one operation, made from its row."""
     request = less(row.request, set(row.without)) if row.without else row.request
     return Route(row, request, request if row.stream is None else more(request, row.stream))
@@ -84,5 +84,5 @@ def less(request: type[Request], without: set[str]) -> type[Request]:
 def more(request: type[Request], stream: str) -> type[Request]:
     """Return a request with what is read line by line, as one text."""
     default = "" if stream == "log" else ...  # a command that passed has none
-    added: dict[str, Any] = {stream: (str, Field(default, description=f"{contract.STREAMS[stream]}; here as one text"))}
+    added: dict[str, Any] = {stream: (str, Field(default, description=f"{STREAMS[stream]}; here as one text"))}
     return create_model(request.__name__, __base__=request, __doc__=request.__doc__, **added)

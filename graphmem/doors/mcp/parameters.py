@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from pydantic import Field
 
 from graphmem.errors import GraphmemError, Usage
-from graphmem.kernel.operations import REQUESTS
+from graphmem.kernel.registry import OPERATIONS
 from graphmem.kernel.request import Request, shown
 
 MOST_HITS = 50  # of an answer; more come with its cursor
@@ -41,7 +41,7 @@ class ToolOperation:
     One thing that a tool does.
 
     Args:
-        name: of the operation, as in ``REQUESTS``.
+        name: of the operation, as in ``OPERATIONS``.
         fields: of its request that the tool takes, separated by blanks.
         renamed: what the tool calls a field; another name for what every operation of the tool takes.
         text: the parameter for the lines that the operation reads, which no request has.
@@ -59,7 +59,7 @@ class ToolOperation:
     @property
     def request(self) -> type[Request]:
         """The request of the operation."""
-        return REQUESTS[self.name]
+        return OPERATIONS[self.name].request
 
     @cached_property
     def names(self) -> dict[str, str]:

@@ -1,5 +1,12 @@
 """What an agent is given: the context of a task, and what it needs to begin."""
 
 from graphmem.kernel.lazy import lazy_modules
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    operations={
+        "prime": "prime status",
+    },
+)
 
 __getattr__ = lazy_modules(__name__)

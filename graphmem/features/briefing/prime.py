@@ -45,6 +45,7 @@ from graphmem.kernel.model import Campaign, Constraint, Lesson, MemoryRecord, Re
 from graphmem.kernel.model.blackboard import CurrentTask
 from graphmem.kernel.model.label import PINNED as PIN
 from graphmem.kernel.model.lesson_state import injected, is_frequent
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.git_setup import unregistered
@@ -85,8 +86,9 @@ class BriefingPart(NamedTuple):
     ref: str | None = None
 
 
+@operation("prime", scoped=True)
 def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
-    """Return the briefing of an agent that begins, cut from the end: what is pinned first, how to ask last."""
+    """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
     if request.instructions:
         return Briefing(text=INSTRUCTIONS, tokens=tokens(INSTRUCTIONS), refs=[])
     records, _ = snapshot.catalog.live_counts()
@@ -281,8 +283,9 @@ def waiting_text(snapshot: Snapshot) -> str:
     return "\n".join([head, *lines])
 
 
+@operation("status")
 def status(snapshot: Snapshot) -> StoreStatus:
-    """Return where one is: the store, the clone, what is being worked on, and what to do next."""
+    """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
     records, relations = snapshot.catalog.live_counts()
     task = current_of(snapshot, board_of(snapshot, None))
     campaigns = [campaign_at_work(plan_of(snapshot, number)) for number, _ in active(snapshot)]

@@ -1,1 +1,9 @@
 """Cypher, and the graph that answers it."""
+
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    operations={
+        "operations": "cypher cypher_named queries",
+    },
+)

@@ -20,6 +20,7 @@ from graphmem.features.cypher.stored_query import Stored, all_stored, refuse_par
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.model import MODELS, MemoryRecord
 from graphmem.kernel.model.vocabulary import KINDS
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean
@@ -28,8 +29,20 @@ from graphmem.names import label, relation_label, split_ref
 NAME = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no statement is like that
 
 
+@operation(
+    "cypher",
+    positional=2,
+    past=True,
+    scoped=True,
+    raises={
+        "Refused": "a statement that is not allowed; the hint names the command that does it",
+        "Usage": "a parameter that is missing or that the query does not have",
+        "BadInput": "the engine does not understand it",
+        "Unavailable": "it ran out of time or memory",
+    },
+)
 def cypher(client: Client, request: CypherRequest) -> CypherRows:
-    """Run a user's query, read-only, in a child process with bounds on time, memory and rows; a stored one by name."""
+    """Run a Cypher query, read-only and bounded in time, memory and rows."""
     query, parameters = request.query, request.parameters or {}
     if NAME.fullmatch(query):
         named = {"name": query, **request.model_dump(exclude={"query"})}
@@ -40,8 +53,9 @@ def cypher(client: Client, request: CypherRequest) -> CypherRows:
     return run(client, partial(client.graph.cypher, query, parameters), request)
 
 
+@operation("cypher_named", positional=2, past=True, scoped=True)
 def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
-    """Run a stored query by its name; the label comes from ``ref``, the relation type from ``relation``."""
+    """Run a stored query by its name, such as ``failure/solutions``."""
     name, parameters = request.name, request.parameters or {}
     query = stored_here(client, name)
     if query.is_write:
@@ -187,8 +201,9 @@ def names_asked(query: Stored) -> set[str]:
     return asked | {"label"} if "label" in query.placeholders and "ref" not in query.parameters else asked
 
 
+@operation("queries", scoped=True)
 def query_list(snapshot: Snapshot) -> QueryList:
-    """Return the stored queries that read, graphmem's own and those of the project."""
+    """Return the stored queries that read, with their parameters and columns."""
     own, findings = seen_queries(snapshot.client)
     for finding in findings[:SHOWN_FINDINGS]:
         snapshot.notify_once(f"{finding.severity}: {finding}")

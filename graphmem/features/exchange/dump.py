@@ -18,6 +18,7 @@ from graphmem.kernel.ledger.parts import home_of
 from graphmem.kernel.model import MODELS, Fact, Record
 from graphmem.kernel.model.record import CHECKED
 from graphmem.kernel.ndjson import Row, decode
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.shell import command
 from graphmem.names import row_id
@@ -40,9 +41,10 @@ GRAPHS: Mapping[str, Callable[[Graph], tuple[Mapping[str, str], Counter[str]]]] 
 }  # fmt: skip
 
 
+@operation("dump", positional=1, past=True)
 def dump(snapshot: Snapshot, request: DumpRequest) -> Dump:
     """
-    Return the good rows of kinds and types in a form, in the order of their files.
+    Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program.
 
     Raises:
         NotFound: there is no such kind or type.

@@ -33,6 +33,7 @@ from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.record import Alternate, row_fields
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.kernel.ndjson import Row, encode
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
@@ -44,9 +45,21 @@ MOST_TYPES = 300  # that an input may bring: each is a file, and is compared wit
 LINK = "relation"  # what links are counted as, whether they are rows or fields of one
 
 
+@operation(
+    "imports.file",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    not_over_http="reads any file of this machine",
+    raises={
+        "BadInput": "its format is not known, or not sure",
+        "NotFound": "there is no such file or folder, or no such format",
+        "Refused": "it is too large, or a link, or tasks would wait for each other",
+    },
+)
 def import_file(client: Client, request: ImportRequest) -> Imported:
     """
-    Make records and edges of what a file or a folder of another tool holds, all in one write.
+    Make records and edges of a file or a folder of another tool, all or none; the same file changes nothing.
 
     It is read before the lock is taken.
 

@@ -28,6 +28,7 @@ from graphmem.features.explore.contract import (
 from graphmem.kernel.machine import exploration_sessions as kept
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import TEXT_BYTES
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Writing
 
@@ -36,6 +37,7 @@ TELLING = frozenset({"structure", "delta"})  # that are enough together
 ID = re.compile(r"[0-9A-Za-z_-]{1,128}")
 
 
+@operation("explorations.start", writes=True, at_home=True)
 def start(client: Client) -> ExplorationStarted:
     """Begin a session."""
     session = client.new_id()
@@ -70,8 +72,9 @@ def session_of(folder: Path, session: str) -> kept.ExplorationSession:
     return found
 
 
+@operation("explorations.report", writes=True, at_home=True)
 def report(client: Client, request: ReportExplorationRequest) -> ExplorationReported:
-    """Keep what an agent found; after the wait has ended it is kept too, as late."""
+    """Keep what an agent found; after the wait has ended it is kept as late."""
     request = screened(client, request, "exploration")
     if not request.text.strip():
         raise BadInput(f"the report on {request.mode} is empty", hint="say what was found")
@@ -86,8 +89,14 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
     return ExplorationReported(session=request.session, mode=request.mode, late=is_late)
 
 
+@operation(
+    "explorations.wait",
+    writes=True,
+    at_home=True,
+    not_over_http="holds a worker for minutes; a caller looks at the event stream",
+)
 def wait(client: Client, request: WaitExplorationRequest) -> ExplorationWaited:
-    """Wait until enough is reported, or the time is up; what comes after that is late."""
+    """Wait until enough is reported, or structure and delta are, or the time is up."""
     session_of(client.layout.explorations, request.session)
     begin = monotonic()
     while True:
@@ -121,8 +130,9 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
     return "quorum_failure" if received else "timeout"
 
 
+@operation("explorations.aggregate", writes=True, at_home=True)
 def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed:
-    """Keep what was found in a session as one record, which search finds."""
+    """Keep what was found in a session as one record."""
     request, folder = screened(snapshot, request, "exploration"), snapshot.layout.explorations
     session_of(folder, request.session)
     found = kept.reports(folder, request.session, MODES)

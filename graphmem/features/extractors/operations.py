@@ -38,6 +38,7 @@ from graphmem.kernel.ledger.layout import Layout
 from graphmem.kernel.model.extractor import Extractor
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.ndjson import BadLine, decode, encode
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.trust import ToTrust, are_trusted, trust, trust_lock
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing, refuse_unwritable
@@ -103,6 +104,7 @@ def unless_text(data: bytes | str) -> bytes:
     return data
 
 
+@operation("extractors.list")
 def listed(snapshot: Snapshot) -> ExtractorList:
     """Return the extractors of the project, and whether each may run in this clone."""
     found, findings = read_extractors(snapshot.layout)
@@ -129,6 +131,7 @@ def is_trusted(layout: Layout, name: str, extractor: Extractor) -> bool:
     return are_trusted(layout.config, [text_to_trust(layout, name, extractor)], "extractors")
 
 
+@operation("extractors.add", writes=True, at_home=True, not_over_http="trusts a program on this machine")
 def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
     """
     Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
@@ -168,9 +171,23 @@ def refuse_narrower(own: EntityType | RelationType | None, made: EntityType | Re
     )
 
 
+@operation(
+    "extractors.run",
+    writes=True,
+    positional=1,
+    previews="dry_run",
+    at_home=True,
+    scoped=True,
+    not_over_http="starts programs on this machine",
+    raises={
+        "Refused": "this clone does not trust the extractor, or it printed what the caller may not write",
+        "Unavailable": "it failed, or took too long; nothing of it was written",
+        "BadInput": "it printed what cannot be written; nothing of it was written",
+    },
+)
 def run(client: Client, request: RunExtractorsRequest) -> Extracted:
     """
-    Run extractors one after the other, and write what each finds in one write of its own.
+    Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed.
 
     Raises:
         NotFound: there is no extractor of a name; none was run.

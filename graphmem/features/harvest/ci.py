@@ -29,6 +29,7 @@ from graphmem.kernel.machine.candidates import Queue, SourceMark
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit
 from graphmem.kernel.model.commit import CommitMessage
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
@@ -97,9 +98,12 @@ class CheckHistory:
         return self.between[before, commit]
 
 
+@operation(
+    "imports.ci", writes=True, previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"
+)
 def import_ci(client: Client, request: ImportCiRequest) -> Harvested:
     """
-    Read reports and logs of CI, those that are new or changed, and put what they teach into the queue.
+    Read reports and logs of CI, and put which checks failed, and passed later, into the queue of candidates.
 
     All is written at once: a pass may be in another report than the failure. A failure that waits in the queue is
     completed by a pass that is read now.

@@ -14,11 +14,22 @@ from graphmem.features.harvest.haul import Haul
 from graphmem.features.harvest.history import import_git
 from graphmem.features.harvest.notes import import_notes
 from graphmem.features.harvest.sessions import import_sessions
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 
 
+@operation(
+    "imports.all",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    not_over_http="it reads files of the user who types it",
+)
 def import_all(client: Client, request: ImportAllRequest) -> HarvestedAll:
-    """Read all of it; without a history the others are read all the same."""
+    """
+    Read the sessions of coding agents, the history and the notes of this project, and put what they teach into the
+    queue of candidates.
+    """
     before = len(queue_of(client).read(client.notify_once).waiting())
     parts = [
         import_sessions(client, ImportSessionsRequest(dry_run=request.dry_run)),

@@ -14,15 +14,24 @@ from graphmem.kernel.git import commands, messages
 from graphmem.kernel.machine.candidates import SourceMark
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit
 from graphmem.kernel.model.commit import CommitMessage
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 
 HISTORY = "git:HEAD"  # the name of the history among the files that were read
 MOST_CODE = 1_000  # files whose comments are read
 
 
+@operation(
+    "imports.git",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    not_over_http="it reads files of the user who types it",
+)
 def import_git(client: Client, request: ImportGitRequest) -> Harvested:
     """
-    Read what git knows of this project, and put what it teaches into the queue.
+    Read the history and the comments of this project, and put what was taken back, what was fixed and what is there
+    only for now into the queue of candidates.
 
     Read are the commits that were not read before and, where there are some, the comments of all code.
 

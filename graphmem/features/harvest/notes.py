@@ -13,6 +13,7 @@ from graphmem.features.harvest.haul import Haul
 from graphmem.kernel.git import commands
 from graphmem.kernel.machine.candidates import SourceMark
 from graphmem.kernel.model.candidate import Candidate
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
@@ -20,9 +21,17 @@ from graphmem.kernel.system.surroundings import current_folder
 LOOK_BYTES = 65_536  # of a file in which nothing was found, to tell whether it is in English
 
 
+@operation(
+    "imports.notes",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    not_over_http="it reads files of the user who types it",
+)
 def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
     """
-    Read the notes for agents of a project, and put what they say into the queue.
+    Read the notes for agents and the decision records of this project, and put what they say into the queue of
+    candidates.
 
     They are few and short, so where one of them changed all of them are read: what two files say is one candidate, and
     what none of them says any more is taken out.

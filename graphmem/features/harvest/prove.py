@@ -33,6 +33,7 @@ from graphmem.kernel.model import Record
 from graphmem.kernel.model.candidate import IN_CI, Candidate, Occasion
 from graphmem.kernel.model.proof import MOST_FILES, Proof, is_plain, text_to_trust, valid_proof
 from graphmem.kernel.model.record import Triggered
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.trust import DIGEST_CHARS, are_trusted, note_proof, trust_lock
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.checks import CheckEnd, run
@@ -43,9 +44,12 @@ PACKAGES = frozenset((".venv", "venv", "node_modules"))  # folders of installed 
 PYTHON_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
+@operation(
+    "candidates.prove", writes=True, positional=1, previews="yes", at_home=True, not_over_http="it runs a command"
+)
 def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     """
-    Prove a candidate, or say what a proof would run.
+    Run the command of a candidate at the commits before and after the fix: it must fail, then pass.
 
     Raises:
         BadInput: it has no command, or no commits are known for it.
@@ -80,8 +84,9 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     return ReviewedList(reviewed=[done], waiting=len(found.waiting()))
 
 
+@operation("candidates.check_proofs", writes=True, at_home=True, not_over_http="it runs commands")
 def check_proofs(client: Client) -> ProofsChecked:
-    """Run again what was proven of records, as far as it is trusted in this clone."""
+    """Run again what was proven of records, as far as its commands are trusted in this clone."""
     with client.reading() as snapshot:
         records = snapshot.catalog.records(snapshot.catalog.with_field("proven")).values()
         proofs = {record.ref: (record, proof) for record in records if (proof := valid_proof(record)) is not None}

@@ -20,6 +20,7 @@ from graphmem.features.harvest.transcripts.session import ForeignSession
 from graphmem.kernel.git.places import top_of, worktrees
 from graphmem.kernel.machine.candidates import SourceMark
 from graphmem.kernel.model.transcript import Message, RanCommand, TranscriptEvent
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.surroundings import current_folder, variables
@@ -45,8 +46,15 @@ class SessionHaul(Haul):
         self.unread[reason] += 1
 
 
+@operation(
+    "imports.sessions",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    not_over_http="it reads files of the user who types it",
+)
 def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested:
-    """Read the transcripts of coding agents, those that are new or longer, and put what they teach into the queue."""
+    """Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates."""
     refuse_unknown(request)
     roots = [os.path.realpath(root) for root in worktrees(client.layout.root)]
     haul = SessionHaul(roots=roots, any_project=request.any_project, since=request.since or "")

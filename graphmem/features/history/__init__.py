@@ -1,5 +1,14 @@
 """What changed: log, diff, the check of a branch, and why a record is there."""
 
 from graphmem.kernel.lazy import lazy_modules
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    operations={
+        "operations": "log diff",
+        "why": "why",
+        "branch_check": "check",
+    },
+)
 
 __getattr__ = lazy_modules(__name__)

@@ -22,15 +22,17 @@ from graphmem.kernel.ledger.layout import FOLDER
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.cite import Cite, digest
 from graphmem.kernel.model.merge import FACTS
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
 
 
+@operation("check")
 def check(client: Client, request: CheckRequest) -> BranchChecked:
     """
-    Return what a branch did to the memory since it left another one, and what speaks against merging it.
+    Return what a branch does to the memory since it left another one, and what speaks against merging it.
 
     Git is asked, which may take long, while no moment is open.
     """

@@ -18,6 +18,7 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import KINDS
 from graphmem.kernel.ndjson import BOM, Row
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.checkout import committed
 from graphmem.kernel.store.runtime import ALL_RIGHTS, Client, narrowed
 from graphmem.kernel.store.snapshot import types_of
@@ -27,9 +28,10 @@ from graphmem.names import split_ref
 # --- the whole memory -----------------------------------------------------------------------------------------------
 
 
+@operation("diff", positional=1, scoped=True)
 def diff(client: Client, request: DiffRequest) -> Difference:
     """
-    Return what changed between two commits, or from a commit to the files as they are now.
+    Return what changed in the memory.
 
     Git is asked, which may take long, while no moment is open.
     """
@@ -136,9 +138,10 @@ def lines(files: dict[str, bytes]) -> set[bytes]:
 # --- one record -----------------------------------------------------------------------------------------------------
 
 
+@operation("log", scoped=True)
 def log(client: Client, request: LogRequest) -> History:
     """
-    Return the commits that changed a record, newest first, and first of all what is not committed yet; and its events.
+    Return the commits that changed a record, newest first, and what happened to it; git is asked.
 
     Git is asked, which may take long, while no moment is open.
     """

@@ -11,15 +11,17 @@ from graphmem.features.history.operations import present, revisions
 from graphmem.features.history.why_contract import Origin, Ranking, ReportMade, Why, WhyRequest
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 
 RANKED = 100  # results among which a record is looked for
 
 
+@operation("why", positional=1)
 def why(client: Client, request: WhyRequest) -> Why:
     """
-    Return where a record comes from, and for a query why it is in its place.
+    Return where a record comes from, what was merged into it, how it did, and why a query finds it.
 
     Git is asked, which may take long, while no moment is open.
     """

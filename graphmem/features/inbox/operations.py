@@ -18,6 +18,7 @@ from graphmem.features.inbox.contract import (
 )
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 
 ADDED, MOVED = "inbox-added", "inbox-moved"
@@ -45,6 +46,7 @@ def items(snapshot: Snapshot) -> dict[str, Item]:
     return found
 
 
+@operation("inbox.add", writes=True)
 def add(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     """Add an item."""
     request = screened(snapshot, request, "inbox")
@@ -56,22 +58,26 @@ def add(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     return ItemChanged(item=items(snapshot)[made.record.id])
 
 
+@operation("inbox.items")
 def listed(snapshot: Snapshot, request: ListItemsRequest) -> ItemList:
-    """Return the items that are not processed, or all."""
+    """Return the items that are not processed, or all, the oldest first."""
     found = items(snapshot).values()
     return ItemList(items=[one for one in found if request.everything or one.status != "processed"])
 
 
+@operation("inbox.take", writes=True, positional=1)
 def take(snapshot: Writing, request: TakeItemRequest) -> ItemChanged:
-    """Begin to work on an item: no other caller of this clone gets it."""
+    """Begin to work on an item, by its id; the oldest that is pending if not given."""
     return moved(snapshot, request.id, "processing", None)
 
 
+@operation("inbox.dismiss", writes=True)
 def dismiss(snapshot: Writing, request: DismissItemRequest) -> ItemChanged:
     """Set an item aside without working on it."""
     return moved(snapshot, request.id, "processed", "dismissed")
 
 
+@operation("inbox.finish", writes=True)
 def finish(snapshot: Writing, request: FinishItemRequest) -> ItemChanged:
     """Note that an item was worked on, or what went wrong."""
     request = screened(snapshot, request, "inbox")

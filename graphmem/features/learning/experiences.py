@@ -14,19 +14,27 @@ from graphmem.core.records.experience import (
 )
 from graphmem.core.records.record_contract import Listed
 from graphmem.core.records.validation import build, changed, identified
-from graphmem.features.learning.experience_contract import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
+from graphmem.features.learning.experience_contract import (
+    Promoted,
+    PromoteRequest,
+    Promotion,
+    Recalled,
+    RecallRequest,
+)
 from graphmem.features.learning.lesson_contract import OfferedLesson
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Experience, Insight
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.insight import Category
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id
 
 
+@operation("experiences.recall", past=True, scoped=True, from_files=True)
 def recall(snapshot: Snapshot, request: RecallRequest) -> Recalled:
-    """Return the newest experiences of a type of task or with one of some tags, and their lessons, sure ones first."""
+    """Return the newest experiences with this type of task or one of these tags, and their lessons."""
     numbers = [
         row_id(one.key_ref)
         for one in offered(snapshot.catalog.of_kind(Experience).values(), request.task_type, request.tags)
@@ -44,9 +52,10 @@ def recall(snapshot: Snapshot, request: RecallRequest) -> Recalled:
 # --- insights ------------------------------------------------------------------------------------------------------
 
 
+@operation("experiences.promote", writes=True, previews="yes")
 def promote(client: Client, request: PromoteRequest) -> Promoted:
     """
-    Find what several experiences agree on; ``yes`` writes it as insights.
+    Find what experiences of different days and tasks agree on; ``yes`` writes it as insights.
 
     An insight that says it already is given the experiences it lacks; one that was archived stays archived.
     The texts are embedded before the lock is taken.

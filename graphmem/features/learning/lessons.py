@@ -35,6 +35,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.lesson_state import LessonState, injected, is_eligible
 from graphmem.kernel.ndjson import BadLine, decode, encode, refuse_long
+from graphmem.kernel.registry import operation
 from graphmem.kernel.request import EXPECTED
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
@@ -55,9 +56,10 @@ class RunEvents:
     at: datetime | None
 
 
+@operation("lessons.learn", writes=True, stream="events", is_held=True)
 def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Learned:
     """
-    Take from the events of a finished run what it saw: lessons that are known, and new ones.
+    Take from the events of a finished run which lessons it saw, and new ones; the same events change nothing.
 
     The events are read, and their texts are embedded, before the lock is taken.
 
@@ -108,8 +110,9 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
         )
 
 
+@operation("lessons.decay", writes=True)
 def decay(snapshot: Writing, request: DecayRequest) -> Learned:
-    """Record a run that saw nothing, or that ``learn`` was not called for; a run that is there stays as it is."""
+    """Record a run that saw no lesson, and report which lessons it moved."""
     run = screened(snapshot, request, "run").run
     action, moved = record_run(snapshot, run, time_of(snapshot, run), [], [])
     return Learned(run=run, action=action, seen=[], created=[], passed_over=0, moved=moved)
@@ -270,8 +273,9 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     return found
 
 
+@operation("lessons.inject", past=True, scoped=True)
 def inject(snapshot: Snapshot, request: InjectRequest) -> Injected:
-    """Return the lessons that belong into a prompt: preferences first, then the most frequent; at most ten."""
+    """Return the lessons that belong into a prompt, at most ten, ready to be put there."""
     numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]
     lessons = [record for record in snapshot.catalog.records(numbers).values() if isinstance(record, Lesson)]
     last = snapshot.catalog.times_of_runs()

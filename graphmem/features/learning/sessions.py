@@ -17,6 +17,7 @@ from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.features.learning.session_contract import (
     ConstrainRequest,
     DecideRequest,
+    EndSessionRequest,
     NoteRequest,
     PreferRequest,
     SessionContext,
@@ -29,6 +30,7 @@ from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.machine import session_board
 from graphmem.kernel.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.kernel.model.blackboard import Blackboard, CurrentTask
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import collapsed, mark, row_id, slug
 
@@ -36,8 +38,9 @@ MOST_OF_A_NAME = 90  # characters of a session in the name of its record
 Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]
 
 
+@operation("sessions.show", positional=1)
 def show(snapshot: Snapshot, request: SessionRequest) -> SessionContext:
-    """Return what is current; where nothing is, the empty answer."""
+    """Return what is current; the empty answer where nothing is."""
     return context_of(snapshot, request.name, board_of(snapshot, request.name))
 
 
@@ -143,8 +146,9 @@ def drop_expired(writing: Writing, now: datetime) -> None:
         writing.commit([entry(changed(one, values, now), writing.symmetric) for one in expired])
 
 
+@operation("sessions.start", writes=True, positional=1)
 def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
-    """Begin a new session; one under way that did anything is ended first. The preferences of the user stay."""
+    """Begin a new session; the preferences of the user stay."""
     request = screened(snapshot, request, "session")
 
     def begun(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
@@ -157,6 +161,7 @@ def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
     return put(snapshot, request.name, begun)
 
 
+@operation("sessions.work_on", writes=True, positional=2)
 def work_on(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state; a new description begins a new task."""
     request = screened(snapshot, request, "session")
@@ -179,8 +184,9 @@ def put_task(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     return put(snapshot, request.name, tasked)
 
 
+@operation("sessions.prefer", writes=True, positional=1)
 def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
-    """Note how the user wants to work; an empty text removes a preference."""
+    """Note how the user wants to work."""
     request = screened(snapshot, request, "session")
     given = request.model_dump(exclude={"name"}, exclude_none=True)
     values = {name: value or None for name, value in given.items()}
@@ -189,8 +195,9 @@ def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
     )
 
 
+@operation("sessions.note", writes=True, positional=1)
 def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
-    """Note how far the session has come, and what it used."""
+    """Note how far the session has come, the skills it invoked and the records it used."""
     request = screened(snapshot, request, "session")
 
     def noted(snapshot: Snapshot, before: Blackboard) -> dict[str, Any]:
@@ -208,8 +215,9 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     return put(snapshot, request.name, noted)
 
 
+@operation("sessions.decide", writes=True, positional=2, also="decisions.add")
 def decide(snapshot: Writing, request: DecideRequest) -> Changed:
-    """Record a decision; without a task it is of the current one: by its id, or by what it says."""
+    """Record a decision; ``key`` is its name, made from the text if not given."""
     request = screened(snapshot, request, "decision")
     fields = {
         "decision": request.decision,
@@ -230,8 +238,9 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     return named or (collapsed(current.description) if current else None)
 
 
+@operation("sessions.constrain", writes=True, positional=2, also="constraints.add")
 def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed:
-    """Record a constraint, for everybody or for a named session."""
+    """Record a constraint, for everybody or for a named session, until a time if one is given."""
     request = screened(snapshot, request, "constraint")
     if request.expires_at is not None:
         refuse_past(request.expires_at, snapshot.now)
@@ -274,9 +283,10 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
     return f"{started:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{begun}"
 
 
-def end(snapshot: Writing, request: SessionRequest) -> Changed:
+@operation("sessions.end", writes=True, positional=1)
+def end(snapshot: Writing, request: EndSessionRequest) -> Changed:
     """
-    End the session: what it was and used becomes a record, and nothing is current any more.
+    End the session: what it was and used becomes a record.
 
     What helped in sessions of agents, and waits for their end, is written too.
     """

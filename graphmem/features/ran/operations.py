@@ -43,6 +43,7 @@ from graphmem.kernel.machine.failed_runs import Episode, Episodes, changing, rea
 from graphmem.kernel.machine.hook_sessions import Credit
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.surroundings import current_folder
 from graphmem.names import run_key
@@ -108,8 +109,9 @@ HIDING = re.compile(r"\|\||;|\n|(?<![&|>])[&|](?!&)")  # after one of these a st
 Keep = Callable[[Credit], list[str]]  # keeps a credit, or writes it; returns what it counts for
 
 
+@operation("ran", writes=True, positional=1, at_home=True, stream="log")
 def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
-    """Take a run of a command: show what is known of its failure, or settle the failures before its pass."""
+    """Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts."""
     status, now = request.status, client.now()
     folder = current_folder() / (request.folder or ".")
     line = shlex.join(request.command)

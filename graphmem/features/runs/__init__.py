@@ -1,5 +1,16 @@
 """The run state of this machine, and the build run."""
 
 from graphmem.kernel.lazy import lazy_modules
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    nouns={
+        "runs": "What is going on now on this machine, and the build run; it outlives the process that writes it.",
+    },
+    operations={
+        "operations": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "
+        "runs.checkpoint runs.end runs.resume",
+    },
+)
 
 __getattr__ = lazy_modules(__name__)

@@ -41,6 +41,7 @@ from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.machine import run_file
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.suggest import did_you_mean, refuse_unknown
 from graphmem.kernel.system import foreign, safe_files
@@ -54,6 +55,7 @@ MOST_NAMES = 20  # in a hint
 USUAL_NAME = "usual"  # name of the workflow where a project declares none
 
 
+@operation("runs.show")
 def show(client: Client) -> RunShown:
     """Return the run state."""
     return shown(run_file.read(client.layout.run_state, client.notify_once))
@@ -109,8 +111,9 @@ def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
     return made
 
 
+@operation("runs.set", writes=True)
 def set_fields(client: Client, request: SetRunRequest) -> RunShown:
-    """Change fields of the run state; a writer never changes those that it does not name."""
+    """Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."""
     request = screened(client, request, "run")
     fields = as_json(request.fields, "run state")
     for name in fields:
@@ -153,9 +156,10 @@ def take_over(
             held.state = changed(client, held.state, new)
 
 
+@operation("runs.change", writes=True)
 def change(client: Client, request: ChangeRequest) -> RunShown:
     """
-    Note a file that was changed outside of the plan, or take it away.
+    Note a file that was changed outside of the plan, or take it away; the others stay.
 
     Raises:
         NotFound: the file that is done was not noted.
@@ -206,8 +210,9 @@ def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
+@operation("runs.done", writes=True)
 def done(client: Client, request: StepRequest) -> RunShown:
-    """Note that a step of the workflow is complete; where it is the current one, none is any more."""
+    """Note that a step of the workflow is complete."""
     request = screened(client, request, "run")
     with changing(client) as held:
         steps = list(dict.fromkeys([*(held.state.completed_steps or ()), request.step]))
@@ -219,8 +224,9 @@ def done(client: Client, request: StepRequest) -> RunShown:
 # --- prerequisites ----------------------------------------------------------------------------------------------------
 
 
+@operation("runs.require", writes=True)
 def require(client: Client, request: RequireStepRequest) -> Required:
-    """Return whether what a step needs is complete; with ``skip`` go on without, which is recorded."""
+    """Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."""
     request = screened(client, request, "run")
     state = run_file.read(client.layout.run_state, client.notify_once)
     name = request.workflow or state.workflow
@@ -323,8 +329,9 @@ def is_need(value: object) -> bool:
 # --- build run --------------------------------------------------------------------------------------------------------
 
 
+@operation("runs.begin", writes=True)
 def begin(client: Client, request: BeginBuildRequest) -> RunShown:
-    """Begin a build run; one that runs already is resumed, or given up, first."""
+    """Begin a build run with the chunks of a plan."""
     request = screened(client, request, "run")
     with changing(client) as held:
         current = held.state.build_run
@@ -422,8 +429,9 @@ def under_way(state: RunState) -> BuildRun:
     return run
 
 
+@operation("runs.chunk", writes=True)
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
-    """Move a chunk to its next status, with the time and the version of the specification."""
+    """Move a chunk of the build run to its next status."""
     with changing(client) as held:
         run = under_way(held.state)
         found = next((one for one in run.chunks if one.id == request.id), None)
@@ -457,6 +465,7 @@ def since_of(chunk: Chunk) -> str | None:
     return format_time(max(times)) if times else None
 
 
+@operation("runs.checkpoint", writes=True)
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
@@ -467,8 +476,9 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
         return shown(held.state)
 
 
+@operation("runs.end", writes=True)
 def end(client: Client) -> RunShown:
-    """End the build run: it is cleared where every chunk is completed, else it stays visible as partial."""
+    """End the build run: cleared where every chunk is completed, else visible as partial."""
     with changing(client) as held:
         run = current_run(held.state)
         if all(one.status == "completed" for one in run.chunks):
@@ -478,8 +488,9 @@ def end(client: Client) -> RunShown:
         return shown(held.state)
 
 
+@operation("runs.resume", writes=True)
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
-    """Return what is left of a build run and how to go on; with a choice, do it."""
+    """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
     with changing(client) as held:
         run = current_run(held.state)
         version = held.state.spec_version

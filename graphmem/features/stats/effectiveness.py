@@ -9,15 +9,17 @@ from graphmem.features.stats.health import LoopCounts, Piece, broken_stage, verd
 from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.model import Failure, Task
 from graphmem.kernel.model.field import format_time, parse_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot
 
 Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns that solve it
 Report = tuple[int, bool]  # on which record, and whether it helped
 
 
+@operation("verify_loop", past=True)
 def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
     """
-    Report how far failures came in the last campaigns and runs; a failure comes there too by a pattern that solves it.
+    Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken.
 
     Where there are not more campaigns and runs than asked for, everything counts.
     """

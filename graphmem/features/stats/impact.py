@@ -6,11 +6,13 @@ from graphmem.core.records.credits import hook_sessions
 from graphmem.features.stats.impact_contract import Impact, SessionTokens
 from graphmem.kernel.machine import impact as kept
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot
 
 
+@operation("impact")
 def impact(snapshot: Snapshot) -> Impact:
-    """Return the impact of the hooks, counted from what this machine keeps of sessions and from the reports."""
+    """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
     sessions = hook_sessions(snapshot.client)
     ended, current = kept.read(sessions.past), sessions.under_way()
     known = {(one.id, one.at) for one in current}  # of one that is being ended both may be there

@@ -28,15 +28,17 @@ from graphmem.features.work.campaigns import campaign_sizes
 from graphmem.kernel.model import Experience, Failure
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import KINDS
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 
 MEMORIES = ("failure", "pattern")  # what has an importance
 
 
+@operation("stats", past=True, scoped=True)
 def stats(client: Client, request: StatsRequest) -> Stats:
     """
-    Return the health of the store, with the tiers for an objective if one is given.
+    Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.
 
     The objective is embedded before the moment: a model may be asked.
     """

@@ -1,1 +1,23 @@
 """Upkeep of a store: validate, doctor, export, rebuild, embed, vacuum, and their like."""
+
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    nouns={
+        "embed": "The model that makes the vectors.",
+    },
+    operations={
+        "init": "init",
+        "export": "export export_check",
+        "embedding": "embed.status embed.change",
+        "rebuild": "rebuild",
+        "conflicts": "resolve",
+        "split": "split",
+        "vacuum": "vacuum",
+        "reset": "reset",
+        "validate": "validate",
+        "doctor": "doctor",
+        "trust": "trust",
+        "config": "config",
+    },
+)

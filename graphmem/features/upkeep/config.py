@@ -4,6 +4,7 @@ import difflib
 
 from graphmem.errors import NotFound
 from graphmem.features.upkeep.config_contract import ConfigRequest, ConfigShown, Setting
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.config import Settings, gathered, sections, variable_of
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.runtime import Client
@@ -11,9 +12,10 @@ from graphmem.kernel.store.runtime import Client
 USER_STORE = "user_store"
 
 
+@operation("config", not_over_http="it names files and variables of the user who runs the service")
 def config(client: Client, request: ConfigRequest) -> ConfigShown:
     """
-    Return the settings with what gave each.
+    Return the settings that hold here, and what gave each.
 
     Raises:
         NotFound: no setting and no section has the name that is asked for.

@@ -12,6 +12,7 @@ from graphmem.kernel.ledger.layout import Layout
 from graphmem.kernel.ledger.parts import files_by_kind, home_of, own_of, part_of, parts_of
 from graphmem.kernel.ledger.row import line_id
 from graphmem.kernel.ndjson import BOM, CONFLICT_MARKS, BadLine
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 
@@ -27,9 +28,10 @@ MARKS = {mark for marks in NEXT.values() for mark in marks}
 SIDES = {b"": (OURS, BASE, THEIRS), OURS: (OURS,), BASE: (BASE,), BETWEEN: (THEIRS,), BEFORE: (BASE,)}  # whose lines
 
 
+@operation("resolve", writes=True)
 def resolve(snapshot: Writing) -> Resolved:
     """
-    Merge, row by row, every data file with conflict markers or that a merge under way left as one side had it.
+    Merge what is between git's conflict markers, row by row, in every data file that has them.
 
     Rows that are in another file than where they belong go there, each once: a branch may have split a kind whose
     one file another branch changed.

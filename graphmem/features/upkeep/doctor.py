@@ -13,6 +13,7 @@ from graphmem.kernel.ledger.journal import replace_files
 from graphmem.kernel.ledger.layout import FOLDER, MERGETOOL, Layout, holds
 from graphmem.kernel.ledger.parts import home_of
 from graphmem.kernel.model.entry import Batch
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.clone import TRACKED_FIX
 from graphmem.kernel.store.git_setup import drivers, unregistered
@@ -25,8 +26,15 @@ FEW_FILES, MOST_FILES = 16, 256  # that a kind can be split into
 INIT = "graphmem init"  # mends a clone where it never ran
 
 
+@operation(
+    "doctor",
+    writes=True,
+    previews="fix",
+    at_home=True,
+    without={"fix": "repairs change the clone, and git's configuration"},
+)
 def doctor(client: Client, request: DoctorRequest) -> Doctored:
-    """Return what is wrong; with ``fix`` repair what a program can repair, and return what is left."""
+    """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can."""
     client.refuse_unusable()
     if request.fix:
         safe_files.refuse_links(safe_files.links(client.layout.store))

@@ -12,6 +12,7 @@ from graphmem.features.upkeep.embedding_contract import ChangeModelRequest, Embe
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.vectors import AHEAD, FEW_TEXTS, VectorStore
 from graphmem.kernel.ledger.journal import replace_files
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.config import CONFIG_BYTES, Embedding, read_toml, web_address
 from graphmem.kernel.settings.config_file import Value, replace_user_config, with_values
 from graphmem.kernel.settings.folders import user_config
@@ -28,8 +29,9 @@ NAMES = ("embedding.model", "embedding.endpoint", "embedding.dimensions")  # set
 SHOWN_S = 5.0  # seconds from which it is said how long it takes
 
 
+@operation("embed.status")
 def status(client: Client) -> EmbeddingStatus:
-    """Return which model makes the vectors, and how many texts lack one; some are made, to see how long it takes."""
+    """Return which model makes the vectors, and how many texts lack one of it."""
     client.sync()
     setting, embedder = client.settings.embedding, client.embedder
     texts, kept = vectors.text_count(client.catalog), vectors.kept(client.catalog)
@@ -59,9 +61,15 @@ def measured(client: Client, store: VectorStore) -> tuple[int, float | None]:
     return store.lacking, (time.monotonic() - start) / made * store.lacking if store.lacking else 0.0
 
 
+@operation(
+    "embed.change",
+    writes=True,
+    at_home=True,
+    not_over_http="chooses what is loaded on this machine, or where texts are sent",
+)
 def change(client: Client, request: ChangeModelRequest) -> ModelChanged:
     """
-    Let another model make the vectors: all are made first, then the settings name it, and the index is its own.
+    Let another model make the vectors: all are made first, then the settings name it.
 
     What names the model is one file that is replaced, so on any failure before that nothing has changed; the vectors
     that were made are kept, and are not made again.

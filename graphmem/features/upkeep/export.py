@@ -11,6 +11,7 @@ from graphmem.kernel.ledger.journal import replace_files
 from graphmem.kernel.ledger.layout import is_plain
 from graphmem.kernel.ledger.row import canonical_line
 from graphmem.kernel.ledger.types import is_vocabulary, vocabulary_json
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
@@ -24,8 +25,9 @@ def canonical(snapshot: Snapshot, file: str) -> bytes:
     return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
 
 
+@operation("export", writes=True, at_home=True, without={"to": "writes to any folder"})
 def export(snapshot: Writing, request: ExportRequest) -> Exported:
-    """Bring every data file into canonical form, or write the canonical files to another folder."""
+    """Bring every file into canonical form, or write a canonical copy to another folder."""
     to = None if request.to is None else current_folder() / request.to
     refuse_findings(snapshot)
     files: dict[str, ExportedFile] = {}
@@ -81,6 +83,7 @@ def refuse_findings(snapshot: Snapshot) -> None:
         )
 
 
+@operation("export_check")
 def export_check(snapshot: Snapshot) -> Checked:
     """Report where a file is not canonical or does not check out; nothing is written."""
     findings = snapshot.ledger.findings()

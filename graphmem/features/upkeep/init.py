@@ -8,6 +8,7 @@ from graphmem.features.upkeep.store_contract import Initialised, InitRequest
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.journal import replace_files
 from graphmem.kernel.ledger.layout import FOLDER, Layout, above, not_linked
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.git_setup import register
@@ -25,9 +26,12 @@ ATTRIBUTES = (
 GIT_FILES = {".gitignore": IGNORED.encode().splitlines(), ".gitattributes": ATTRIBUTES.encode().splitlines()}
 
 
+@operation(
+    "init", writes=True, at_home=True, needs_store=False, not_over_http="prepares a folder anywhere on this machine"
+)
 def init(request: InitRequest) -> Initialised:
     """
-    Prepare a project, or complete what is missing; run again it changes nothing.
+    Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing.
 
     Raises:
         Refused: the folder is in a project that has a memory, and none of its own was asked for.

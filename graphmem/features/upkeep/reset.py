@@ -2,15 +2,17 @@
 
 from graphmem.features.upkeep.store_contract import Reset, ResetRequest
 from graphmem.kernel.ledger.layout import holds
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 
 KEPT = "purge"  # what was purged stays away
 
 
+@operation("reset", writes=True, previews="yes", not_over_http="empties the memory of a project")
 def reset(snapshot: Snapshot, request: ResetRequest) -> Reset:
     """
-    Take all rows out in one write, which ``undo`` takes back; without ``yes`` only count them.
+    Take all rows out of the memory, in one write; types, scopes and settings stay. Without ``yes`` count them.
 
     Raises:
         BadInput: a file has bad lines, which would be lost.

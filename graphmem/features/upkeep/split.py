@@ -5,15 +5,17 @@ from graphmem.features.upkeep.store_contract import Split, SplitRequest
 from graphmem.kernel.ledger.layout import usual_file
 from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of
 from graphmem.kernel.model import MODELS
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 
 NOT_SPLIT = frozenset({"entity", "relation", "purge"})  # their rows are by type; the last has no names
 
 
+@operation("split", writes=True, positional=2)
 def split(snapshot: Writing, request: SplitRequest) -> Split:
     """
-    Put the rows of a kind, as they are, into so many files, all or none; the same with another number takes it back.
+    Put the rows of a kind into 16 or 256 files by the hash that orders them, or into one again.
 
     Raises:
         NotFound: there is no such kind or type, or it has no rows yet.

@@ -9,6 +9,7 @@ from graphmem.kernel.ledger.extractors import read_extractors, text_to_trust
 from graphmem.kernel.ledger.layout import Layout
 from graphmem.kernel.model import Task
 from graphmem.kernel.model.proof import valid_proof
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.config import needs_trust
 from graphmem.kernel.settings.trust import Sort, ToTrust, are_trusted, trust_lock, untrusted
 from graphmem.kernel.settings.trust import trust as trust_all
@@ -21,9 +22,12 @@ WORDS_ALONE = " (it names no file of the project: the words alone are trusted)"
 SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 
 
+@operation(
+    "trust", writes=True, previews="yes", at_home=True, not_over_http="a person decides what to trust, on this machine"
+)
 def trust(client: Client, request: TrustRequest) -> Trust:
     """
-    Return the settings and all that would run that needs trust; trust it here if ``yes`` is its digest.
+    Return what of the project needs trust; ``yes``, the digest of that answer, lets it count in this clone.
 
     What is trusted is kept outside of the store, under a lock of its own.
 

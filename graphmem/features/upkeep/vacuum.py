@@ -13,6 +13,7 @@ from graphmem.errors import Locked, Unavailable
 from graphmem.features.upkeep.store_contract import Freed, Vacuumed, VacuumRequest
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.database import CatalogError
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.purging import forget_scoped
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
@@ -21,9 +22,10 @@ from graphmem.kernel.system.lock import locked
 Step = tuple[str, int, Callable[[], object]]  # what is not needed, its bytes, and what removes it
 
 
+@operation("vacuum", writes=True, previews="dry_run", at_home=True)
 def vacuum(client: Client, request: VacuumRequest) -> Vacuumed:
     """
-    Remove what is derived and not needed now, each part under its own lock; a part in use stays, and is named.
+    Remove what is derived and not needed now: old vectors, past states, graphs of scopes, unused room.
 
     All of it is made again where a command needs it.
     """

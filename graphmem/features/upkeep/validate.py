@@ -36,6 +36,7 @@ from graphmem.kernel.model.field import format_time, instant
 from graphmem.kernel.model.proof import proof_of
 from graphmem.kernel.model.record import Triggered
 from graphmem.kernel.ndjson import Row
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.in_git import SHARED, not_on_disk
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -62,9 +63,10 @@ class FindingDraft(NamedTuple):
     fix: str | None
 
 
+@operation("validate", scoped=True)
 def validate(client: Client) -> Checked:
     """
-    Check the files, the vocabulary, the graph and the index against each other; warnings alone are well.
+    Check files, vocabulary, graph and search index against each other.
 
     It begins again at another moment where the graph, which has a lock of its own, has gone on since.
     """

@@ -17,6 +17,7 @@ from graphmem.features.view.drawing import drawn
 from graphmem.kernel.machine import run_file
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.merge import FACTS
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.collector import collector_paused
@@ -27,8 +28,9 @@ MOST_WAITING, MOST_EVENTS = 100, 100
 EMPTY: tuple[Any, ...] = (None, [], {}, "", False)
 
 
+@operation("view")
 def view(client: Client, request: ViewRequest) -> PageData:
-    """Return what the page shows, of a large memory the most important records."""
+    """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
     with client.reading() as snapshot, collector_paused():
         found = page_of(snapshot, request.most)
     waiting = review(client, ReviewRequest(limit=MOST_WAITING))

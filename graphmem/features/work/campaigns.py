@@ -34,6 +34,7 @@ from graphmem.errors import Refused
 from graphmem.features.work.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Failure, Relation, Task
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
@@ -53,9 +54,10 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     return number, record
 
 
+@operation("campaigns.create", writes=True)
 def create(client: Client, request: CreateCampaignRequest) -> Changed:
     """
-    Begin a campaign; where its sections are given, with what failures cost that are known for it.
+    Begin a campaign.
 
     Those are searched for before the lock is taken: a model may be asked.
     """
@@ -72,9 +74,10 @@ def known_cost(client: Client, objective: str) -> float:
     return sum(one.cost or 0.0 for one in near if isinstance(one, Failure)) if found.certainty != "none" else 0.0
 
 
+@operation("campaigns.status")
 @collector_paused()
 def status(snapshot: Snapshot, request: CampaignRequest) -> CampaignStanding:
-    """Return where a campaign is."""
+    """Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far."""
     number, _ = campaign_of(snapshot, request.ref)
     return standing(snapshot, plan_of(snapshot, number))
 
@@ -145,14 +148,16 @@ def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
     )
 
 
+@operation("campaigns.ready", from_files=True)
 def ready(snapshot: Snapshot, request: ReadyRequest) -> Ready:
-    """Return the tasks that can start now: pending, every parent complete."""
+    """Return the tasks that can start now."""
     number, campaign = campaign_of(snapshot, request.ref)
     return Ready(campaign=campaign.ref, ready=plan_of(snapshot, number).ready)
 
 
+@operation("campaigns.complete", writes=True)
 def complete(snapshot: Writing, request: CompleteCampaignRequest) -> CampaignTasks:
-    """Finish a campaign: note its fingerprint, and link the failures that blocked its tasks as seen together."""
+    """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
     request = screened(snapshot, request, "campaign")
     number, campaign = campaign_of(snapshot, request.ref)
     tasks = tasks_of(snapshot, number)

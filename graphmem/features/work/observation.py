@@ -39,6 +39,7 @@ from graphmem.kernel.model import Campaign, Failure, Pattern, Task
 from graphmem.kernel.model.candidate import Candidate, Fields, Occasion, candidate_id
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.trust import are_trusted
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.store.snapshot import Snapshot
@@ -86,9 +87,16 @@ def some(number: int, noun: str, what: str) -> str:
     return f"{counted(number, noun)} {what}" if number else ""
 
 
+@operation(
+    "observe",
+    writes=True,
+    positional=1,
+    at_home=True,
+    without={"run_verify": "runs commands of the project on this machine"},
+)
 def observe(client: Client, request: ObserveRequest) -> Observed:
     """
-    Learn from the finished and blocked tasks of a campaign; a second time it changes nothing.
+    Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports.
 
     Between its writes it runs programs and asks a model, while the lock is not held.
     """

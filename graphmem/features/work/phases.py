@@ -17,6 +17,7 @@ from graphmem.features.work.phase_contract import (
 )
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 
 MOVED = "phase-moved"
@@ -42,13 +43,15 @@ def legal(phase: Phase) -> list[Phase]:
     return list(PHASE_MOVES[phase])  # type: ignore[arg-type]  # a test compares the table with the type
 
 
+@operation("phases.status")
 def status(snapshot: Snapshot, request: PhaseRequest) -> PhaseStatus:
-    """Return the current phase."""
+    """Return the current phase, and which may follow."""
     _, found = moves(snapshot, request.campaign)
     phase = current(found)
     return PhaseStatus(phase=phase, since=format_time(found[-1].at) if found else None, legal=legal(phase))
 
 
+@operation("phases.can")
 def can(snapshot: Snapshot, request: MovePhaseRequest) -> PhaseCan:
     """Return whether a phase may follow the current one."""
     _, found = moves(snapshot, request.campaign)
@@ -56,11 +59,13 @@ def can(snapshot: Snapshot, request: MovePhaseRequest) -> PhaseCan:
     return PhaseCan(before=phase, after=request.phase, legal=request.phase in PHASE_MOVES[phase])
 
 
+@operation("phases.move", writes=True)
 def move(snapshot: Writing, request: MovePhaseRequest) -> PhaseMoved:
-    """Go on to another phase; only ``build`` follows itself."""
+    """Go on to another phase; one that may not follow is refused with those that may."""
     return moved(snapshot, request.phase, request.campaign, is_reset=False)
 
 
+@operation("phases.reset", writes=True)
 def reset(snapshot: Writing, request: PhaseRequest) -> PhaseMoved:
     """Begin again, from whatever phase it is."""
     return moved(snapshot, "none", request.campaign, is_reset=True)
@@ -79,8 +84,9 @@ def moved(snapshot: Writing, after: Phase, campaign: str | None, *, is_reset: bo
     return PhaseMoved(before=before, after=after, at=format_time(at))
 
 
+@operation("phases.duration")
 def duration(snapshot: Snapshot, request: PhaseRequest) -> PhaseDurations:
-    """Return how long each phase took, in the order of time."""
+    """Return how long each phase took."""
     _, found = moves(snapshot, request.campaign)
     ends = [*(later.at for _, later in pairwise(found)), None]
     return PhaseDurations(

@@ -25,6 +25,7 @@ from graphmem.features.work.campaigns import campaign_of, standing
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id, split_ref
 
@@ -36,8 +37,9 @@ LASTING = frozenset(
 )
 
 
+@operation("campaigns.add_tasks", writes=True)
 def add_tasks(snapshot: Writing, request: AddTasksRequest) -> CampaignTasks:
-    """Add the tasks of a plan to a campaign, all or none."""
+    """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
     request = screened(snapshot, request, "tasks")
     number, campaign = active_campaign(snapshot, request.ref)
     made = planned_tasks(
@@ -77,8 +79,9 @@ def checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
     return made
 
 
+@operation("campaigns.propagate", writes=True)
 def propagate(snapshot: Writing, request: CampaignRequest) -> CampaignStanding:
-    """Mark the tasks that cannot run as unreachable, with what stops them, and those that can again as pending."""
+    """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
     number, _ = active_campaign(snapshot, request.ref)
     plan = plan_of(snapshot, number)
     rows: list[Entry] = []
@@ -111,8 +114,9 @@ def remarked(snapshot: Snapshot, number: int, causes: Collection[str]) -> list[E
     return [entry(after, snapshot.symmetric), *moved]
 
 
+@operation("campaigns.replan_input")
 def replan_input(snapshot: Snapshot, request: CampaignRequest) -> ReplanInput:
-    """Return what a planner needs to plan the unfinished part of a campaign again."""
+    """Return what a planner needs to plan the unfinished part again."""
     number, campaign = campaign_of(snapshot, request.ref)
     tasks = tasks_of(snapshot, number)
     return ReplanInput(
@@ -132,8 +136,9 @@ def replan_input(snapshot: Snapshot, request: CampaignRequest) -> ReplanInput:
     )
 
 
+@operation("campaigns.merge_plan", writes=True)
 def merge_plan(snapshot: Writing, request: MergePlanRequest) -> MergedPlan:
-    """Put the tasks of a plan in the place of the unfinished part of a campaign, all or none."""
+    """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is."""
     request = screened(snapshot, request, "tasks")
     number, campaign = active_campaign(snapshot, request.ref)
     found = revision(stored_campaign(snapshot, number), request.tasks, stored_tasks(snapshot, number), snapshot.now)

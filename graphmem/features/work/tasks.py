@@ -39,6 +39,7 @@ from graphmem.kernel.model import Event, Failure, Pattern, Relation, Task
 from graphmem.kernel.model.blackboard import TaskStage
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.shell import command
@@ -106,9 +107,10 @@ def active_plan(snapshot: Snapshot, task: Task) -> Plan:
 # --- start ------------------------------------------------------------------------------------------------------------
 
 
+@operation("tasks.start", writes=True)
 def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     """
-    Start a task: hand out what the project knows for it, what was delivered before, and what is blocked beside.
+    Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
 
     What is known is searched for before the lock is taken: a model may be asked.
     """
@@ -198,9 +200,10 @@ def put_on_board(snapshot: Writing, task: Task, session: str | None, status: Tas
 # --- the ends ---------------------------------------------------------------------------------------------------------
 
 
+@operation("tasks.complete", writes=True)
 def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
     """
-    Complete a task: note what it delivered, report what helped, and link what solved its block.
+    Complete a task, report what helped, and link the patterns that solved what it was blocked by.
 
     Of a task that is complete already, what it says stays; what it does not say yet, and more reports, are added.
     What the failure is compared by that its block becomes is worked out before the lock is taken: a model may be asked.
@@ -301,9 +304,10 @@ def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Coll
     return [entry(report, ()) for report, action in made if action != "unchanged"]
 
 
+@operation("tasks.block", writes=True)
 def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
     """
-    Block a task: keep why, and return the failures that the reason reports, with what is known to fix them.
+    Block a task; the answer has the known failures that the reason reports, with what fixes them.
 
     A task that is blocked already keeps its reason; failures that stop it, and more reports, are added. The reason is
     matched before the lock is taken: expressions and a model may take long.
@@ -334,8 +338,9 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
     return answer.model_copy(update={"known": known})
 
 
+@operation("tasks.reopen", writes=True)
 def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged:
-    """Make a task pending again; why it was blocked, and what it delivered, stay."""
+    """Make a task pending again, from whatever state it is in."""
     request = screened(snapshot, request, "task")
     number, task = task_of(snapshot, request.ref)
     plan = active_plan(snapshot, task)
@@ -415,6 +420,7 @@ def session_in(move: Event) -> str | None:
 # --- show -------------------------------------------------------------------------------------------------------------
 
 
+@operation("tasks.show")
 def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
     """Return a task with its workspace, what became of what it was handed out, and its moves."""
     number, task = task_of(snapshot, request.ref)

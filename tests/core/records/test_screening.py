@@ -15,7 +15,7 @@ from graphmem.errors import GraphmemError
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Failure
-from graphmem.kernel.operations import REQUESTS
+from tests.operations import REQUESTS
 from tests.sample import CREATED, START, contents, data, failure, line, open_memory, trust_all
 from tests.secret_samples import KINDS, Maker
 

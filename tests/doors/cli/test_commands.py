@@ -16,10 +16,11 @@ from graphmem.doors.cli.app import VERBS, as_command, run
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, Taken, noun, passes
 from graphmem.doors.cli.help import help_of
-from graphmem.kernel import dispatch
+from graphmem.kernel import registry
 from graphmem.kernel.answer import Answer
-from graphmem.kernel.operations import OPERATIONS, READ, Operation
+from graphmem.kernel.registry import OPERATIONS, READ, Operation
 from graphmem.kernel.request import Request
+from graphmem.kernel.store.runtime import Client
 
 # Operations whose command is a function that does more than to pass a request on, or that another command calls.
 BY_HAND = {
@@ -59,7 +60,12 @@ class Echo(Answer):
     given: dict[str, Any]
 
 
-ECHO = Operation("echo", EchoRequest, Echo, READ, "nowhere.echo", "Say something back.")
+def echo(client: Client, request: EchoRequest) -> Echo:
+    """Say something back."""
+    return Echo(given=request.model_dump(exclude_unset=True))
+
+
+ECHO = Operation("echo", echo, EchoRequest, Echo, "Say something back.", READ)
 Typed = Callable[..., None]
 
 
@@ -67,14 +73,8 @@ Typed = Callable[..., None]
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Typed:
     """Runs a command with words as a shell would; the operation of `echo` answers with what it was given."""
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
-    monkeypatch.setitem(OPERATIONS, "echo", ECHO)
+    monkeypatch.setitem(registry._loaded, "echo", ECHO)
     monkeypatch.setattr(commands, "PASSED", {})
-    real = dispatch.use_case_of
-
-    def said(client: object, request: EchoRequest) -> Echo:
-        return Echo(given=request.model_dump(exclude_unset=True))
-
-    monkeypatch.setattr(dispatch, "use_case_of", lambda operation: said if operation is ECHO else real(operation))
     Memory.init(tmp_path)
 
     def run_it(command: Any, *words: str) -> None:

@@ -8,7 +8,7 @@ import typer
 from graphmem.doors.cli.app import VERBS, command_line, common_options
 from graphmem.doors.cli.options import limits
 from graphmem.doors.service.caller import runs_here
-from graphmem.kernel.operations import REQUESTS
+from tests.operations import REQUESTS
 
 # What the command line adds: forms of input and output, two words for a choice, and the fields that edit changes.
 ADDED = {

@@ -24,9 +24,10 @@ from mcp.client.streamable_http import streamable_http_client
 from graphmem.core.plans.campaign_contract import PlannedTask
 from graphmem.doors.http.operations import operations
 from graphmem.doors.service.server import Service
-from graphmem.kernel.operations import OPERATIONS, REQUESTS
+from graphmem.kernel.registry import OPERATIONS
 from tests.doors.http.served import Answer, Served, said, serve, start
 from tests.doors.service.project import Project, new_project, shared_project, stopped, wait_until
+from tests.operations import REQUESTS
 
 pytestmark = pytest.mark.process
 TRIGGER = "ModuleNotFoundError: No module named 'pkg_resources'"

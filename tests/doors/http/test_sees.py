@@ -13,7 +13,7 @@ from graphmem.doors.http.guard import EVENTS, MCP, ROWS
 from graphmem.doors.http.operations import operations
 from graphmem.kernel.dispatch import OWNER, Caller
 from graphmem.kernel.machine.service_state import ServiceStatus
-from graphmem.kernel.operations import OPERATIONS
+from graphmem.kernel.registry import OPERATIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.UnsupportedFieldAttributeWarning")
 SEER = Caller(sees=frozenset({"pattern"}))

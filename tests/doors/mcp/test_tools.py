@@ -21,7 +21,7 @@ from graphmem.doors.mcp.parameters import MOST_HITS
 from graphmem.doors.mcp.server import INSTRUCTIONS, make_server
 from graphmem.doors.mcp.tools import TOOLS
 from graphmem.kernel.model.candidate import Candidate
-from graphmem.kernel.operations import REQUESTS
+from tests.operations import REQUESTS
 
 ERROR = "ModuleNotFoundError: No module named 'pkg_resources'"
 ERAS = ("legacy", "auto")

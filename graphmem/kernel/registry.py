@@ -1,0 +1,175 @@
+"""
+The registry: which features there are, and their operations. Every front end reads it; it imports no feature.
+
+A feature is a folder of ``core``, ``features`` or ``doors``. Its ``__init__`` imports nothing of it: ``FEATURE`` there
+names the operations of each module. A module is imported when one of its operations is first asked for.
+"""
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal, TypeVar, get_type_hints
+
+from graphmem.kernel.request import NoParameters, Request
+
+HOUSES = ("core", "features", "doors")
+Effect = Literal["read", "write"]
+READ: Effect = "read"
+WRITE: Effect = "write"
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Feature:
+    """
+    What a feature registers.
+
+    Args:
+        nouns: what its operations are grouped by, such as ``inbox``, each with its meaning.
+        operations: the names of its operations, by the module in its folder that has them, separated by spaces.
+    """
+
+    operations: Mapping[str, str]
+    nouns: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """
+    One operation; ``operation`` makes it of the function that does it.
+
+    Args:
+        name: what a caller writes after ``memory.``, such as ``failures.add``.
+        function: what does it. It takes a ``Snapshot`` if it reads or has previews, a ``Writing`` if it writes; a
+            ``Client`` if it waits for something before its moment of the store (a model, a program, a stream, another
+            lock) or writes elsewhere. Then comes the stream if there is one, then the request if that has parameters.
+        request: its parameters.
+        answer: the type of what it returns.
+        meaning: what it does, in a sentence: the beginning of the function's docstring.
+        effect: whether it changes anything that is remembered.
+        positional: how many parameters Python takes by position; None for those that are required.
+        keywords: the parameter, a mapping, whose items Python takes as keywords too.
+        also: another name of it in Python.
+        raises: errors that a caller has to reckon with, by the name of their class.
+        past: it can be asked of a past state of the store (``--at``).
+        previews: the parameter that decides whether it only says what it would do: ``dry_run`` asks for that, any other
+            for the change.
+        at_home: a command of it runs in the process that was called, not in the service: it starts programs, writes
+            outside of the store, or talks to a person.
+        needs_store: it works on an open store.
+        scoped: it reads through the snapshot alone, so it can be limited to the kinds that a caller may see.
+        from_files: its answer follows from the files and the settings alone: no clock, no marks of doubt.
+        stream: the parameter that is read once, line by line; the request does not have it.
+        is_held: it holds all of its stream anyway, so that it can run a second time.
+        not_over_http: why HTTP does not offer it.
+        without: parameters that HTTP does not take, each with the reason.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    request: type[Request]
+    answer: Any
+    meaning: str
+    effect: Effect
+    positional: int | None = None
+    keywords: str | None = None
+    also: str | None = None
+    raises: Mapping[str, str] = field(default_factory=dict)
+    past: bool = False
+    previews: str | None = None
+    at_home: bool = False
+    needs_store: bool = True
+    scoped: bool = False
+    from_files: bool = False
+    stream: str | None = None
+    is_held: bool = False
+    not_over_http: str | None = None
+    without: Mapping[str, str] = field(default_factory=dict)
+
+    def only_reads(self, request: Request) -> bool:
+        """Return whether one call of it changes nothing: it never does, or it is a preview."""
+        if self.previews is None:
+            return self.effect == READ
+        is_set = bool(getattr(request, self.previews, None))  # HTTP leaves out some parameters
+        return is_set if self.previews == "dry_run" else not is_set
+
+
+STREAMS = {
+    "lines": "Lines of any number and length, as a file opened in binary gives them, or all of them as one text",
+    "events": "The events, one JSON object a line",
+    "log": "The output of the command, as lines or as one text; read only where the command failed",
+}
+_loaded: dict[str, Operation] = {}
+
+
+def operation(name: str, *, writes: bool = False, **row: Any) -> Callable[[Function], Function]:
+    """
+    Register a function as an operation: request, answer and meaning are those of its signature and docstring.
+
+    Args:
+        name: of the operation; ``FEATURE`` of the folder names it too.
+        writes: it changes what is remembered.
+        row: the other fields of ``Operation``.
+    """
+
+    def register(function: Function) -> Function:
+        types = get_type_hints(function)
+        answer = types.pop("return")
+        requests = [one for one in types.values() if isinstance(one, type) and issubclass(one, Request)]
+        meaning = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+        effect = WRITE if writes else READ
+        request = requests[0] if requests else NoParameters
+        _loaded[name] = Operation(name, function, request, answer, meaning, effect, **row)
+        return function
+
+    return register
+
+
+@cache
+def features() -> Mapping[str, Feature]:
+    """Return the features by their folder, such as ``features.inbox``."""
+    found = {}
+    for house in HOUSES:
+        for room in pkgutil.iter_modules(import_module(f"graphmem.{house}").__path__):
+            feature = getattr(import_module(f"graphmem.{house}.{room.name}"), "FEATURE", None)
+            if isinstance(feature, Feature):
+                found[f"{house}.{room.name}"] = feature
+    return found
+
+
+@cache
+def nouns() -> Mapping[str, str]:
+    """Return what operations are grouped by, each with its meaning."""
+    return {noun: meaning for feature in features().values() for noun, meaning in feature.nouns.items()}
+
+
+@cache
+def _places() -> Mapping[str, str]:
+    """Return the module of each operation."""
+    return {
+        name: f"graphmem.{folder}.{module}"
+        for folder, feature in features().items()
+        for module, names in feature.operations.items()
+        for name in names.split()
+    }
+
+
+class OperationTable(Mapping[str, Operation]):
+    """The operations by name; the module of one is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Operation:
+        if name not in _loaded:
+            import_module(_places()[name])
+        return _loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_places())
+
+    def __len__(self) -> int:
+        return len(_places())
+
+
+OPERATIONS = OperationTable()

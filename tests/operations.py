@@ -1,0 +1,8 @@
+"""What the registry holds, all of it loaded: the tests look at every operation."""
+
+from graphmem.kernel.registry import OPERATIONS, nouns
+from graphmem.kernel.request import NoParameters
+
+NOUNS = nouns()
+ROWS = tuple(OPERATIONS.values())
+REQUESTS = {row.name: row.request for row in ROWS if row.request is not NoParameters}
