@@ -1,5 +1,5 @@
 """
-Writes every file that follows from the code: ``graphmem/api.py``, ``schema/``, ``queries/README.md``, and the first
+Writes every file that follows from the code: ``graphmem/api.pyi``, ``schema/``, ``queries/README.md``, and the first
 answers of the MCP server.
 
 usage: python -m tests.generate
@@ -11,7 +11,7 @@ from pathlib import Path
 from graphmem.features.cypher.engines.kuzu.schema import definitions
 from graphmem.features.cypher.stored_query import Stored, all_stored
 from graphmem.kernel.model.schema import DIALECT, merge_rules, records_schema
-from tests.generate_api import api_module
+from tests.generate_api import api_stub
 from tests.operations import REQUESTS
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +24,7 @@ def generated() -> dict[str, bytes]:
     files["schema/merge.json"] = merge_rules()
     files["schema/requests.schema.json"] = requests_schema()
     files["queries/README.md"] = queries_page().encode()
-    files["graphmem/api.py"] = api_module().encode()
+    files["graphmem/api.pyi"] = api_stub().encode()
     return files
 
 

@@ -1,8 +1,6 @@
-"""Makes ``graphmem/api.py`` from the table of operations and the descriptions of their requests."""
+"""Makes ``graphmem/api.pyi``, the types of the Python API, from the operations in the registry."""
 
-import inspect
 import json
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
@@ -11,66 +9,51 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from graphmem.kernel.handle import Handle
-from graphmem.kernel.registry import STREAMS, Operation
+from graphmem.kernel.registry import OPERATIONS, Operation, features
 from tests.operations import NOUNS, ROWS
 
 WIDTH = 120
 ORDERED = ("command:",)  # parameters whose items have an order
-HEAD = '''"""
-The Python API: ``Memory``, one method an operation, grouped by noun.
-
-A method checks its parameters and returns the answer of the operation, a model of ``graphmem.contract``; what a
-parameter means and which values it takes is in docs/reference/requests.md.
-
-This file is made from the operations in the registry by ``python -m tests.generate``; a test compares.
-"""
+HEAD = """# The types of the Python API; made from the operations in the registry by ``python -m tests.generate``.
 # ruff: noqa: A002, E501
 # fmt: off
-
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from graphmem.kernel.handle import Handle, Operations, call_without_store
-
-if TYPE_CHECKING:
-'''
-MEMORY = """The memory of one project; any number of threads may use it.
-
-Each thread gets its own connection when it first calls a method. A change of the settings, of what is trusted and
-of the types by another process counts from the next call on."""
+"""
 
 
-def api_module() -> str:
-    """Return the text of the module."""
+def api_stub() -> str:
+    """Return the text of the stub."""
     methods: dict[str, list[str]] = {noun: [] for noun in ("", *NOUNS)}
-    for row in ROWS:
-        for name in (row.name, row.also):
-            if name is not None:
-                noun, _, verb = name.rpartition(".")
-                methods[noun].append(method(row, verb))
+    names = {name: name for name in OPERATIONS}
+    for feature in features().values():
+        names |= feature.also
+    for name, operation in names.items():
+        noun, _, verb = name.rpartition(".")
+        methods[noun].append(method(OPERATIONS[operation], verb))
     nouns = [
-        f'class {noun.title()}(Operations):\n    """{meaning}"""\n\n' + "\n\n".join(methods[noun])
-        for noun, meaning in NOUNS.items()
+        f'class {noun.title()}(Operations):\n    """{said}"""\n' + "".join(methods[noun])
+        for noun, said in NOUNS.items()
     ]
-    imports: dict[str, set[str]] = {"graphmem.kernel.dispatch": {"Log"}}
+    imports: dict[str, set[str]] = {
+        "graphmem.kernel.dispatch": {"Log"}, "graphmem.kernel.handle": {"Handle", "Operations"},
+    }  # fmt: skip
     for row in ROWS:
         for answer in answers(row.answer):
             imports.setdefault(answer.__module__, set()).add(answer.__name__)
     lines = "".join(imported(place, sorted(names)) for place, names in sorted(imports.items()))
-    return HEAD + lines + "\n\n" + "\n\n\n".join([*nouns, memory_class(methods[""])]) + "\n"
+    memory = "class Memory(Handle):\n" + "".join(
+        f"    @cached_property\n    def {noun}(self) -> {noun.title()}: ...\n" for noun in NOUNS
+    )
+    return HEAD + lines + "\n" + "\n".join([*nouns, memory + "".join(methods[""])])
 
 
 def imported(place: str, names: Sequence[str]) -> str:
     """Return an import, on several lines where one is too short."""
-    line = f"    from {place} import {', '.join(names)}\n"
-    if len(line) <= WIDTH:
-        return line
-    return f"    from {place} import (\n" + "".join(f"        {name},\n" for name in names) + "    )\n"
+    return wrapped(f"from {place} import (", names, ")\n")
 
 
 def answers(answer: Any) -> Iterator[type]:
@@ -81,49 +64,43 @@ def answers(answer: Any) -> Iterator[type]:
         yield from answers(part)
 
 
-def memory_class(methods: Sequence[str]) -> str:
-    """Return the class ``Memory``: a noun as a property each, and the operations that have none."""
-    arguments = inspect.cleandoc(Handle.__doc__ or "").partition("\n\n")[2]
-    text = textwrap.indent(f"{MEMORY}\n\n{arguments}", "    ")
-    nouns = [
-        f'    @cached_property\n    def {noun}(self) -> {noun.title()}:\n        """{meaning}"""\n'
-        f"        return {noun.title()}(self.runtime, self.caller)"
-        for noun, meaning in NOUNS.items()
-    ]
-    return f'class Memory(Handle):\n    """\n{text}\n    """\n\n' + "\n\n".join([*nouns, *methods])
-
-
 def method(row: Operation, verb: str) -> str:
-    """Return the method of an operation."""
-    returns = spelled(row.answer)
-    given = [f"{name}={name}" for name in row.request.model_fields if name != row.keywords]
-    if row.keywords:
-        given.append(f"{row.keywords}={{**({row.keywords} or {{}}), **changes}} if changes else {row.keywords}")
-    stream = [row.stream] if row.stream else []
-    called = "self.call" if row.needs_store else "call_without_store"
-    head = block(f"    def {verb}", parameters(row), f" -> {returns}:")
-    call = block(f"        answer: {returns} = {called}", [f'"{row.name}"', *stream, *given], "")
+    """Return the method of an operation: its types, and what it does."""
     static = "" if row.needs_store else "    @staticmethod\n"
-    return f"{static}{head}\n{docstring(row)}\n{call}\n        return answer"
+    head = wrapped(f"    def {verb}(", parameters(row), f") -> {spelled(row.answer)}:")
+    return f'{static}{head}\n        """{row.meaning}"""\n'
+
+
+def wrapped(before: str, parts: Sequence[str], after: str) -> str:
+    """Return parts between brackets, on as many lines as they need."""
+    line = f"{before}{', '.join(parts)}{after}"
+    if len(line) <= WIDTH:
+        return line
+    indent = " " * (len(before) - len(before.lstrip()) + 4)
+    rows, row = list[str](), indent
+    for part in parts:
+        if len(row) + len(part) + 2 > WIDTH and row.strip():
+            rows.append(row.rstrip())
+            row = indent
+        row += f"{part}, "
+    return "\n".join([before, *rows, row.rstrip(), f"{indent[4:]}{after}"])
 
 
 def parameters(row: Operation) -> list[str]:
     """Return the parameters of a method as its head has them."""
-    fields = row.request.model_fields
-    required = [name for name, field in fields.items() if field.is_required()]
-    positional = len(required) if row.positional is None else row.positional
-    named = [f"{name}: {taken(field)}{default(field)}" for name, field in fields.items()]
-    named = [part.replace("Collection[", "Sequence[") if part.startswith(ORDERED) else part for part in named]
-    by_name = named[positional:]
-    found = named[:positional]
-    if row.stream == "log":  # a command that passed has none
-        by_name.insert(1, "log: Log = ()")
-    elif row.stream:
-        found.insert(0, f"{row.stream}: Log")
-    if row.keywords:
-        by_name.append("**changes: object")
-    is_starred = by_name and not by_name[0].startswith("**")
-    return [*(["self"] if row.needs_store else []), *found, *(["*"] if is_starred else []), *by_name]
+    found = ["self"] if row.needs_store else []
+    for name, one in row.signature.parameters.items():
+        if one.kind is one.KEYWORD_ONLY and "*" not in found:
+            found.append("*")
+        field = row.request.model_fields.get(name)
+        if one.kind is one.VAR_KEYWORD:
+            found.append(f"**{name}: object")
+        elif field is None:
+            found.append(f"{name}: Log" + (" = ()" if one.default == () else ""))
+        else:
+            part = f"{name}: {taken(field)}{default(field)}"
+            found.append(part.replace("Collection[", "Sequence[") if part.startswith(ORDERED) else part)
+    return found
 
 
 def taken(field: FieldInfo) -> str:
@@ -159,41 +136,3 @@ def default(field: FieldInfo) -> str:
         return ""
     value = field.default
     return f" = {json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)}"
-
-
-def docstring(row: Operation) -> str:
-    """Return the docstring of a method: what the operation does, what each parameter is, which errors there are."""
-    described = {name: field.description or "" for name, field in row.request.model_fields.items()}
-    if row.stream:
-        described = {row.stream: STREAMS[row.stream], **described}
-    if row.keywords:
-        described["changes"] = f"Items of ``{row.keywords}``, as keywords"
-    sections = {"Args": described, "Raises": row.raises}
-    text = [
-        f"        {section}:\n" + "\n".join(entry(name, meaning) for name, meaning in found.items())
-        for section, found in sections.items()
-        if found
-    ]
-    if not text:
-        return f'        """{row.meaning}"""'
-    return "\n\n".join([f'        """\n        {row.meaning}', *text]) + '\n        """'
-
-
-def entry(name: str, meaning: str) -> str:
-    """Return what a docstring says of one parameter or error."""
-    made = textwrap.wrap(
-        f"{name}: {meaning}.", WIDTH - 12, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-    )
-    return textwrap.indent("\n".join(made), " " * 12).replace("\\", "\\\\")
-
-
-def block(before: str, parts: Sequence[str], after: str) -> str:
-    """Return a head or a call as ``ruff format`` has it: on one line, on three, or with a line a part."""
-    line = f"{before}({', '.join(parts)}){after}"
-    if len(line) <= WIDTH:
-        return line
-    indent = " " * (len(before) - len(before.lstrip()))
-    inner = f"{indent}    {', '.join(parts)}"
-    if len(inner) > WIDTH:
-        inner = "\n".join(f"{indent}    {part}," for part in parts)
-    return f"{before}(\n{inner}\n{indent}){after}"

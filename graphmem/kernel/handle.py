@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import cached_property
+from inspect import Parameter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from graphmem.kernel import dispatch
+from graphmem.kernel import dispatch, registry
 from graphmem.kernel.dispatch import OWNER, Caller, Log
 from graphmem.kernel.embed.shared import Models
+from graphmem.kernel.registry import OPERATIONS, STREAMS, Operation
 from graphmem.kernel.settings.folders import named_scope
 from graphmem.kernel.store import git_setup
 from graphmem.kernel.store.runtime import (
@@ -40,9 +43,61 @@ class Operations:
         return dispatch.call(self.runtime, self.caller, name, given, stream)
 
 
-def call_without_store(name: str, /, **given: object) -> Any:
-    """Call an operation that needs no open store."""
-    return dispatch.call(None, OWNER, name, given)
+class Method:
+    """
+    An operation as a method of a class: made when it is first looked at, for its module is imported then.
+
+    Args:
+        operation: its name, such as ``failures.add``.
+        name: of the method, such as ``add``.
+    """
+
+    def __init__(self, operation: str, name: str) -> None:
+        self.operation = operation
+        self.name = name
+
+    def __get__(self, owner: Operations | None, kind: type) -> Any:
+        made = _method(OPERATIONS[self.operation], self.name, kind.__qualname__)
+        setattr(kind, self.name, made)
+        return getattr(kind if owner is None else owner, self.name)
+
+
+def _method(row: Operation, name: str, owner: str) -> Any:
+    """Return the function of a method, with the signature and the meaning of its operation."""
+    signature, keywords = row.signature, row.keywords
+
+    def call(*given: object, **named: object) -> Any:
+        self, *values = given if row.needs_store else (None, *given)
+        bound = signature.bind(*values, **named)
+        bound.apply_defaults()
+        parameters = bound.arguments
+        stream = parameters.pop(row.stream) if row.stream else None
+        if keywords and (changes := parameters.pop("changes")):
+            parameters[keywords] = {**(parameters[keywords] or {}), **changes}
+        if isinstance(self, Operations):
+            return self.call(row.name, stream, **parameters)
+        return dispatch.call(None, OWNER, row.name, parameters)
+
+    receiver = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)] if row.needs_store else []
+    call.__signature__ = signature.replace(parameters=[*receiver, *signature.parameters.values()])  # type: ignore[attr-defined]
+    call.__name__, call.__qualname__, call.__doc__ = name, f"{owner}.{name}", _description(row)
+    return call if row.needs_store else staticmethod(call)
+
+
+def _description(row: Operation) -> str:
+    """Return the docstring of a method: what the operation does, what each parameter is, which errors there are."""
+    described = {name: one.description or "" for name, one in row.request.model_fields.items()}
+    if row.stream:
+        described = {row.stream: STREAMS[row.stream], **described}
+    if row.keywords:
+        described["changes"] = f"Items of ``{row.keywords}``, as keywords"
+    sections = {"Args": described, "Raises": row.raises}
+    parts = [
+        f"{title}:\n" + "\n".join(f"    {name}: {meaning}." for name, meaning in found.items())
+        for title, found in sections.items()
+        if found
+    ]
+    return "\n\n".join([row.meaning, *parts])
 
 
 class Handle(Operations):
@@ -105,6 +160,9 @@ class Handle(Operations):
                 "git does not know yet how to merge this memory's files; run once in this clone: graphmem init"
             )
 
+    def __repr__(self) -> str:
+        return f"Memory({str(self.runtime.present_layout.root)!r})"
+
     def close(self) -> None:
         """Let go of the store's files."""
         self.runtime.close()
@@ -116,3 +174,29 @@ class Handle(Operations):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def with_operations(memory: type[Handle]) -> type[Handle]:
+    """Give a class a property for each noun of the registry, and the operations of none as methods."""
+    nouns = {noun: type(noun.title(), (Operations,), {"__doc__": said}) for noun, said in registry.nouns().items()}
+    names = {name: name for name in OPERATIONS}
+    for feature in registry.features().values():
+        names |= feature.also
+    for name, operation in names.items():
+        noun, _, verb = name.rpartition(".")
+        setattr(nouns[noun] if noun else memory, verb, Method(operation, verb))
+    for noun, kind in nouns.items():
+        setattr(memory, noun, _group(memory, noun, kind))
+    return memory
+
+
+def _group(memory: type[Handle], noun: str, kind: type[Operations]) -> cached_property[Operations]:
+    """Return the property that is the operations of a noun."""
+
+    def operations(self: Handle) -> Operations:
+        return kind(self.runtime, self.caller)
+
+    operations.__doc__ = kind.__doc__
+    group = cached_property(operations)
+    group.__set_name__(memory, noun)
+    return group

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from inspect import Parameter, Signature
 from typing import Any, Literal, TypeVar, get_type_hints
 
 from graphmem.kernel.request import NoParameters, Request
@@ -30,10 +31,12 @@ class Feature:
     Args:
         nouns: what its operations are grouped by, such as ``inbox``, each with its meaning.
         operations: the names of its operations, by the module in its folder that has them, separated by spaces.
+        also: other names of operations in Python.
     """
 
     operations: Mapping[str, str]
     nouns: Mapping[str, str] = field(default_factory=dict)
+    also: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,6 @@ class Operation:
         effect: whether it changes anything that is remembered.
         positional: how many parameters Python takes by position; None for those that are required.
         keywords: the parameter, a mapping, whose items Python takes as keywords too.
-        also: another name of it in Python.
         raises: errors that a caller has to reckon with, by the name of their class.
         past: it can be asked of a past state of the store (``--at``).
         previews: the parameter that decides whether it only says what it would do: ``dry_run`` asks for that, any other
@@ -76,7 +78,6 @@ class Operation:
     effect: Effect
     positional: int | None = None
     keywords: str | None = None
-    also: str | None = None
     raises: Mapping[str, str] = field(default_factory=dict)
     past: bool = False
     previews: str | None = None
@@ -88,6 +89,28 @@ class Operation:
     is_held: bool = False
     not_over_http: str | None = None
     without: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def signature(self) -> Signature:
+        """The parameters of its method in Python; what is not positional is a keyword."""
+        fields = self.request.model_fields.items()
+        first = sum(one.is_required() for _, one in fields) if self.positional is None else self.positional
+        parameters = [
+            Parameter(
+                name,
+                Parameter.POSITIONAL_OR_KEYWORD if place < first else Parameter.KEYWORD_ONLY,
+                default=Parameter.empty if one.is_required() else one.default,
+                annotation=one.annotation,
+            )
+            for place, (name, one) in enumerate(fields)
+        ]
+        if self.stream == "log":  # a command that passed has none
+            parameters.insert(first + 1, Parameter("log", Parameter.KEYWORD_ONLY, default=()))
+        elif self.stream:
+            parameters.insert(0, Parameter(self.stream, Parameter.POSITIONAL_OR_KEYWORD))
+        if self.keywords:
+            parameters.append(Parameter("changes", Parameter.VAR_KEYWORD))
+        return Signature(parameters, return_annotation=self.answer)
 
     def only_reads(self, request: Request) -> bool:
         """Return whether one call of it changes nothing: it never does, or it is a preview."""

@@ -127,7 +127,7 @@ def test_a_feature_names_the_operations_of_its_modules() -> None:
 
 
 def test_every_operation_is_a_method_of_the_memory_and_no_method_is_something_else(memory: Memory) -> None:
-    names = {name for row in OPERATIONS.values() for name in (row.name, row.also) if name}
+    names = {*OPERATIONS, *(name for feature in registry.features().values() for name in feature.also)}
     assert all(callable(attrgetter(name)(memory)) for name in names)
     owners = {"": Memory, **{noun: type(getattr(memory, noun)) for noun in NOUNS}}
     methods = {

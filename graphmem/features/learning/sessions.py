@@ -215,7 +215,7 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     return put(snapshot, request.name, noted)
 
 
-@operation("sessions.decide", writes=True, positional=2, also="decisions.add")
+@operation("sessions.decide", writes=True, positional=2)
 def decide(snapshot: Writing, request: DecideRequest) -> Changed:
     """Record a decision; ``key`` is its name, made from the text if not given."""
     request = screened(snapshot, request, "decision")
@@ -238,7 +238,7 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     return named or (collapsed(current.description) if current else None)
 
 
-@operation("sessions.constrain", writes=True, positional=2, also="constraints.add")
+@operation("sessions.constrain", writes=True, positional=2)
 def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed:
     """Record a constraint, for everybody or for a named session, until a time if one is given."""
     request = screened(snapshot, request, "constraint")
