@@ -59,7 +59,7 @@ from graphmem.features.extractors.contract import Extracted, ExtractorAdded, Ext
 from graphmem.features.history.check_contract import BranchChecked
 from graphmem.features.history.contract import Difference, History
 from graphmem.features.history.why_contract import Why
-from graphmem.features.inbox.contract import ItemChanged, ItemList
+from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experience_contract import Promoted, Recalled
 from graphmem.features.learning.lesson_contract import Injected, Learned
 from graphmem.features.learning.session_contract import SessionContext

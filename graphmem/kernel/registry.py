@@ -7,12 +7,12 @@ names the operations of each module. A module is imported when one of its operat
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, get_type_hints
 
 from graphmem.kernel.request import NoParameters, Request
 
@@ -21,6 +21,7 @@ Effect = Literal["read", "write"]
 READ: Effect = "read"
 WRITE: Effect = "write"
 Function = TypeVar("Function", bound=Callable[..., Any])
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,35 @@ class Feature:
         nouns: what its operations are grouped by, such as ``inbox``, each with its meaning.
         operations: the names of its operations, by the module in its folder that has them, separated by spaces.
         also: other names of operations in Python.
+        verbs: of the command line, of which all commands are made from operations of the feature.
+        text: the module in its folder that says how its answers read.
     """
 
     operations: Mapping[str, str]
     nouns: Mapping[str, str] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
+    verbs: Sequence[str] = ()
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Taken:
+    """
+    How the command line takes a field of a request, where that does not follow from its type and name.
+
+    Args:
+        metavar: a word for the value, for the help.
+        complete: completes the value in the shell.
+        flag: the option; made from the field's name if not given.
+        meaning: what the option does, if the description of the field does not say it.
+        note: a clause that is true on the command line only.
+    """
+
+    metavar: str | None = None
+    complete: Callable[..., list[str]] | None = None
+    flag: str | None = None
+    meaning: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +93,10 @@ class Operation:
         is_held: it holds all of its stream anyway, so that it can run a second time.
         not_over_http: why HTTP does not offer it.
         without: parameters that HTTP does not take, each with the reason.
+        command: the command that is made of it, such as ``inbox list``; None where a front end has one by hand.
+        example: a line to type, at the end of its help.
+        arguments: how many fields are arguments of the command; all that are required if not given.
+        takes: how the command takes fields.
     """
 
     name: str
@@ -89,6 +118,10 @@ class Operation:
     is_held: bool = False
     not_over_http: str | None = None
     without: Mapping[str, str] = field(default_factory=dict)
+    command: str | None = None
+    example: str | None = None
+    arguments: int | None = None
+    takes: Mapping[str, Taken] = field(default_factory=dict)
 
     @property
     def signature(self) -> Signature:
@@ -126,6 +159,33 @@ STREAMS = {
     "log": "The output of the command, as lines or as one text; read only where the command failed",
 }
 _loaded: dict[str, Operation] = {}
+_texts: dict[type, Callable[[Any], "Printout"]] = {}
+
+
+class Printout(NamedTuple):
+    """An answer as people read it, and a line for standard error."""
+
+    text: str
+    note: str = ""
+
+
+def reads(answer: type[Shown]) -> Callable[[Callable[[Shown], Printout]], Callable[[Shown], Printout]]:
+    """Register a function as what says how an answer reads."""
+
+    def register(function: Callable[[Shown], Printout]) -> Callable[[Shown], Printout]:
+        _texts[answer] = function
+        return function
+
+    return register
+
+
+def text_of(answer: object) -> Printout:
+    """Return an answer as people read it, of a feature that has a module of texts."""
+    if type(answer) not in _texts:
+        for folder, feature in features().items():
+            if feature.text:
+                import_module(f"graphmem.{folder}.{feature.text}")
+    return _texts[type(answer)](answer)
 
 
 def operation(name: str, *, writes: bool = False, **row: Any) -> Callable[[Function], Function]:
@@ -196,3 +256,11 @@ class OperationTable(Mapping[str, Operation]):
 
 
 OPERATIONS = OperationTable()
+
+
+def commands(verb: str) -> Iterator[Operation]:
+    """Yield the operations that make the commands of a verb, in the order in which their feature names them."""
+    for feature in features().values():
+        if verb in feature.verbs:
+            names = " ".join(feature.operations.values()).split()
+            yield from (OPERATIONS[name] for name in names if OPERATIONS[name].command)

@@ -12,7 +12,7 @@ from graphmem.core.records.record_contract import AddRowsRequest, BulkAdded, Cha
 from graphmem.doors.cli import text
 from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation, complete_entity_type
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import lines_of, text_of, versions_of
 from graphmem.doors.cli.paths import from_here
 from graphmem.errors import Usage
@@ -20,6 +20,7 @@ from graphmem.features.learning.experience_contract import AddExperienceRequest
 from graphmem.features.learning.lesson_contract import AddLessonRequest
 from graphmem.kernel.model import Lesson
 from graphmem.kernel.model.lesson_state import is_frequent
+from graphmem.kernel.registry import Taken
 
 app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=True, rich_markup_mode=None, add_completion=False

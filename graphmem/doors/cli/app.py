@@ -27,7 +27,9 @@ from graphmem.doors.service.caller import COMPLETING, content_of
 from graphmem.doors.service.launch import launch
 from graphmem.errors import AlreadyDone, GraphmemError, Usage
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
+from graphmem.kernel.registry import features
 
+MADE = ""  # of the operations of a feature, in the place of a module
 # Each verb: the module that has it, its name there, and its line in the help.
 VERBS: dict[str, tuple[str, str, str]] = {
     "init": ("init", "init", "Prepare a project: make .graphmem here."),
@@ -73,7 +75,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "explore": ("explore", "app", "Gather what several agents find out about a project."),
     "run": ("run", "app", "Show or change what is going on now on this machine."),
     "phase": ("phase", "app", "Show or change the phase of the work."),
-    "inbox": ("inbox", "app", "Keep what is to be looked at later."),
+    "inbox": (MADE, "inbox", "Keep what is to be looked at later."),
     "event": ("event", "app", "Record something that happened."),
     "events": ("event", "events", "Show what happened, or follow it."),
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
@@ -266,14 +268,14 @@ class Root(Noun):
     """All verbs, each loaded when it is named."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(VERBS)
+        return [name for name in VERBS if is_there(name)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in VERBS:
+        if cmd_name not in VERBS or not is_there(cmd_name):
             return None
         if cmd_name not in self.commands:
             module, attribute, line = VERBS[cmd_name]
-            found = getattr(import_module(f"graphmem.doors.cli.{module}"), attribute)
+            found = command_at(module, attribute, line)
             self.commands[cmd_name] = as_command(cmd_name, found, line)
         return self.commands[cmd_name]
 
@@ -284,8 +286,21 @@ class Root(Noun):
         for name, (_, _, line) in VERBS.items():
             if name in HEADINGS:
                 found.append((HEADINGS[name], []))
-            found[-1][1].append((name, line))
+            if is_there(name):
+                found[-1][1].append((name, line))
         return found
+
+
+def is_there(verb: str) -> bool:
+    """Return whether a verb has commands: those of a feature go with its folder."""
+    return VERBS[verb][0] != MADE or any(verb in feature.verbs for feature in features().values())
+
+
+def command_at(module: str, name: str, line: str) -> Any:
+    """Return the function or the group of a verb."""
+    if module == MADE:
+        return import_module("graphmem.doors.cli.commands").group_of(name, line)
+    return getattr(import_module(f"graphmem.doors.cli.{module}"), name)
 
 
 def as_command(name: str, found: Any, line: str) -> Any:

@@ -26,10 +26,11 @@ from graphmem.core.plans.campaign_contract import (
 from graphmem.core.records.record_contract import Changed
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_campaign
-from graphmem.doors.cli.commands import CAMPAIGN, Call, Taken, noun, passes
+from graphmem.doors.cli.commands import CAMPAIGN, Call, noun, passes
 from graphmem.doors.cli.inputs import json_in
 from graphmem.errors import Usage
 from graphmem.kernel.model import Record
+from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 
 PLAN = Taken("FILE|-")

@@ -7,11 +7,12 @@ import typer
 
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.history import gist_of
 from graphmem.doors.cli.markdown import Form, bounded, code, is_markdown
 from graphmem.features.history.check_contract import BranchChecked, CheckRequest
 from graphmem.features.history.contract import RowChange
+from graphmem.kernel.registry import Taken
 
 MARKER = "<!-- graphmem check -->"  # by which a comment is found that is to be replaced
 WORDS = {"created": "added"}  # of what became of a row; others are their own

@@ -7,7 +7,6 @@ What a command says of a field by itself is an exception; all else follows from 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import wraps
 from itertools import pairwise
 from types import NoneType, UnionType
@@ -20,6 +19,7 @@ from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation, complete_campaign, complete_kind, complete_ref, invocation_of
 from graphmem.doors.cli.options import argument, is_negated, option
 from graphmem.errors import Usage
+from graphmem.kernel.registry import Operation, Taken, commands, text_of
 from graphmem.kernel.request import NoParameters, Request
 from graphmem.kernel.system.user import OF_USER
 
@@ -27,26 +27,6 @@ from graphmem.kernel.system.user import OF_USER
 Call = Callable[..., Any]
 # The request of each operation that has a command of this sort, once the command's module is loaded.
 PASSED: dict[str, type[Request]] = {}
-
-
-@dataclass(frozen=True)
-class Taken:
-    """
-    How the command line takes a field.
-
-    Args:
-        metavar: a word for the value, for the help.
-        complete: completes the value in the shell.
-        flag: the option; made from the field's name if not given.
-        meaning: what the option does, if the description of the field does not say it.
-        note: a clause that is true on the command line only.
-    """
-
-    metavar: str | None = None
-    complete: Callable[..., list[str]] | None = None
-    flag: str | None = None
-    meaning: str | None = None
-    note: str = ""
 
 
 REF = Taken("REF", complete_ref)
@@ -89,6 +69,28 @@ def noun(meaning: str) -> typer.Typer:
     app = typer.Typer(cls=Noun, help=meaning, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
     app.callback()(lambda: None)
     return app
+
+
+def group_of(verb: str, meaning: str) -> typer.Typer:
+    """Return the commands of a verb, made from the operations of its feature."""
+    app = noun(meaning)
+    for row in commands(verb):
+        _, _, name = str(row.command).partition(" ")
+        app.command(name, epilog=f"Example: {row.example}")(command_of(row))
+    return app
+
+
+def command_of(row: Operation) -> Callable[..., None]:
+    """Return the command of an operation, which prints its answer as its feature says that it reads."""
+
+    def show(invocation: Invocation, answer: Any) -> None:
+        said = text_of(answer)
+        invocation.answer(answer, said.text)
+        if said.note:
+            invocation.say(said.note)
+
+    show.__doc__ = row.meaning
+    return passes(row.name, row.request, arguments=row.arguments, without=(), **row.takes)(show)
 
 
 def passes(

@@ -11,10 +11,11 @@ from graphmem.doors.agents.install_contract import RulesAgent
 from graphmem.doors.agents.rule_files import keep_rules
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Taken, listed, passes
+from graphmem.doors.cli.commands import listed, passes
 from graphmem.doors.cli.install import changes
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.features.upkeep.store_contract import Dump, DumpRequest
+from graphmem.kernel.registry import Taken
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.safe_files import STORE

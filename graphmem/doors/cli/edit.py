@@ -16,11 +16,12 @@ from graphmem.core.records.record_contract import (
 )
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_ref
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import lines_of, parameter, versions_of
 from graphmem.doors.cli.paths import from_here
 from graphmem.errors import Usage
 from graphmem.kernel.model.failure import Identity
+from graphmem.kernel.registry import Taken
 
 Trigger = Annotated[
     str | None, typer.Option("--trigger", metavar="TEXT", help="What was observed, or when it applies.")

@@ -11,8 +11,9 @@ from graphmem.core.records.event_contract import AddEventRequest, EventList, Hap
 from graphmem.core.records.event_log import EventFollower
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, noun, passes
+from graphmem.doors.cli.commands import Call, noun, passes
 from graphmem.errors import BadInput
+from graphmem.kernel.registry import Taken
 from graphmem.names import inert
 
 NO_EVENTS = "nothing has happened yet; tasks, phases and reviews leave events"

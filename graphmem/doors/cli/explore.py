@@ -3,7 +3,7 @@
 from graphmem.core.records.record_contract import Changed
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, noun, passes
+from graphmem.doors.cli.commands import Call, noun, passes
 from graphmem.doors.cli.inputs import opened
 from graphmem.errors import BadInput
 from graphmem.features.explore.contract import (
@@ -14,6 +14,7 @@ from graphmem.features.explore.contract import (
     ReportExplorationRequest,
     WaitExplorationRequest,
 )
+from graphmem.kernel.registry import Taken
 
 SECONDS = Taken("SECONDS")
 app = noun("Gather what several agents find out about a project.")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Taken, noun, passes
+from graphmem.doors.cli.commands import noun, passes
 from graphmem.features.extractors.contract import (
     AddExtractorRequest,
     Extracted,
@@ -18,6 +18,7 @@ from graphmem.features.extractors.contract import (
 )
 from graphmem.features.extractors.operations import python_lines
 from graphmem.kernel.ndjson import encode
+from graphmem.kernel.registry import Taken
 from graphmem.kernel.system.shell import command
 from graphmem.names import visible
 

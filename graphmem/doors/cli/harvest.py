@@ -11,7 +11,8 @@ from graphmem.core.records.candidate_contract import (
 )
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
+from graphmem.kernel.registry import Taken
 from graphmem.names import visible
 
 SHOWN = 20  # files that are named with --verbose

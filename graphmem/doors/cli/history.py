@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.event import line
 from graphmem.doors.cli.markdown import code
 from graphmem.errors import Usage
@@ -21,6 +21,7 @@ from graphmem.features.history.contract import (
     RowChange,
 )
 from graphmem.kernel.git import textconv as conversion
+from graphmem.kernel.registry import Taken
 
 SAID = 120  # characters of a field's old and new value together
 MARKS = {"created": "+ ", "changed": "~ ", "removed": "- "}

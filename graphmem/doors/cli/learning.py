@@ -7,7 +7,7 @@ import typer
 from graphmem.core.records.record_contract import Changed, CopyRequest, Pruned, PrunedRecord, PruneRequest
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_ref
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import lines_of
 from graphmem.errors import Usage
 from graphmem.features.learning.experience_contract import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
@@ -20,6 +20,7 @@ from graphmem.features.learning.lesson_contract import (
     SeenLesson,
 )
 from graphmem.kernel.answer import address
+from graphmem.kernel.registry import Taken
 
 
 @passes("lessons.learn", LearnRequest, without=("name",))

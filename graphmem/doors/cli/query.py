@@ -12,11 +12,12 @@ from graphmem.core.records.record_contract import GetRequest, Got, Listed, Listi
 from graphmem.core.search.query_contract import Factors, Found, Hit, QueryRequest
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_kind
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.paths import files as files_from_here
 from graphmem.doors.cli.rows import rows_as
 from graphmem.features.briefing.context_contract import ContextBlock, ContextRequest
 from graphmem.kernel.answer import address
+from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.names import visible
 

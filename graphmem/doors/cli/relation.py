@@ -15,8 +15,9 @@ from graphmem.core.records.relation_contract import (
 )
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_ref, complete_relation
-from graphmem.doors.cli.commands import Taken, passes
+from graphmem.doors.cli.commands import passes
 from graphmem.kernel.answer import address
+from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 
 FROM, TO = Taken("FROM", complete_ref), Taken("TO", complete_ref)

@@ -22,9 +22,10 @@ from graphmem.core.records.candidate_contract import (
 from graphmem.doors.cli import text
 from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
 from graphmem.kernel.model.candidate import Occasion
+from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.system.editor import edit
 from graphmem.names import quoted, visible

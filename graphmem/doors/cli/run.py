@@ -5,7 +5,7 @@ import json
 import typer
 
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, noun, passes
+from graphmem.doors.cli.commands import Call, noun, passes
 from graphmem.doors.cli.inputs import json_in, json_of
 from graphmem.doors.cli.paths import from_root
 from graphmem.errors import BadInput
@@ -23,6 +23,7 @@ from graphmem.features.runs.contract import (
     SetRunRequest,
     StepRequest,
 )
+from graphmem.kernel.registry import Taken
 from graphmem.names import collapsed, quoted
 
 SUCH_AS = 'such as {"workflow_step": "build"}'

@@ -2,8 +2,9 @@
 
 from graphmem.core.vocabulary.scope_contract import AddScopeRequest, ScopeList, ShowScopeRequest
 from graphmem.doors.cli.caller import Invocation, complete_kind
-from graphmem.doors.cli.commands import Call, Taken, listed, noun, passes
+from graphmem.doors.cli.commands import Call, listed, noun, passes
 from graphmem.kernel.model.scope import Scope
+from graphmem.kernel.registry import Taken
 
 app = noun("Declare and show what callers may read and write.")
 

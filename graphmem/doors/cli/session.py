@@ -6,7 +6,7 @@ from graphmem.core.records.record_contract import Changed
 from graphmem.doors.cli import text
 from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
 from graphmem.features.learning.session_contract import (
     ConstrainRequest,
@@ -20,6 +20,7 @@ from graphmem.features.learning.session_contract import (
     WorkOnRequest,
 )
 from graphmem.kernel.model import Constraint
+from graphmem.kernel.registry import Taken
 
 app = typer.Typer(
     cls=Noun, invoke_without_command=True, no_args_is_help=False, rich_markup_mode=None, add_completion=False

@@ -8,7 +8,7 @@ import typer
 from graphmem.doors.agents.install import checked
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_kind
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
 from graphmem.features.upkeep.store_contract import (
     DoctorRequest,
@@ -28,6 +28,7 @@ from graphmem.features.upkeep.store_contract import (
 )
 from graphmem.features.upkeep.trust import allowing, lines_of
 from graphmem.kernel.finding import Checked, Doctored
+from graphmem.kernel.registry import Taken
 
 
 @passes("export", ExportRequest, to=Taken("DIR"))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_ref, complete_task
-from graphmem.doors.cli.commands import Taken, noun, passes
+from graphmem.doors.cli.commands import noun, passes
 from graphmem.doors.cli.match import shown as shown_match
 from graphmem.features.work.task_contract import (
     BlockTaskRequest,
@@ -15,6 +15,7 @@ from graphmem.features.work.task_contract import (
     TaskChanged,
     TaskShown,
 )
+from graphmem.kernel.registry import Taken
 
 TASK = Taken("REF", complete_task)
 app = noun("Start, complete or block a task of a campaign.")

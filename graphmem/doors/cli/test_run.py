@@ -10,10 +10,11 @@ from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
 from graphmem.core.search.match_contract import Matched, MatchedLog
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, passes
+from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.match import limits, shown
 from graphmem.errors import GraphmemError
 from graphmem.features.ran.contract import Ran, RanRequest
+from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.system.tee import CommandEnd, run
 from graphmem.names import inert, visible

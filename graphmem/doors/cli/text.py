@@ -22,9 +22,9 @@ from graphmem.kernel.model import (
 )
 from graphmem.kernel.system import shell
 from graphmem.kernel.system.surroundings import variables
+from graphmem.kernel.text import one_line as one_line  # noqa: PLC0414 - the commands take it from here
 from graphmem.names import visible
 
-WIDTH = 96  # characters of a text that is on one line
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
 ADVICE = 240  # characters of what is to be done
 CELL = 200  # characters of a cell of a table that is not drawn
@@ -47,16 +47,6 @@ def width_of_terminal() -> int:
     """Return how many characters the terminal of the caller shows in a line."""
     given = variables().get("COLUMNS", "")
     return int(given) if given.isdecimal() and int(given) else shutil.get_terminal_size().columns
-
-
-def one_line(text: str | None, width: int = WIDTH) -> str:
-    """Return a text on one line, cut at a word where it is too long to read."""
-    line = " ".join((text or "").split())
-    if len(line) <= width:
-        return line
-    cut = line[: width - 1]
-    at_word = cut if line[width - 1] == " " else cut.rpartition(" ")[0]
-    return (at_word if len(at_word) > width // 2 else cut).rstrip() + "…"  # a path may be one long word
 
 
 def fitted(text: str) -> str:

@@ -8,8 +8,9 @@ import typer
 from graphmem.core.records.record_contract import Changed, Purged, PurgeRequest, SupersedeRequest, Write
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_ref, invocation_of
-from graphmem.doors.cli.commands import Taken, passes
+from graphmem.doors.cli.commands import passes
 from graphmem.errors import Usage
+from graphmem.kernel.registry import Taken
 
 
 @passes("supersede", SupersedeRequest, old=Taken("OLD", complete_ref), new=Taken("NEW", complete_ref))

@@ -9,4 +9,6 @@ FEATURE = Feature(
     operations={
         "operations": "inbox.add inbox.items inbox.take inbox.dismiss inbox.finish",
     },
+    verbs=("inbox",),
+    text="text",
 )

@@ -1,30 +1,89 @@
 """The inbox: what is to be looked at later. An item is the event that added it; its moves are events too."""
 
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from graphmem.core.records.events import event, events_of_type
 from graphmem.core.records.moves import ITEM_MOVES, refuse_move
 from graphmem.core.records.screening import screened
-from graphmem.errors import BadInput, NotFound
-from graphmem.features.inbox.contract import (
-    AddItemRequest,
-    DismissItemRequest,
-    FinishItemRequest,
-    Item,
-    ItemChanged,
-    ItemList,
-    ListItemsRequest,
-    TakeItemRequest,
-)
+from graphmem.errors import BadInput, GraphmemError, NotFound
+from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
+
+ItemType = Literal["evolve", "reference", "feature"]
+ItemStatus = Literal["pending", "processing", "processed", "error"]
+ItemId = Annotated[str, Field(description="Id of the item, or its first characters")]
+
+
+class AddItemRequest(Request):
+    """Something that is to be looked at later."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    content: str = Field(description="What is to be looked at")
+    type: ItemType = Field("feature", description="What it is")
+
+
+class ListItemsRequest(Request):
+    """Which items of the inbox to return."""
+
+    everything: bool = Field(False, description="Return processed items too")
+
+
+class TakeItemRequest(Request):
+    """Which item to work on."""
+
+    id: str | None = Field(None, description="Id of the item, or its first characters; the oldest pending if not given")
+
+
+class DismissItemRequest(Request):
+    """Which item not to work on."""
+
+    id: ItemId
+
+
+class FinishItemRequest(Request):
+    """Which item is done with, and how it ended."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    id: ItemId
+    error: str | None = Field(None, description="What went wrong, if it did")
+
+
+class Item(Part):
+    """An item of the inbox; ``note`` says that it was dismissed, or what went wrong, ``since`` when it was moved."""
+
+    id: str
+    type: ItemType
+    content: str
+    at: str
+    status: ItemStatus
+    note: str | None = None
+    since: str | None = None
+
+
+class ItemChanged(Answer):
+    """An item as it is now."""
+
+    item: Item
+
+
+class ItemList(Answer):
+    """The items of the inbox, the oldest first."""
+
+    items: list[Item]
+
 
 ADDED, MOVED = "inbox-added", "inbox-moved"
 
 
-def items(snapshot: Snapshot) -> dict[str, Item]:
+def read_items(snapshot: Snapshot) -> dict[str, Item]:
     """Return every item by its id, the oldest first, as its moves leave it."""
     found: dict[str, Item] = {}
     for one in events_of_type(snapshot, ADDED):
@@ -46,8 +105,14 @@ def items(snapshot: Snapshot) -> dict[str, Item]:
     return found
 
 
-@operation("inbox.add", writes=True)
-def add(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
+@operation(
+    "inbox.add",
+    writes=True,
+    command="inbox add",
+    example='graphmem inbox add "a dark mode" --type feature',
+    takes={"content": Taken("TEXT"), "type": Taken("TYPE")},
+)
+def add_item(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     """Add an item."""
     request = screened(snapshot, request, "inbox")
     if not request.content.strip():
@@ -55,46 +120,48 @@ def add(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     made = event(snapshot, ADDED, snapshot.now, None, {"type": request.type, "content": request.content})
     snapshot.commit([made])
     assert isinstance(made.record, Event)
-    return ItemChanged(item=items(snapshot)[made.record.id])
+    return ItemChanged(item=read_items(snapshot)[made.record.id])
 
 
-@operation("inbox.items")
-def listed(snapshot: Snapshot, request: ListItemsRequest) -> ItemList:
+@operation(
+    "inbox.items", command="inbox list", example="graphmem inbox list", takes={"everything": Taken(flag="--all")}
+)
+def list_items(snapshot: Snapshot, request: ListItemsRequest) -> ItemList:
     """Return the items that are not processed, or all, the oldest first."""
-    found = items(snapshot).values()
+    found = read_items(snapshot).values()
     return ItemList(items=[one for one in found if request.everything or one.status != "processed"])
 
 
-@operation("inbox.take", writes=True, positional=1)
-def take(snapshot: Writing, request: TakeItemRequest) -> ItemChanged:
+@operation("inbox.take", writes=True, positional=1, command="inbox take", example="graphmem inbox take", arguments=1)
+def take_item(snapshot: Writing, request: TakeItemRequest) -> ItemChanged:
     """Begin to work on an item, by its id; the oldest that is pending if not given."""
-    return moved(snapshot, request.id, "processing", None)
+    return _move(snapshot, request.id, "processing", None)
 
 
-@operation("inbox.dismiss", writes=True)
-def dismiss(snapshot: Writing, request: DismissItemRequest) -> ItemChanged:
+@operation("inbox.dismiss", writes=True, command="inbox dismiss", example="graphmem inbox dismiss 3f2a91c0")
+def dismiss_item(snapshot: Writing, request: DismissItemRequest) -> ItemChanged:
     """Set an item aside without working on it."""
-    return moved(snapshot, request.id, "processed", "dismissed")
+    return _move(snapshot, request.id, "processed", "dismissed")
 
 
-@operation("inbox.finish", writes=True)
-def finish(snapshot: Writing, request: FinishItemRequest) -> ItemChanged:
+@operation("inbox.finish", writes=True, command="inbox done", example="graphmem inbox done 3f2a91c0")
+def finish_item(snapshot: Writing, request: FinishItemRequest) -> ItemChanged:
     """Note that an item was worked on, or what went wrong."""
     request = screened(snapshot, request, "inbox")
-    return moved(snapshot, request.id, "error" if request.error else "processed", request.error)
+    return _move(snapshot, request.id, "error" if request.error else "processed", request.error)
 
 
-def moved(snapshot: Writing, identity: str | None, after: str, note: str | None) -> ItemChanged:
+def _move(snapshot: Writing, identity: str | None, after: str, note: str | None) -> ItemChanged:
     """Record the move of an item; without an id, of the oldest that is pending."""
-    found = items(snapshot)
-    item = chosen(found, identity)
+    found = read_items(snapshot)
+    item = _choose(found, identity)
     refuse_move(ITEM_MOVES, f"item {item.id}", item.status, after, may_stay=False, since=item.since)
     said: dict[str, Any] = {"from": item.status, "to": after, "note": note}
     snapshot.commit([event(snapshot, MOVED, snapshot.now, item.id, said)])
-    return ItemChanged(item=items(snapshot)[item.id])
+    return ItemChanged(item=read_items(snapshot)[item.id])
 
 
-def chosen(found: dict[str, Item], identity: str | None) -> Item:
+def _choose(found: dict[str, Item], identity: str | None) -> Item:
     """
     Return an item by its id or the beginning of it.
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.records.candidate_contract import ShownCandidate
 from graphmem.core.records.event_contract import Happening
-from graphmem.features.inbox.contract import Item
+from graphmem.features.inbox.operations import Item
 from graphmem.features.stats.contract import Stats
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model.run_state import RunState

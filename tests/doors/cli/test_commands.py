@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,13 +11,13 @@ from pydantic import Field
 
 from graphmem import Memory
 from graphmem.doors.cli import commands
-from graphmem.doors.cli.app import VERBS, as_command, run
+from graphmem.doors.cli.app import VERBS, as_command, command_at, run
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, Taken, noun, passes
+from graphmem.doors.cli.commands import Call, noun, passes
 from graphmem.doors.cli.help import help_of
 from graphmem.kernel import registry
 from graphmem.kernel.answer import Answer
-from graphmem.kernel.registry import OPERATIONS, READ, Operation
+from graphmem.kernel.registry import OPERATIONS, READ, Operation, Taken
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 
@@ -169,8 +168,8 @@ def test_the_command_of_a_group_runs_only_without_a_command_of_the_group(
 
 
 def test_each_command_takes_the_request_of_its_operation_and_each_operation_has_a_command() -> None:
-    for module, _, _ in VERBS.values():
-        import_module(f"graphmem.doors.cli.{module}")
+    for module, name, line in VERBS.values():
+        command_at(module, name, line)
     assert {name: OPERATIONS[name].request for name in commands.PASSED} == commands.PASSED
     assert OPERATIONS.keys() - commands.PASSED == BY_HAND
 

@@ -20,7 +20,7 @@ from graphmem import GraphmemError, Memory
 from graphmem.core.records.moves import ITEM_MOVES, PHASE_MOVES
 from graphmem.doors.cli.app import run
 from graphmem.doors.service import statusline
-from graphmem.features.inbox.contract import ItemType
+from graphmem.features.inbox.operations import ItemType
 from graphmem.features.runs.contract import ChunkMove
 from graphmem.features.work.phase_contract import Phase
 from graphmem.kernel.model import Campaign
