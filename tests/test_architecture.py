@@ -9,12 +9,13 @@ from tests.rules import RULES
 from tests.source import MODULES, PACKAGE, nodes, text_of, tree_of
 
 TESTS = Path(__file__).parent
-HOUSES = ("kernel", "core", "features", "doors")  # each imports from those before it, a feature from no other feature
+# Each imports from those before it, a feature from no other feature.
+HOUSES = ("kernel", "core", "features", "doors")
 # The rooms of the kernel, on floors: a room imports from the floors below it only.
 KERNEL = (
-    ("answer", "finding", "lazy", "model", "model_files", "ndjson", "parameters", "request", "suggest", "system",
-     "telemetry", "text", "versions"),
-    ("settings",), ("git", "embed"), ("ledger",), ("catalog", "machine"), ("store",), ("registry",), ("dispatch",),
+    ("answer", "finding", "lazy", "model", "model_files", "ndjson", "parameters", "registry", "request", "suggest",
+     "system", "telemetry", "text", "versions"),
+    ("settings",), ("git", "embed"), ("ledger",), ("catalog", "machine"), ("store",), ("dispatch",),
     ("handle",),
 )  # fmt: skip
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
@@ -38,7 +39,7 @@ UPWARDS = (
     "features.history: features.upkeep",
     "features.stats: features.work",
     "features.upkeep: features.cypher features.work",
-    "features.view: features.harvest features.inbox features.stats",
+    "features.view: features.harvest features.inbox features.runs features.stats",
     "features.work: features.briefing features.learning",
     "kernel.catalog: core.evidence core.logs core.records core.search",
     "kernel.ledger: core.logs",

@@ -7,12 +7,12 @@ Here is opened what an operation takes: a ``Snapshot`` to read the store at one 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from graphmem.errors import ReadOnly, Refused
+from graphmem.errors import GraphmemError, ReadOnly, Refused
 from graphmem.kernel.ledger.scopes import scope_of
 from graphmem.kernel.machine import requests
-from graphmem.kernel.registry import OPERATIONS, READ, WRITE, Effect, Operation
+from graphmem.kernel.registry import OPERATIONS, READ, WRITE, Effect, Operation, extensions
 from graphmem.kernel.request import NoParameters, Request
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import ALL_RIGHTS, Client, Rights, Runtime
@@ -85,6 +85,20 @@ class Caller:
 OWNER = Caller()
 
 
+class Called(NamedTuple):
+    """
+    One call of an operation, for what listens to all of them.
+
+    Args:
+        answer: None where it failed; the error then says why, None for one that is not graphmem's.
+    """
+
+    name: str
+    request: Request | Mapping[str, object]
+    answer: Any
+    error: GraphmemError | None
+
+
 def call(
     runtime: Runtime | None,
     caller: Caller,
@@ -106,7 +120,28 @@ def call(
         GraphmemError: as the operation says.
     """
     operation = OPERATIONS[name]
-    with observed("operation", name):
+    answer: Any = None
+    error: GraphmemError | None = None
+    try:
+        answer = _called(operation, runtime, caller, request, stream)
+    except GraphmemError as raised:
+        error = raised
+        raise
+    finally:
+        for listen in extensions("call"):
+            listen(Called(name, request, answer, error))
+    return answer
+
+
+def _called(
+    operation: Operation,
+    runtime: Runtime | None,
+    caller: Caller,
+    request: Request | Mapping[str, object],
+    stream: Log | None,
+) -> Any:
+    """Call an operation; nothing listens here."""
+    with observed("operation", operation.name):
         if not isinstance(request, Request):
             request = operation.request(**request)
         caller = caller.with_rights(runtime)
@@ -114,7 +149,7 @@ def call(
         given = () if operation.request is NoParameters else (request,)
         if not operation.needs_store:
             return operation.function(*given)
-        assert runtime is not None, name
+        assert runtime is not None, operation.name
         is_read_once = isinstance(stream, Iterator)
         lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
         is_writing = operation.effect == WRITE and not operation.only_reads(request)

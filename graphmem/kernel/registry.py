@@ -35,6 +35,7 @@ class Feature:
         also: other names of operations in Python.
         verbs: of the command line, of which all commands are made from operations of the feature.
         text: the module in its folder that says how its answers read.
+        extends: what it adds to the work of others, a function of a module in its folder by its point: of ``POINTS``.
     """
 
     operations: Mapping[str, str]
@@ -42,6 +43,7 @@ class Feature:
     also: Mapping[str, str] = field(default_factory=dict)
     verbs: Sequence[str] = ()
     text: str | None = None
+    extends: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,13 @@ class Operation:
         return is_set if self.previews == "dry_run" else not is_set
 
 
+# What a feature may add to, each with what its function takes and does.
+POINTS = {
+    "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
+    "check": "takes the client and yields findings, for `validate` and `doctor`",
+    "purge": "takes a `PurgedStore` and the `Traces` of purged records, and clears what it keeps of them",
+    "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
+}
 STREAMS = {
     "lines": "Lines of any number and length, as a file opened in binary gives them, or all of them as one text",
     "events": "The events, one JSON object a line",
@@ -220,6 +229,17 @@ def features() -> Mapping[str, Feature]:
             feature = getattr(import_module(f"graphmem.{house}.{room.name}"), "FEATURE", None)
             if isinstance(feature, Feature):
                 found[f"{house}.{room.name}"] = feature
+    return found
+
+
+@cache
+def extensions(point: str) -> Sequence[Callable[..., Any]]:
+    """Return what features add to a point of ``POINTS``; their modules are imported now."""
+    found = []
+    for folder, feature in features().items():
+        if point in feature.extends:
+            module, _, name = feature.extends[point].rpartition(".")
+            found.append(getattr(import_module(f"graphmem.{folder}.{module}"), name))
     return found
 
 

@@ -16,6 +16,7 @@ from graphmem.core.records.change import add_to
 from graphmem.core.records.record_contract import Changed
 from graphmem.core.records.screening import screened, screened_fields
 from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.features.explore import sessions as kept
 from graphmem.features.explore.contract import (
     AggregateExplorationRequest,
     ExplorationReported,
@@ -25,7 +26,6 @@ from graphmem.features.explore.contract import (
     WaitExplorationRequest,
     WaitResult,
 )
-from graphmem.kernel.machine import exploration_sessions as kept
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import TEXT_BYTES
 from graphmem.kernel.registry import operation

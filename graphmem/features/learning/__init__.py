@@ -18,6 +18,7 @@ FEATURE = Feature(
         "sessions": "sessions.show sessions.start sessions.work_on sessions.decide sessions.constrain"
         " sessions.prefer sessions.note sessions.end",
     },
+    extends={"purge": "session_board.clear_purged"},
     also={"decisions.add": "sessions.decide", "constraints.add": "sessions.constrain"},
 )
 

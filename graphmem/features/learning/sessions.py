@@ -14,6 +14,7 @@ from graphmem.core.records.record_contract import Changed, Listed
 from graphmem.core.records.screening import screened
 from graphmem.core.records.validation import build, changed, keyed, refuse_no_slug, refuse_past
 from graphmem.errors import BadInput, Refused, Unavailable
+from graphmem.features.learning import session_board
 from graphmem.features.learning.session_contract import (
     ConstrainRequest,
     DecideRequest,
@@ -27,7 +28,6 @@ from graphmem.features.learning.session_contract import (
 )
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.ledger.row import entry
-from graphmem.kernel.machine import session_board
 from graphmem.kernel.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.kernel.model.blackboard import Blackboard, CurrentTask
 from graphmem.kernel.registry import operation

@@ -7,6 +7,7 @@ FEATURE = Feature(
     operations={
         "operations": "ran",
     },
+    extends={"purge": "episodes.clear_purged"},
 )
 
 __getattr__ = lazy_modules(__name__)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from graphmem.core.logs.worth import is_prose
 from graphmem.errors import Unavailable
+from graphmem.features.ran.episodes import Tree
 from graphmem.kernel.git.commands import differing
-from graphmem.kernel.machine.failed_runs import Tree
 from graphmem.kernel.system.programs import program
 from graphmem.kernel.system.surroundings import variables
 

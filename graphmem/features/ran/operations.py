@@ -37,9 +37,9 @@ from graphmem.core.search.two_stores import match
 from graphmem.errors import Locked, Unavailable
 from graphmem.features.ran.causes import changed_files, is_changed, tree_of
 from graphmem.features.ran.contract import Ran, RanRequest
+from graphmem.features.ran.episodes import Episode, Episodes, changing, read
 from graphmem.features.ran.scripts import script_of
 from graphmem.kernel.git import commands
-from graphmem.kernel.machine.failed_runs import Episode, Episodes, changing, read
 from graphmem.kernel.machine.hook_sessions import Credit
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.field import format_time

@@ -11,6 +11,7 @@ FEATURE = Feature(
         "operations": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "
         "runs.checkpoint runs.end runs.resume",
     },
+    extends={"purge": "run_file.clear_purged"},
 )
 
 __getattr__ = lazy_modules(__name__)

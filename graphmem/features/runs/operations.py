@@ -18,6 +18,7 @@ from graphmem.core.records.events import event
 from graphmem.core.records.moves import CHUNK_MOVES, refuse_move
 from graphmem.core.records.screening import screened
 from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.features.runs import run_file
 from graphmem.features.runs.contract import (
     BUILD_EXAMPLE,
     BeginBuildRequest,
@@ -38,7 +39,6 @@ from graphmem.features.runs.contract import (
 )
 from graphmem.features.runs.workflow import USUAL, Workflow, missing, refuse_cycle, steps_in
 from graphmem.kernel.ledger.codec import complaint
-from graphmem.kernel.machine import run_file
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
 from graphmem.kernel.registry import operation

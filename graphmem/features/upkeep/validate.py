@@ -36,7 +36,7 @@ from graphmem.kernel.model.field import format_time, instant
 from graphmem.kernel.model.proof import proof_of
 from graphmem.kernel.model.record import Triggered
 from graphmem.kernel.ndjson import Row
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import extensions, operation
 from graphmem.kernel.store.in_git import SHARED, not_on_disk
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -94,6 +94,7 @@ def validate(client: Client) -> Checked:
                 *odd_texts(snapshot),
             ]
             findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + misplaced(snapshot) + purged(client)
+            findings += [found for check in extensions("check") for found in check(client)]
             findings += [*not_on_disk(snapshot.layout), *named_as_devices(snapshot)]
             findings += (
                 exposing_types(snapshot)

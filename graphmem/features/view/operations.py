@@ -11,10 +11,10 @@ from graphmem.core.records.event_contract import ListEventsRequest
 from graphmem.core.records.event_log import events
 from graphmem.features.harvest.review import review
 from graphmem.features.inbox.operations import read_items
+from graphmem.features.runs import run_file
 from graphmem.features.stats.operations import health, memories_of
 from graphmem.features.view.contract import PageData, ViewRequest
 from graphmem.features.view.drawing import drawn
-from graphmem.kernel.machine import run_file
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.registry import operation

@@ -7,6 +7,7 @@ command goes on where one was cut off, and another clone or worktree clears its 
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -21,22 +22,13 @@ from graphmem.kernel.catalog.vectors import forget as forget_vectors
 from graphmem.kernel.catalog.vectors import has_vector
 from graphmem.kernel.catalog.words import LexicalIndex
 from graphmem.kernel.ledger.layout import Layout
-from graphmem.kernel.machine import (
-    exploration_sessions,
-    failed_runs,
-    local_events,
-    requests,
-    run_file,
-    session_board,
-    traces,
-)
+from graphmem.kernel.machine import local_events, requests, traces
 from graphmem.kernel.machine.candidates import CandidateQueue
 from graphmem.kernel.machine.hook_sessions import HookSessions
 from graphmem.kernel.machine.traces import Traces
+from graphmem.kernel.registry import extensions
 from graphmem.kernel.store.clone import cached
 from graphmem.kernel.system import safe_files
-
-GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
 
 
 class PurgedStore(Protocol):
@@ -86,6 +78,8 @@ def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[],
     layout, local = store.layout, store.local
     yield "undo notes", lambda: clear_undo(layout, found)
     yield "state/", lambda: clear_state(store, found)
+    for clear in extensions("purge"):  # what features keep there
+        yield "state/", partial(clear, store, found)
     yield "the graph", store.graph.forget
     yield "the graphs of scopes", lambda: forget_scoped(store)
     yield "past states", lambda: safe_files.remove_folder(local / safe_files.PAST)
@@ -129,56 +123,13 @@ def clear_state(store: PurgedStore, found: Traces) -> None:
     safe_files.remove_folder(layout.state_aside)
     safe_files.remove_folder(layout.asked)  # a question may hold any part of their texts
     usage.forget(layout.usage, found.keys)
-    clear_runs(store, found)
     local_events.forget(layout.local_events, local / "events.lock", timeout_s, found.is_told)
-    with run_file.changing(layout.run_state, local / "run.lock", timeout_s, lambda text: None) as held:
-        held.state = found.cleared(held.state)
-    with exploration_sessions.alone(local / "explorations.lock", timeout_s):
-        for folder in safe_files.folders(layout.explorations):
-            if any(map(found.is_file_told, safe_files.files(folder))):
-                safe_files.remove_folder(folder)
     if safe_files.is_file(layout.rejects):
         lines = safe_files.read(layout.rejects).splitlines(keepends=True)
         safe_files.put(
             layout.rejects, b"".join(line for line in lines if not found.is_told(line.decode("utf-8", "replace")))
         )
-    for path in (layout.state / "session.json", *safe_files.files(layout.state / "sessions")):
-        clear_session(path, found)
     with CandidateQueue(layout.candidates, local / "candidates.lock", timeout_s).changing() as queue:
         queue.drop(found.is_told)
     HookSessions(layout.state / "hooks", layout.impact, local / "hooks.lock", timeout_s).drop(found.is_told)
     requests.drop_answers(layout.requests, found.is_told)
-
-
-def clear_runs(store: PurgedStore, found: Traces) -> None:
-    """Take purged records out of what failing runs showed."""
-    layout = store.layout
-    with failed_runs.changing(
-        layout.runs, store.local / "runs.lock", store.lock_timeout_s, None, lambda text: None
-    ) as episodes:
-        for key, episode in list(episodes.items()):
-            shown: dict[str, list[str]] = {}
-            for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
-                kept = shown.setdefault(GONE if found.is_called(ref) else ref, [])
-                kept += [other for other in others if not found.is_called(other)]
-            unknown = [text for text in episode.unknown if not found.is_told(text)]
-            said = {ref: text for ref, text in episode.lines.items() if ref in shown and not found.is_told(text)}
-            episodes[key] = episode.model_copy(update={"shown": shown, "lines": said, "unknown": unknown})
-
-
-def clear_session(path: Path, found: Traces) -> None:
-    """Take purged records out of what is current in a session."""
-    board = session_board.read(path)
-    task, session, preferences = board.task, board.session, board.preferences
-    if task is not None and (
-        found.is_called(f"task/{(task.id or '').removeprefix('task/')}") or found.is_told(task.model_dump_json())
-    ):
-        task = None
-    kept = {
-        "task": task,
-        "session": found.cleared(session),
-        "preferences": found.cleared(preferences),
-    }
-    changed = board.model_copy(update=kept)
-    if changed != board:
-        session_board.write(path, changed)

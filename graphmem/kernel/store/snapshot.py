@@ -18,6 +18,7 @@ from graphmem.kernel.ledger.layout import Layout
 from graphmem.kernel.ledger.types import NO_TYPES, Types
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.vocabulary import Vocabulary
+from graphmem.kernel.registry import extensions
 from graphmem.kernel.settings.config import Settings
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.names import quoted, split_ref
@@ -195,12 +196,15 @@ class Writing(Snapshot):
             Refused: a file that would change has lines that are wrong, a row holds a secret, or is of a type that no
                 file declares.
         """
-        if self.client.rights.writes is not None:
+        guards, writes = extensions("write"), self.client.rights.writes
+        if guards or writes is not None:
             rows = [entry.row for entry in puts]
             for file, numbers in (removes or {}).items():
                 rows += map(orjson.loads, self.client.everything.lines_of(numbers, file).values())
-            for row in rows:
-                refuse_unwritable(row, self.client.rights.writes)
+            for row in rows if writes is not None else ():
+                refuse_unwritable(row, writes or ())
+            for guard in guards:
+                guard(self.client, rows)
         try:
             self.client.ledger.commit(puts, removes, types, is_noted=is_noted, is_moved=is_moved)
         except BadInput as error:

@@ -9,7 +9,7 @@ import pytest
 from graphmem import BadInput, Memory, NotFound, Refused
 from graphmem.core.records.moves import STAGE_MOVES as MOVES
 from graphmem.doors.cli.app import run
-from graphmem.kernel.machine import session_board
+from graphmem.features.learning import session_board
 from graphmem.kernel.model.blackboard import TaskStage
 from tests.sample import START, Clock, contents, open_memory
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import orjson
 
 from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.model.blackboard import Blackboard
+from graphmem.kernel.store.purging import PurgedStore
 from graphmem.kernel.system import safe_files
 
 
@@ -29,3 +31,28 @@ def write(path: Path, board: Blackboard) -> None:
 def remove(path: Path) -> None:
     """Remove the file, if it is there."""
     safe_files.remove(path)
+
+
+def clear_purged(store: PurgedStore, traces: Traces) -> None:
+    """Take purged records out of what is current in sessions."""
+    state = store.layout.state
+    for path in (state / "session.json", *safe_files.files(state / "sessions")):
+        _clear_board(path, traces)
+
+
+def _clear_board(path: Path, traces: Traces) -> None:
+    """Take purged records out of what is current in a session."""
+    board = read(path)
+    task, session, preferences = board.task, board.session, board.preferences
+    if task is not None and (
+        traces.is_called(f"task/{(task.id or '').removeprefix('task/')}") or traces.is_told(task.model_dump_json())
+    ):
+        task = None
+    kept = {
+        "task": task,
+        "session": traces.cleared(session),
+        "preferences": traces.cleared(preferences),
+    }
+    changed = board.model_copy(update=kept)
+    if changed != board:
+        write(path, changed)

@@ -13,9 +13,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from graphmem.constants import KEPT_RUNS, RUN_DAYS, RUNS_BYTES
 from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.model.field import Time
+from graphmem.kernel.store.purging import PurgedStore
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
+
+GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
 
 
 class Tree(BaseModel):
@@ -86,3 +90,17 @@ def changing(
         if episodes != before and not safe_files.is_linked(path):
             latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
             safe_files.put(path, FILE.dump_json(dict(latest)), is_flushed=True)
+
+
+def clear_purged(store: PurgedStore, traces: Traces) -> None:
+    """Take purged records out of what failing runs showed."""
+    layout = store.layout
+    with changing(layout.runs, store.local / "runs.lock", store.lock_timeout_s, None, lambda text: None) as episodes:
+        for key, episode in list(episodes.items()):
+            shown: dict[str, list[str]] = {}
+            for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
+                kept = shown.setdefault(GONE if traces.is_called(ref) else ref, [])
+                kept += [other for other in others if not traces.is_called(other)]
+            unknown = [text for text in episode.unknown if not traces.is_told(text)]
+            said = {ref: text for ref, text in episode.lines.items() if ref in shown and not traces.is_told(text)}
+            episodes[key] = episode.model_copy(update={"shown": shown, "lines": said, "unknown": unknown})

@@ -8,8 +8,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import Time
+from graphmem.kernel.store.purging import PurgedStore
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
 
@@ -61,3 +63,11 @@ def end(folder: Path, session: str, now: datetime) -> None:
     found = read(folder, session)
     if found is not None and found.ended_at is None:
         write(folder, session, "session", found.model_copy(update={"ended_at": now}))
+
+
+def clear_purged(store: PurgedStore, traces: Traces) -> None:
+    """Remove the sessions in which something purged was reported."""
+    with alone(store.local / "explorations.lock", store.lock_timeout_s):
+        for folder in safe_files.folders(store.layout.explorations):
+            if any(map(traces.is_file_told, safe_files.files(folder))):
+                safe_files.remove_folder(folder)

@@ -10,7 +10,9 @@ import orjson
 from graphmem.constants import RUN_STATE_BYTES
 from graphmem.errors import BadInput
 from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.model.run_state import RunState
+from graphmem.kernel.store.purging import PurgedStore
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
 
@@ -50,3 +52,9 @@ def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str
                 hint=f"at most {RUN_STATE_BYTES:,}; null clears a field",
             )
         safe_files.put(path, data, is_flushed=True)
+
+
+def clear_purged(store: PurgedStore, traces: Traces) -> None:
+    """Take purged records out of the run state."""
+    with changing(store.layout.run_state, store.local / "run.lock", store.lock_timeout_s, lambda text: None) as held:
+        held.state = traces.cleared(held.state)

@@ -1,0 +1,144 @@
+"""A feature is a folder: what it registers is there while the folder is, and nothing else knows it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphmem
+from graphmem import Refused, features
+from graphmem.doors.cli.app import MADE, VERBS, run
+from graphmem.kernel import registry
+from tests.sample import open_memory
+
+INIT = """
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    nouns={"samples": "Samples of anything."},
+    operations={"operations": "samples.say"},
+    verbs=("sample",),
+    text="operations",
+    extends={point: f"operations.{point}_seen" for point in ("call", "check", "purge", "write")},
+)
+"""
+OPERATIONS = """
+from graphmem.errors import Refused
+from graphmem.kernel.answer import Answer
+from graphmem.kernel.finding import Code, Finding
+from graphmem.kernel.registry import Printout, operation, reads
+from graphmem.kernel.request import Request
+from graphmem.kernel.store.snapshot import Snapshot
+
+CALLS, PURGED = [], []
+
+
+class SayRequest(Request):
+    text: str
+
+
+class Said(Answer):
+    said: str
+
+
+@operation("samples.say", command="sample say", example="graphmem sample say hello")
+def say(snapshot: Snapshot, request: SayRequest) -> Said:
+    \"\"\"Return what was given.\"\"\"
+    return Said(said=request.text)
+
+
+@reads(Said)
+def said_text(answer: Said) -> Printout:
+    return Printout(f"said: {answer.said}")
+
+
+def call_seen(called):
+    CALLS.append((called.name, called.error))
+
+
+def check_seen(client):
+    yield Finding.of("sample", Code.NOT_CANONICAL, "a sample", "none")
+
+
+def purge_seen(store, traces):
+    PURGED.append(len(traces.hashes))
+
+
+def write_seen(client, rows):
+    if any("forbidden" in str(row) for row in rows):
+        raise Refused("a sample forbids it")
+"""
+
+
+@pytest.fixture
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A feature that lies elsewhere; its module."""
+    folder = tmp_path / "more" / "sample"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text(INIT)
+    (folder / "operations.py").write_text(OPERATIONS)
+    monkeypatch.setattr(features, "__path__", [*features.__path__, str(folder.parent)])
+    monkeypatch.setitem(VERBS, "sample", (MADE, "sample", "Say samples."))
+    forget()
+    from graphmem.features.sample import operations  # type: ignore[import-untyped, unused-ignore, import-not-found]
+
+    yield operations
+    monkeypatch.undo()
+    forget()
+    del registry._loaded["samples.say"]
+    for name in [name for name in sys.modules if name.startswith("graphmem.features.sample")]:
+        del sys.modules[name]
+
+
+def forget() -> None:
+    """Have the folders looked at again."""
+    for found in (registry.features, registry.nouns, registry._places, registry.extensions):
+        found.cache_clear()
+
+
+def test_a_feature_registers_what_it_has(
+    sample: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_memory(tmp_path) as memory:
+        assert memory.call("samples.say", text="hello").said == "hello"
+        assert registry.nouns()["samples"] == "Samples of anything."
+        with pytest.raises(Refused, match="a sample forbids it"):
+            memory.failures.add("forbidden: it is")
+        memory.failures.add("boom: it is")
+        assert [call for call, error in sample.CALLS if error] == ["failures.add"]
+        assert [call for call, error in sample.CALLS if not error] == ["init", "samples.say", "failures.add"]
+        assert "a sample" in [found.message for found in memory.validate().findings]
+        memory.purge(["failure/boom-it-is"], yes=True)
+        assert sample.PURGED == [1]
+    monkeypatch.chdir(tmp_path)
+    assert run(["sample", "say", "hello"]) == 0
+    assert capsys.readouterr().out == "said: hello\n"
+
+
+@pytest.mark.process
+@pytest.mark.long
+def test_the_program_runs_without_a_feature_whose_folder_is_gone(tmp_path: Path) -> None:
+    """The inbox, which has no module elsewhere."""
+    package = tmp_path / "lib" / "graphmem"
+    shutil.copytree(Path(graphmem.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "inbox"))
+    for data in ("schema", "queries"):
+        shutil.copytree(Path(graphmem.__file__).parents[1] / data, package.parent / data)
+    (project := tmp_path / "project").mkdir()
+
+    def typed(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "graphmem", *words], cwd=project, capture_output=True, text=True, check=False,
+            env={**os.environ, "PYTHONPATH": str(package.parent), "GRAPHMEM_EMBEDDING_MODEL": "none"},
+        )  # fmt: skip
+
+    assert typed("init").returncode == 0
+    assert typed("add", "failure", "--trigger", "boom: it is", "--fix", "wait").returncode == 0
+    assert "wait" in typed("query", "boom: it is").stdout
+    assert "inbox" not in typed("--help").stdout
+    refused = typed("inbox", "list")
+    assert refused.returncode == 2 and "no command 'inbox'" in refused.stderr
