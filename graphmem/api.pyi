@@ -1,76 +1,59 @@
 # The types of the Python API; made from the operations in the registry by ``python -m tests.generate``.
-# ruff: noqa: A002, E501
+# ruff: noqa: A002, E501, I001
 # fmt: off
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from graphmem.core.evidence.doubt_contract import StaleRecords
+from graphmem.core.evidence.doubt_contract import (StaleRecords)
 from graphmem.core.plans.campaign_contract import (
-    CampaignStanding,
-    CampaignTasks,
-    MergedPlan,
-    Ready,
-    ReplanInput,
-    Similar,
+    CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar,
 )
 from graphmem.core.records.candidate_contract import (
-    CandidateList,
-    Harvested,
-    HarvestedAll,
-    ProofsChecked,
-    ReviewedList,
+    CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList,
 )
-from graphmem.core.records.event_contract import EventList, Happened
-from graphmem.core.records.feedback_contract import BulkReported, Reported
-from graphmem.core.records.record_contract import BulkAdded, Changed, Got, Listing, Pruned, Purged, Writes
-from graphmem.core.records.relation_contract import Connection, Linked, Related, Solutions
-from graphmem.core.search.match_contract import MatchedLog
-from graphmem.core.search.query_contract import Found
-from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
-from graphmem.core.vocabulary.scope_contract import ScopeList
-from graphmem.doors.agents.hook_contract import HookAnswer
-from graphmem.features.briefing.context_contract import ContextBlock
-from graphmem.features.briefing.prime_contract import Briefing, StoreStatus
-from graphmem.features.cypher.contract import CypherRows, QueryList
-from graphmem.features.exchange.contract import Imported
-from graphmem.features.explore.contract import ExplorationReported, ExplorationStarted, ExplorationWaited
-from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
-from graphmem.features.history.check_contract import BranchChecked
-from graphmem.features.history.contract import Difference, History
-from graphmem.features.history.why_contract import Why
-from graphmem.features.inbox.operations import ItemChanged, ItemList
-from graphmem.features.learning.experience_contract import Promoted, Recalled
-from graphmem.features.learning.lesson_contract import Injected, Learned
-from graphmem.features.learning.session_contract import SessionContext
-from graphmem.features.ran.contract import Ran
-from graphmem.features.runs.contract import BuildResume, Required, RunShown
-from graphmem.features.stats.contract import Stats
-from graphmem.features.stats.effectiveness_contract import Loop
-from graphmem.features.stats.impact_contract import Impact
-from graphmem.features.upkeep.config_contract import ConfigShown
-from graphmem.features.upkeep.embedding_contract import EmbeddingStatus, ModelChanged
+from graphmem.core.records.event_contract import (EventList, Happened)
+from graphmem.core.records.feedback_contract import (BulkReported, Reported)
+from graphmem.core.records.record_contract import (BulkAdded, Changed, Got, Listing, Pruned, Purged, Writes)
+from graphmem.core.records.relation_contract import (Connection, Linked, Related, Solutions)
+from graphmem.core.search.match_contract import (MatchedLog)
+from graphmem.core.search.query_contract import (Found)
+from graphmem.core.vocabulary.contract import (TypeBrief, TypeChanged, TypeList)
+from graphmem.core.vocabulary.scopes import (ScopeList)
+from graphmem.doors.agents.hook_contract import (HookAnswer)
+from graphmem.features.briefing.context_contract import (ContextBlock)
+from graphmem.features.briefing.prime import (Briefing, StoreStatus)
+from graphmem.features.cypher.operations import (CypherRows, QueryList)
+from graphmem.features.exchange.operations import (Imported)
+from graphmem.features.explore.operations import (ExplorationReported, ExplorationStarted, ExplorationWaited)
+from graphmem.features.extractors.contract import (Extracted, ExtractorAdded, ExtractorList)
+from graphmem.features.history.branch_check import (BranchChecked)
+from graphmem.features.history.contract import (Difference, History)
+from graphmem.features.history.why import (Why)
+from graphmem.features.inbox.operations import (ItemChanged, ItemList)
+from graphmem.features.learning.experiences import (Promoted, Recalled)
+from graphmem.features.learning.lessons import (Injected, Learned)
+from graphmem.features.learning.sessions import (SessionContext)
+from graphmem.features.ran.operations import (Ran)
+from graphmem.features.runs.contract import (BuildResume, Required, RunShown)
+from graphmem.features.stats.contract import (Stats)
+from graphmem.features.stats.effectiveness_contract import (Loop)
+from graphmem.features.stats.impact import (Impact)
+from graphmem.features.upkeep.config import (ConfigShown)
+from graphmem.features.upkeep.embedding import (EmbeddingStatus, ModelChanged)
 from graphmem.features.upkeep.store_contract import (
-    Dump,
-    Exported,
-    Initialised,
-    Rebuilt,
-    Reset,
-    Resolved,
-    Split,
-    Trust,
-    Vacuumed,
+    Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed,
 )
-from graphmem.features.view.contract import PageData
-from graphmem.features.work.observation_contract import Observed
-from graphmem.features.work.phase_contract import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
-from graphmem.features.work.task_contract import TaskChanged, TaskShown
-from graphmem.kernel.dispatch import Log
-from graphmem.kernel.finding import Checked, Doctored
-from graphmem.kernel.handle import Handle, Operations
-from graphmem.kernel.model.scope import Scope
-from graphmem.kernel.model.vocabulary import EntityType, RelationType
+from graphmem.features.view.operations import (PageData)
+from graphmem.features.work.observation import (Observed)
+from graphmem.features.work.phases import (PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus)
+from graphmem.features.work.task_contract import (TaskChanged, TaskShown)
+from graphmem.kernel.dispatch import (Log)
+from graphmem.kernel.finding import (Checked, Doctored)
+from graphmem.kernel.handle import (Handle, Operations)
+from graphmem.kernel.model.scope import (Scope)
+from graphmem.kernel.model.vocabulary import (EntityType, RelationType)
 
 class Failures(Operations):
     """What went wrong, and what fixes it."""

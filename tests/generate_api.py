@@ -15,7 +15,7 @@ from tests.operations import NOUNS, ROWS
 WIDTH = 120
 ORDERED = ("command:",)  # parameters whose items have an order
 HEAD = """# The types of the Python API; made from the operations in the registry by ``python -m tests.generate``.
-# ruff: noqa: A002, E501
+# ruff: noqa: A002, E501, I001
 # fmt: off
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property

@@ -46,31 +46,31 @@ from graphmem.core.records.relation_contract import Connection, Linked, Related,
 from graphmem.core.search.match_contract import MatchedLog
 from graphmem.core.search.query_contract import Found
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
-from graphmem.core.vocabulary.scope_contract import ScopeList
+from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.agents.hook_contract import HookAnswer
 from graphmem.doors.cli.app import VERBS, command_line
 from graphmem.doors.cli.help import help_of
 from graphmem.features.briefing.context_contract import ContextBlock
-from graphmem.features.briefing.prime_contract import Briefing, StoreStatus
-from graphmem.features.cypher.contract import CypherRows, QueryList
-from graphmem.features.exchange.contract import Imported
-from graphmem.features.explore.contract import ExplorationReported, ExplorationStarted, ExplorationWaited
+from graphmem.features.briefing.prime import Briefing, StoreStatus
+from graphmem.features.cypher.operations import CypherRows, QueryList
+from graphmem.features.exchange.operations import Imported
+from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
-from graphmem.features.history.check_contract import BranchChecked
+from graphmem.features.history.branch_check import BranchChecked
 from graphmem.features.history.contract import Difference, History
-from graphmem.features.history.why_contract import Why
+from graphmem.features.history.why import Why
 from graphmem.features.inbox.operations import ItemChanged, ItemList
-from graphmem.features.learning.experience_contract import Promoted, Recalled
-from graphmem.features.learning.lesson_contract import Injected, Learned
-from graphmem.features.learning.session_contract import SessionContext
-from graphmem.features.ran.contract import Ran
+from graphmem.features.learning.experiences import Promoted, Recalled
+from graphmem.features.learning.lessons import Injected, Learned
+from graphmem.features.learning.sessions import SessionContext
+from graphmem.features.ran.operations import Ran
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
 from graphmem.features.stats.contract import Stats
 from graphmem.features.stats.effectiveness_contract import Loop
-from graphmem.features.stats.impact_contract import Impact
-from graphmem.features.upkeep.config_contract import ConfigShown
+from graphmem.features.stats.impact import Impact
+from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.demo import Demonstrated
-from graphmem.features.upkeep.embedding_contract import EmbeddingStatus, ModelChanged
+from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.store_contract import (
     Dump,
     Exported,
@@ -82,9 +82,9 @@ from graphmem.features.upkeep.store_contract import (
     Trust,
     Vacuumed,
 )
-from graphmem.features.view.contract import PageData
-from graphmem.features.work.observation_contract import Observed
-from graphmem.features.work.phase_contract import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
+from graphmem.features.view.operations import PageData
+from graphmem.features.work.observation import Observed
+from graphmem.features.work.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
 from graphmem.features.work.task_contract import TaskChanged, TaskShown
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.finding import Checked, Code, Doctored

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from graphmem.doors.page.render import FILES, IN_HTML, SCRIPTS, page_of
-from graphmem.features.view.contract import DrawnEdge, DrawnRecord, PageData
 from graphmem.features.view.drawing import drawn
+from graphmem.features.view.operations import DrawnEdge, DrawnRecord, PageData
 from tests.npm import in_chromium
 from tests.sample import open_memory
 

@@ -8,7 +8,7 @@ from graphmem.core.records.failures import AddFailureRequest
 from graphmem.core.records.patterns import AddPatternRequest
 from graphmem.core.records.record_contract import AddRequest, Changed, CopyRequest
 from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
-from graphmem.features.learning.lesson_contract import AddLessonRequest
+from graphmem.features.learning.lessons import AddLessonRequest
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.model import Entity, Record
 from graphmem.kernel.registry import operation

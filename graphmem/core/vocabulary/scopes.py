@@ -1,20 +1,47 @@
 """The scopes of a project: list, show and declare what a caller may read and write."""
 
-from pydantic import ValidationError
+from typing import ClassVar
+
+from pydantic import Field, ValidationError
 
 from graphmem.core.records.screening import screened
-from graphmem.core.vocabulary.scope_contract import AddScopeRequest, ScopeList, ShowScopeRequest
 from graphmem.core.vocabulary.types import refuse_form
-from graphmem.errors import BadInput, Refused
+from graphmem.errors import BadInput, GraphmemError, Refused
+from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.ledger.scopes import file_of, read_scopes, scope_of, text_of
 from graphmem.kernel.model.scope import Scope
 from graphmem.kernel.model.vocabulary import ANY
+from graphmem.kernel.parameters import Texts
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system import safe_files
 from graphmem.names import DEVICE
+
+
+class ShowScopeRequest(Request):
+    """Which scope to return."""
+
+    name: str = Field(description="A scope of the project")
+
+
+class AddScopeRequest(Request):
+    """A scope to declare, or to change."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+    name: str = Field(description="Name of the scope: a-z 0-9 _, beginning with a letter")
+    read: Texts = Field((), description="Kinds and entity types whose records it may read, or any")
+    write: Texts = Field((), description="Kinds and entity types whose records it may write, or any")
+    description: str = Field("", description="Who is to have the scope, and for what")
+
+
+class ScopeList(Answer):
+    """The project's scopes, in name order."""
+
+    results: list[Scope]
 
 
 @operation("scopes.list")

@@ -36,12 +36,11 @@ from graphmem.core.search.two_stores import match, own_store, query
 from graphmem.doors.agents.hook_contract import HookAnswer, HookRequest
 from graphmem.doors.agents.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
 from graphmem.errors import BadInput, GraphmemError, Unavailable
-from graphmem.features.briefing.prime import prime
-from graphmem.features.briefing.prime_contract import PrimeRequest
+from graphmem.features.briefing.prime import PrimeRequest, prime
 from graphmem.features.learning import sessions
-from graphmem.features.learning.session_contract import NoteRequest
+from graphmem.features.learning.sessions import NoteRequest
 from graphmem.features.ran import operations as command_runs
-from graphmem.features.ran.contract import Ran
+from graphmem.features.ran.operations import Ran
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.kernel.machine.impact import HookCounts

@@ -16,8 +16,8 @@ from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import lines_of, text_of, versions_of
 from graphmem.doors.cli.paths import from_here
 from graphmem.errors import Usage
-from graphmem.features.learning.experience_contract import AddExperienceRequest
-from graphmem.features.learning.lesson_contract import AddLessonRequest
+from graphmem.features.learning.experiences import AddExperienceRequest
+from graphmem.features.learning.lessons import AddLessonRequest
 from graphmem.kernel.model import Lesson
 from graphmem.kernel.model.lesson_state import is_frequent
 from graphmem.kernel.registry import Taken

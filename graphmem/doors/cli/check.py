@@ -10,7 +10,7 @@ from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.history import gist_of
 from graphmem.doors.cli.markdown import Form, bounded, code, is_markdown
-from graphmem.features.history.check_contract import BranchChecked, CheckRequest
+from graphmem.features.history.branch_check import BranchChecked, CheckRequest
 from graphmem.features.history.contract import RowChange
 from graphmem.kernel.registry import Taken
 

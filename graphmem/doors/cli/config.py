@@ -5,7 +5,7 @@ import json
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import passes
-from graphmem.features.upkeep.config_contract import ConfigRequest, ConfigShown
+from graphmem.features.upkeep.config import ConfigRequest, ConfigShown
 
 
 @passes("config", ConfigRequest, arguments=1)

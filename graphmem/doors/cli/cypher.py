@@ -10,7 +10,7 @@ from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import parameter
 from graphmem.doors.cli.rows import ROW_FORMATS, cell, rows_as
 from graphmem.errors import Usage
-from graphmem.features.cypher.contract import CypherRequest, CypherRows
+from graphmem.features.cypher.operations import CypherRequest, CypherRows
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.names import inert, visible

@@ -3,7 +3,7 @@
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import noun, passes
-from graphmem.features.upkeep.embedding_contract import ChangeModelRequest, EmbeddingStatus, ModelChanged
+from graphmem.features.upkeep.embedding import ChangeModelRequest, EmbeddingStatus, ModelChanged
 from graphmem.kernel.registry import Taken
 
 app = noun("Show or change the model that makes the vectors.")

@@ -6,7 +6,7 @@ from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, noun, passes
 from graphmem.doors.cli.inputs import opened
 from graphmem.errors import BadInput
-from graphmem.features.explore.contract import (
+from graphmem.features.explore.operations import (
     AggregateExplorationRequest,
     ExplorationReported,
     ExplorationStarted,

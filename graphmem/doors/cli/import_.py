@@ -11,7 +11,7 @@ from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.exchange.contract import Imported, ImportRequest
+from graphmem.features.exchange.operations import Imported, ImportRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system.surroundings import current_folder
 from graphmem.names import quoted, visible

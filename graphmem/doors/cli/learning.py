@@ -10,8 +10,8 @@ from graphmem.doors.cli.caller import Invocation, complete_ref
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import lines_of
 from graphmem.errors import Usage
-from graphmem.features.learning.experience_contract import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
-from graphmem.features.learning.lesson_contract import (
+from graphmem.features.learning.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
+from graphmem.features.learning.lessons import (
     DecayRequest,
     Injected,
     InjectRequest,

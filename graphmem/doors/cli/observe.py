@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_campaign
 from graphmem.doors.cli.commands import passes
-from graphmem.features.work.observation_contract import Observed, ObserveRequest
+from graphmem.features.work.observation import Observed, ObserveRequest
 from graphmem.kernel.registry import Taken
 
 

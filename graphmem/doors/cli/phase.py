@@ -2,7 +2,7 @@
 
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import noun, passes
-from graphmem.features.work.phase_contract import (
+from graphmem.features.work.phases import (
     MovePhaseRequest,
     PhaseCan,
     PhaseDurations,

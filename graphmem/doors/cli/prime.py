@@ -9,7 +9,7 @@ from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import passes
 from graphmem.doors.service import manage
 from graphmem.errors import Unavailable
-from graphmem.features.briefing.prime_contract import Briefing, PrimeRequest, StoreStatus
+from graphmem.features.briefing.prime import Briefing, PrimeRequest, StoreStatus
 
 SHOWN_TASKS = 6  # of a sort, so that all is one screen
 

@@ -1,6 +1,6 @@
 """``scope …``: what callers may read and write that do not get all."""
 
-from graphmem.core.vocabulary.scope_contract import AddScopeRequest, ScopeList, ShowScopeRequest
+from graphmem.core.vocabulary.scopes import AddScopeRequest, ScopeList, ShowScopeRequest
 from graphmem.doors.cli.caller import Invocation, complete_kind
 from graphmem.doors.cli.commands import Call, listed, noun, passes
 from graphmem.kernel.model.scope import Scope

@@ -8,7 +8,7 @@ from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.learning.session_contract import (
+from graphmem.features.learning.sessions import (
     ConstrainRequest,
     DecideRequest,
     EndSessionRequest,

@@ -13,7 +13,7 @@ from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
 from graphmem.features.stats.contract import Connectivity, Stats, StatsRequest
 from graphmem.features.stats.effectiveness_contract import Loop, VerifyLoopRequest
-from graphmem.features.stats.impact_contract import Impact
+from graphmem.features.stats.impact import Impact
 
 SHOWN_SIZES = 5  # of components that are listed
 

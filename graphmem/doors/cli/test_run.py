@@ -13,7 +13,7 @@ from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.match import limits, shown
 from graphmem.errors import GraphmemError
-from graphmem.features.ran.contract import Ran, RanRequest
+from graphmem.features.ran.operations import Ran, RanRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.system.tee import CommandEnd, run

@@ -6,7 +6,7 @@ from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import passes
 from graphmem.doors.cli.query import reckoning
-from graphmem.features.history.why_contract import Origin, Ranking, ReportMade, Why, WhyRequest
+from graphmem.features.history.why import Origin, Ranking, ReportMade, Why, WhyRequest
 from graphmem.kernel.registry import Taken
 
 SHOWN = 5  # reports, edges and merged texts that a screen shows; --json has all

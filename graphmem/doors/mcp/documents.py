@@ -11,7 +11,7 @@ from graphmem.doors.mcp.reply import Reply, Word, hit
 from graphmem.doors.mcp.tools import got, health
 from graphmem.errors import NotFound, Usage
 from graphmem.features.briefing.context_contract import ContextRequest
-from graphmem.features.learning.session_contract import SessionContext
+from graphmem.features.learning.sessions import SessionContext
 from graphmem.names import visible
 
 RECORD = "graphmem://record/"

@@ -21,7 +21,7 @@ from graphmem.doors.mcp.parameters import MOST_HITS, Parameters, ToolOperation, 
 from graphmem.doors.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
 from graphmem.errors import BadInput, NotFound
 from graphmem.features.briefing.context_contract import ContextBlock
-from graphmem.features.cypher.contract import CypherRows
+from graphmem.features.cypher.operations import CypherRows
 from graphmem.features.stats.contract import Stats
 from graphmem.features.work.task_contract import TaskChanged
 from graphmem.kernel import dispatch

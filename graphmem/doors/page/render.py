@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from graphmem.features.view.contract import PageData
+from graphmem.features.view.operations import PageData
 from graphmem.names import inert
 
 FILES = resources.files("graphmem.doors.page")

@@ -8,7 +8,7 @@ from graphmem.api import Memory
 from graphmem.constants import OFFERED_ERRORS, PYTEST_FAILURES, PYTEST_LOCK_S, SHOWN_FAILURES
 from graphmem.doors.cli.match import shown
 from graphmem.doors.cli.test_run import of_a_pass, of_the_same
-from graphmem.features.ran.contract import Ran
+from graphmem.features.ran.operations import Ran
 from graphmem.names import visible
 
 if TYPE_CHECKING:

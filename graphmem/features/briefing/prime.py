@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from pydantic import Field
+
 from graphmem.constants import (
     BRIEFED_CAMPAIGNS,
     BRIEFED_CANDIDATES,
@@ -16,11 +18,13 @@ from graphmem.constants import (
     BRIEFED_LOOKED_AT,
     BRIEFED_RECORDS,
     BRIEFED_TASKS,
+    BRIEFING_BUDGET,
     FEW_EXPERIENCES,
 )
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice, notes_of
+from graphmem.core.plans.campaign_contract import CampaignStage
 from graphmem.core.plans.campaign_plan import Plan, plan_of
 from graphmem.core.records.candidates import for_agent, seen, waiting
 from graphmem.core.search.budget import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
@@ -28,7 +32,6 @@ from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import own_store
 from graphmem.errors import Unavailable
 from graphmem.features.briefing.context_contract import ContextEntry
-from graphmem.features.briefing.prime_contract import ActiveCampaign, Briefing, PrimeRequest, StoreStatus, TaskAtWork
 from graphmem.features.briefing.sections import (
     LESSONS,
     SESSION,
@@ -40,12 +43,18 @@ from graphmem.features.briefing.sections import (
     with_contradictions,
 )
 from graphmem.features.learning.sessions import board_of, current_of, has_ended
+from graphmem.kernel.answer import Answer, Part
+from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands
+from graphmem.kernel.machine.service_state import ServiceStatus
 from graphmem.kernel.model import Campaign, Constraint, Lesson, MemoryRecord, Record, Task
-from graphmem.kernel.model.blackboard import CurrentTask
+from graphmem.kernel.model.blackboard import CurrentTask, TaskStage
 from graphmem.kernel.model.label import PINNED as PIN
 from graphmem.kernel.model.lesson_state import injected, is_frequent
+from graphmem.kernel.model.task import TaskStatus
+from graphmem.kernel.parameters import SessionName
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.git_setup import unregistered
@@ -53,6 +62,72 @@ from graphmem.kernel.store.runtime import counted
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import shell
 from graphmem.names import one_line
+
+
+class PrimeRequest(Request):
+    """How to brief an agent that begins."""
+
+    session: SessionName = None
+    budget: int = Field(BRIEFING_BUDGET, ge=1, description="Largest size of the briefing, in tokens")
+    instructions: bool = Field(False, description="Return the lines for AGENTS.md instead, the same in every project")
+
+
+class Briefing(Answer):
+    """What an agent needs to begin, as text for a prompt; ``refs`` are the records it shows."""
+
+    text: str
+    tokens: int
+    refs: list[str]
+
+
+class ActiveCampaign(Part):
+    """A campaign that has not ended: where it is, which of its tasks can start now, and which cannot run."""
+
+    ref: str
+    objective: str
+    state: CampaignStage
+    ready: list[str]
+    unreachable: list[str] = []
+
+
+class TaskAtWork(Part):
+    """A task that is active or blocked; ``reason`` is what blocks it."""
+
+    ref: str
+    objective: str
+    status: TaskStatus
+    reason: str | None = None
+
+
+class StoreStatus(Answer):
+    """
+    Where one is: the store, this clone, what is being worked on, the service, and what to do next.
+
+    ``unregistered`` are settings of git that this clone lacks, ``findings`` counts what is wrong with the files,
+    ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
+    reviewed. ``task`` is the current one of this machine; ``tasks`` are the active and blocked ones of campaigns that
+    go on, active ones and the latest first. ``user_store`` is the folder of the user's own store, where questions go to
+    it too. ``cold_start`` is true as long as there are so few experiences that each new one has confidence low.
+    ``in_git`` is what git does to the files that a user may not expect.
+    """
+
+    store: str
+    user_store: str | None = None
+    records: int
+    relations: int
+    unregistered: list[str]
+    findings: int
+    without_vector: int = 0
+    candidates: int = 0
+    cold_start: bool = False
+    task: str | None
+    task_status: TaskStage | None = None
+    campaigns: list[ActiveCampaign]
+    tasks: list[TaskAtWork] = []
+    in_git: list[Finding] = []
+    service: ServiceStatus | None = None
+    next: list[str]
+
 
 PINNED, PREFERENCES, CURRENT, TASKS = "Pinned", "Preferences", "The current task", "Tasks"
 CHANGED, HELPED = "Known of files that changed", "What helped most"

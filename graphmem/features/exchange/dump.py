@@ -11,8 +11,7 @@ from graphmem.features.exchange.importers import beads, mcp_memory, okf, tables
 from graphmem.features.exchange.standing import rules
 from graphmem.features.upkeep.split import home_of_kind
 from graphmem.features.upkeep.store_contract import Dump, DumpRequest
-from graphmem.features.view.contract import MOST_DRAWN
-from graphmem.features.view.operations import page_of
+from graphmem.features.view.operations import MOST_DRAWN, page_of
 from graphmem.kernel.ledger.layout import holds
 from graphmem.kernel.ledger.parts import home_of
 from graphmem.kernel.model import MODELS, Fact, Record

@@ -9,7 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+from pydantic import Field
 
 from graphmem.core.foreign.reading import Draft, ForeignInput, Source
 from graphmem.core.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
@@ -22,9 +25,9 @@ from graphmem.core.records.screening import places, screened_fields
 from graphmem.core.records.validation import changed
 from graphmem.core.vocabulary.types import refuse_type
 from graphmem.errors import Refused
-from graphmem.features.exchange.contract import Imported, ImportRequest, Skipped
 from graphmem.features.exchange.importers import formats
 from graphmem.features.runs import operations as runs
+from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.ledger.types import path_of, type_text
 from graphmem.kernel.machine import imports as notes
 from graphmem.kernel.model import Fact, Feedback, Frozen, Record, Relation, Task
@@ -33,12 +36,55 @@ from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.record import Alternate, row_fields
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.kernel.ndjson import Row, encode
+from graphmem.kernel.parameters import DryRun
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
 from graphmem.names import row_id, row_key
+
+
+class ImportRequest(Request):
+    """Which file or folder of another tool to import."""
+
+    path: Path = Field(description="A file or a folder of another tool")
+    format: str | None = Field(
+        None, description="The format it is in; recognised from what it holds if not given", max_length=64
+    )
+    map: Mapping[str, str] | None = Field(
+        None, description="Of a table: the column for each field of the records; kind=NAME says which kind they are"
+    )
+    dry_run: DryRun = False
+
+
+class Skipped(Part):
+    """Something of the input that did not become a record or an edge: where it is, and why."""
+
+    place: str
+    reason: str
+
+
+class Imported(Answer):
+    """
+    What became of all that a file holds.
+
+    ``read`` counts by the nouns of the file, the others by kind; ``relation`` counts links, also those that are fields
+    of records, such as what a task depends on. ``merged`` are what repeats a record or an edge, ``dangling`` the links
+    to what is not there.
+    """
+
+    format: str
+    applied: bool
+    read: dict[str, int]
+    created: dict[str, int]
+    merged: dict[str, int]
+    updated: dict[str, int]
+    unchanged: dict[str, int]
+    skipped: list[Skipped]
+    dangling: int
+
 
 ACTIONS = ("created", "merged", "updated", "unchanged")
 MOST_TYPES = 300  # that an input may bring: each is a file, and is compared with all others

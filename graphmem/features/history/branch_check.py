@@ -5,28 +5,74 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from pydantic import Field
+
 from graphmem.constants import CITED_FILE_BYTES, FILE_BYTES, GIT_S
-from graphmem.core.evidence.citation_contract import Cited
+from graphmem.core.evidence.citation_contract import Cited, Freshness
 from graphmem.core.evidence.citations import CiteChecker, passage
 from graphmem.core.evidence.fixes import fixes
 from graphmem.core.records.secrets import without_secrets
 from graphmem.core.search.traversal import solving
 from graphmem.errors import NotFound
-from graphmem.features.history.check_contract import BranchChecked, CheckRequest, DoubtfulCite, OpenFailure
 from graphmem.features.history.contract import DiffRequest, RowChange
 from graphmem.features.history.operations import diff
 from graphmem.features.upkeep.validate import checked, validate
-from graphmem.kernel.finding import Code, Finding
+from graphmem.kernel.answer import Part
+from graphmem.kernel.finding import Checked, Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.layout import FOLDER
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.cite import Cite, digest
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
+
+
+class CheckRequest(Request):
+    """Since which branch to look at what changed."""
+
+    base: str | None = Field(
+        None, description="Branch or commit that this one goes into; the default branch of the remote if not given"
+    )
+
+
+class DoubtfulCite(Part):
+    """A record that cites code which the branch changed or took away, and the cite."""
+
+    ref: str
+    cite: str
+    state: Freshness
+
+
+class OpenFailure(Part):
+    """A failure, known before the branch, without a fix, with those of its files that the branch changed."""
+
+    ref: str
+    files: list[str]
+
+
+class BranchChecked(Checked):
+    """
+    What a branch does to the memory, compared with the files as they are now, and what speaks against merging it.
+
+    ``base`` is what it is compared with, ``since`` the commit at which the two parted. ``added``, ``changed`` and
+    ``removed`` are references, of records and of edges; ``changes`` has all rows, field by field. ``findings`` are
+    those of ``validate``; a credential that the branch brought is an error among them, and redacted in ``changes``.
+    """
+
+    base: str
+    since: str
+    summary: str
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    changes: list[RowChange]
+    doubtful: list[DoubtfulCite]
+    known_failures: list[OpenFailure]
 
 
 @operation("check")

@@ -2,10 +2,10 @@
 
 from graphmem.core.records.change import add_record
 from graphmem.core.records.record_contract import Changed
-from graphmem.features.learning.experience_contract import (
+from graphmem.features.learning.experiences import (
     AddExperienceRequest,
 )
-from graphmem.features.learning.lesson_contract import AddLessonRequest
+from graphmem.features.learning.lessons import AddLessonRequest
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 

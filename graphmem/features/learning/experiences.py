@@ -1,7 +1,9 @@
 """Experiences: taken in with what the store allows, offered for a task, and promoted to insights."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
 
 from graphmem.constants import PROMOTE_SIMILARITY
 from graphmem.core.records.experience import (
@@ -12,24 +14,87 @@ from graphmem.core.records.experience import (
     share_keywords,
     statements_of,
 )
-from graphmem.core.records.record_contract import Listed
+from graphmem.core.records.record_contract import AddRequest, Listed
 from graphmem.core.records.validation import build, changed, identified
-from graphmem.features.learning.experience_contract import (
-    Promoted,
-    PromoteRequest,
-    Promotion,
-    Recalled,
-    RecallRequest,
-)
-from graphmem.features.learning.lesson_contract import OfferedLesson
+from graphmem.features.learning.lessons import OfferedLesson
+from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Experience, Insight
 from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.kernel.model.insight import Category
+from graphmem.kernel.parameters import DryRun, Name, Sources, Supersedes, Tags, Texts, Verbatim, Yes
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id
+
+
+class AddExperienceRequest(AddRequest):
+    """What a finished task taught."""
+
+    kind: ClassVar[str] = "experience"
+
+    task_type: ExperienceType = Field(description="Type of the task")
+    description: str = Field(description="What the task was")
+    approach: str = Field(description="Approach that was taken")
+    outcome: Outcome = Field(description="Outcome of the task")
+    lessons: Texts = Field(description="Lessons that the task taught, for the next time")
+    name: Name = None
+    time_taken: float | None = Field(None, description="Minutes that the task took")
+    complexity_estimated: Complexity | None = Field(None, description="Estimated complexity of the task")
+    complexity_actual: Complexity | None = Field(None, description="Complexity of the task as it turned out")
+    capabilities_used: Texts | None = Field(None, description="Tools and skills that the task was done with")
+    confidence: Confidence | None = Field(
+        None, description="Confidence in the experience; low while there are few experiences"
+    )
+    tags: Tags = None
+    sources: Sources = None
+    dry_run: DryRun = False
+    verbatim: Verbatim = False
+    supersedes: Supersedes = None
+
+
+class RecallRequest(Request):
+    """Which experiences to recall: those with this type of task, or with one of the tags."""
+
+    task_type: ExperienceType | None = Field(None, description="Type of the task")
+    tags: Texts = Field((), description="Tags of the task")
+
+
+class PromoteRequest(Request):
+    """How to find what experiences agree on."""
+
+    category: Category | None = Field(None, description="Category of the insights; the likely one if not given")
+    yes: Yes = False
+
+
+class Recalled(Answer):
+    """Experiences with tasks of a kind, newest first, and their lessons, those of sure or successful ones first."""
+
+    experiences: list[Listed]
+    lessons: list[OfferedLesson]
+
+
+class Promotion(Part):
+    """What several experiences agree on; ``said`` is in their words."""
+
+    ref: str
+    action: Literal["created", "updated"]
+    category: Category
+    statement: str
+    experiences: list[str]
+    occurrences: int
+    confidence: Confidence
+    said: list[str]
+
+
+class Promoted(Answer):
+    """What was promoted; ``done`` is false where it was only shown."""
+
+    done: bool
+    promotions: list[Promotion]
 
 
 @operation("experiences.recall", past=True, scoped=True, from_files=True)

@@ -17,6 +17,8 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
+from pydantic import Field
+
 from graphmem.constants import OFFERED_ERRORS, SHOWN_FAILURES
 from graphmem.core.evidence.citations import Unread, content_of
 from graphmem.core.evidence.fixes import fixes
@@ -36,17 +38,54 @@ from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import match
 from graphmem.errors import Locked, Unavailable
 from graphmem.features.ran.causes import changed_files, is_changed, tree_of
-from graphmem.features.ran.contract import Ran, RanRequest
 from graphmem.features.ran.episodes import Episode, Episodes, changing, read
 from graphmem.features.ran.scripts import script_of
+from graphmem.kernel.answer import Answer
 from graphmem.kernel.git import commands
 from graphmem.kernel.machine.hook_sessions import Credit
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.field import format_time
+from graphmem.kernel.parameters import SessionName, Texts
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.surroundings import current_folder
 from graphmem.names import run_key
+
+
+class RanRequest(Request):
+    """A run of a command that ended, such as a test suite."""
+
+    command: Texts = Field(description="The command with its arguments")
+    status: int = Field(description="Exit status of the command")
+    folder: Path | None = Field(None, description="Folder where the command was run; the current one if not given")
+    session: SessionName = None
+    task: str | None = Field(None, description="Task that reports of what helped are for")
+    began: float | None = Field(None, description="Second since 1970 at which it began; what changed later is its own")
+    name: str | None = Field(None, description="Name of the command; a pass counts for runs of this name")
+
+
+class Ran(Answer):
+    """
+    What the memory has to say after a command ran.
+
+    After a failing run ``log`` is what its output reports, and ``again`` are those failures whose fix had been shown
+    in this session before. After a pass ``helped`` are the memories that a report was written for, ``unknown`` errors
+    of the failing runs before that are not known yet, ``unfixed`` their known failures that no fix is known for.
+    ``is_flaky`` says that it passes after it failed with nothing changed in between, so that nothing helped; ``flaky``
+    are the known failures of those runs. ``no_pass`` says why it is no pass of what failed: fewer tests ran, or one
+    that failed is gone or tests nothing.
+    """
+
+    status: int
+    log: MatchedLog | None = None
+    again: list[str] = []
+    helped: list[str] = []
+    unknown: list[str] = []
+    unfixed: list[str] = []
+    is_flaky: bool = False
+    flaky: list[str] = []
+    no_pass: str | None = None
 
 
 @dataclass(frozen=True)

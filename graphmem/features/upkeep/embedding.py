@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from graphmem.constants import ENDPOINT_WAIT_S, FORMAT
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.features.upkeep.embedding_contract import ChangeModelRequest, EmbeddingStatus, ModelChanged
+from graphmem.kernel.answer import Answer
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.vectors import AHEAD, FEW_TEXTS, VectorStore
 from graphmem.kernel.ledger.journal import replace_files
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.settings.config import CONFIG_BYTES, Embedding, read_toml, web_address
 from graphmem.kernel.settings.config_file import Value, replace_user_config, with_values
 from graphmem.kernel.settings.folders import user_config
@@ -20,6 +23,57 @@ from graphmem.kernel.settings.trust import ToTrust, asked_for, trust_change, tru
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
+
+
+class ChangeModelRequest(Request):
+    """Which model is to make the vectors from now on."""
+
+    model: str = Field(
+        description="A sentence-transformers name, a local folder, none, or what the endpoint calls it",
+        min_length=1,
+        max_length=1_000,
+    )
+    endpoint: str = Field("", description="Address of an OpenAI-compatible server that has the model", max_length=1_000)
+    user: bool = Field(False, description="Change your own settings, for all projects, not those of this project")
+
+
+class EmbeddingStatus(Answer):
+    """
+    The model that makes the vectors, and which texts have one.
+
+    ``texts`` counts what is found by meaning: the texts of live records, and what was asked; ``missing`` those of them
+    without a vector of this model, which it takes about ``estimate_s`` seconds to make (null where that is not known).
+    ``others`` are the vectors of other models that are kept, by fingerprint. ``dimensions`` and ``fingerprint`` are
+    null where no model is at hand.
+    """
+
+    model: str
+    endpoint: str | None
+    dimensions: int | None
+    fingerprint: str | None
+    texts: int
+    missing: int
+    estimate_s: float | None
+    others: dict[str, int]
+
+
+class ModelChanged(Answer):
+    """
+    What the change of the model did: ``made`` vectors were made, and ``kept`` ones were there from before.
+
+    ``config`` is the file of settings that names the model now.
+    """
+
+    before: str
+    model: str
+    endpoint: str | None
+    dimensions: int | None
+    fingerprint: str | None
+    made: int
+    kept: int
+    config: str
+    seconds: float
+
 
 if TYPE_CHECKING:
     from graphmem.kernel.embed.model import Embedder

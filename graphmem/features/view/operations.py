@@ -4,24 +4,88 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from typing import Any
 
+from pydantic import Field
+
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.doubts import Doubter
-from graphmem.core.records.candidate_contract import ReviewRequest
-from graphmem.core.records.event_contract import ListEventsRequest
+from graphmem.core.records.candidate_contract import ReviewRequest, ShownCandidate
+from graphmem.core.records.event_contract import Happening, ListEventsRequest
 from graphmem.core.records.event_log import events
 from graphmem.features.harvest.review import review
-from graphmem.features.inbox.operations import read_items
+from graphmem.features.inbox.operations import Item, read_items
 from graphmem.features.runs import run_file
+from graphmem.features.stats.contract import Stats
 from graphmem.features.stats.operations import health, memories_of
-from graphmem.features.view.contract import PageData, ViewRequest
 from graphmem.features.view.drawing import drawn
+from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.merge import FACTS
+from graphmem.kernel.model.run_state import RunState
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.names import row_id
+
+MOST_DRAWN = 10_000
+
+
+class ViewRequest(Request):
+    """How much of the memory to show."""
+
+    most: int = Field(MOST_DRAWN, ge=1, le=MOST_DRAWN, description="Show at most this many records")
+
+
+class DrawnRecord(Part):
+    """
+    A record of the page: what it says, and where it is drawn; ``fields`` are those that have a value.
+
+    ``importance`` is what ``prune`` sorts by, of failures and patterns.
+    """
+
+    ref: str
+    kind: str
+    title: str
+    x: float
+    y: float
+    importance: float | None = None
+    doubts: list[Doubt] = []
+    fields: dict[str, Any]
+
+
+class DrawnEdge(Part):
+    """An edge of the page, by the places of its ends among the records."""
+
+    source: int
+    target: int
+    type: str
+    weight: float
+
+
+class PageData(Answer):
+    """
+    What the page of the memory shows.
+
+    ``unsolved`` are the places of the failures that have neither a fix nor a pattern that solves them, the most
+    important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
+    edges. ``health`` is what ``stats`` returns but for the candidates. ``waiting`` is how many candidates there are,
+    of which ``candidates`` are those of most worth; None in a file, which holds no candidates. ``run`` is what is going
+    on on this machine.
+    """
+
+    project: str
+    records: list[DrawnRecord]
+    edges: list[DrawnEdge]
+    unsolved: list[int]
+    health: Stats
+    candidates: list[ShownCandidate] = []
+    waiting: int | None = None
+    events: list[Happening] = []
+    inbox: list[Item] = []
+    run: RunState | None = None
+    left_out: int = 0
+
 
 MOST_TEXT = 4_000  # characters of a text of a record that the page holds
 MOST_WAITING, MOST_EVENTS = 100, 100

@@ -4,7 +4,9 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
+
+from pydantic import Field
 
 from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
 from graphmem.core.evidence.citations import Unread, content_of
@@ -23,29 +25,78 @@ from graphmem.core.search.query import query
 from graphmem.core.search.query_contract import QueryRequest
 from graphmem.errors import BadInput, NotFound, Usage
 from graphmem.features.work.campaigns import campaign_of, seen_together
-from graphmem.features.work.observation_contract import (
-    Observed,
-    ObservedStep,
-    ObserveRequest,
-    OfferedPattern,
-    StepName,
-    Verdict,
-    Verified,
-)
 from graphmem.features.work.tasks import solved
 from graphmem.features.work.worth_keeping import TaskSigns, criteria, is_offered
+from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Failure, Pattern, Task
 from graphmem.kernel.model.candidate import Candidate, Fields, Occasion, candidate_id
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.settings.trust import are_trusted
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.checks import CheckEnd, run_all
 from graphmem.kernel.system.surroundings import variables
 from graphmem.names import row_id, split_ref
+
+Verdict = Literal["CONFIRMED", "FALSE_POSITIVE", "INDETERMINATE", "ERROR"]
+StepName = Literal["list", "verify", "failures", "patterns", "link", "feedback", "co_occurs"]
+
+
+class ObserveRequest(Request):
+    """Which campaign to learn from."""
+
+    ref: str | None = Field(None, description="The campaign; the only active one if not given")
+    run_verify: bool = Field(False, description="Run the verify commands of blocked tasks, which must be trusted")
+    yes: bool = Field(False, description="Write the patterns that are offered")
+
+
+class ObservedStep(Part):
+    """One step: whether it was done, what it did, or why it left something out."""
+
+    step: StepName
+    done: bool
+    reason: str
+
+
+class Verified(Part):
+    """
+    What the verify command of a blocked task says of the block.
+
+    ``CONFIRMED``: it still fails. ``FALSE_POSITIVE``: it passes. ``INDETERMINATE``: its time was up. ``ERROR``: it
+    could not be run. ``tail`` is the end of what it wrote.
+    """
+
+    task: str
+    verdict: Verdict
+    seconds: float
+    tail: str
+
+
+class OfferedPattern(Part):
+    """A finished task with its points by criterion; ``ref`` is the pattern made of it, if one is."""
+
+    task: str
+    score: int
+    criteria: dict[str, int]
+    offered: bool
+    ref: str | None = None
+
+
+class Observed(Answer):
+    """What finished and blocked tasks of a campaign became."""
+
+    campaign: str
+    steps: list[ObservedStep]
+    verified: list[Verified]
+    failures: list[Changed]
+    patterns: list[OfferedPattern]
+    links: list[Edge]
+    feedback: int
+
 
 VERIFIED = "block-verified"
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

@@ -1,24 +1,75 @@
 """Phases: where a project, or a campaign, is in its work; each move is an event, and the last one decides."""
 
 from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from graphmem.core.records.events import event, events_of_type, moves_of
 from graphmem.core.records.moves import PHASE_MOVES, Move, refuse_move
 from graphmem.features.work.campaigns import campaign_of
-from graphmem.features.work.phase_contract import (
-    MovePhaseRequest,
-    Phase,
-    PhaseCan,
-    PhaseDurations,
-    PhaseMoved,
-    PhaseRequest,
-    PhaseSpan,
-    PhaseStatus,
-)
+from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import operation
+from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
+
+Phase = Literal["none", "explore", "plan", "build", "observe", "complete", "error"]
+OfCampaign = Annotated[str | None, Field(description="Campaign whose phase it is; the project's own if not given")]
+
+
+class PhaseRequest(Request):
+    """Of what to return the phase."""
+
+    campaign: OfCampaign = None
+
+
+class MovePhaseRequest(Request):
+    """Which phase comes next."""
+
+    phase: Phase = Field(description="The next phase")
+    campaign: OfCampaign = None
+
+
+class PhaseStatus(Answer):
+    """The current phase, since when, and which may follow it."""
+
+    phase: Phase
+    since: str | None
+    legal: list[Phase]
+
+
+class PhaseCan(Answer):
+    """Whether a phase may follow the current one."""
+
+    before: Phase = Field(alias="from")
+    after: Phase = Field(alias="to")
+    legal: bool
+
+
+class PhaseMoved(Answer):
+    """The move that was recorded."""
+
+    before: Phase = Field(alias="from")
+    after: Phase = Field(alias="to")
+    at: str
+
+
+class PhaseSpan(Part):
+    """One phase from its beginning to its end; the current one has no end."""
+
+    phase: Phase
+    begin: str = Field(alias="from")
+    end: str | None = Field(alias="to")
+    seconds: float
+
+
+class PhaseDurations(Answer):
+    """The phases so far, in the order of time."""
+
+    phases: list[PhaseSpan]
+
 
 MOVED = "phase-moved"
 

@@ -20,7 +20,7 @@ from graphmem.features.briefing.context import gather
 from graphmem.features.briefing.context import prepare as prepare_context
 from graphmem.features.briefing.context_contract import ContextRequest
 from graphmem.features.learning import sessions
-from graphmem.features.learning.session_contract import WorkOnRequest
+from graphmem.features.learning.sessions import WorkOnRequest
 from graphmem.features.work.plans import remarked
 from graphmem.features.work.task_contract import (
     BlockTaskRequest,

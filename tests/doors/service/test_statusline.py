@@ -22,7 +22,7 @@ from graphmem.doors.cli.app import run
 from graphmem.doors.service import statusline
 from graphmem.features.inbox.operations import ItemType
 from graphmem.features.runs.contract import ChunkMove
-from graphmem.features.work.phase_contract import Phase
+from graphmem.features.work.phases import Phase
 from graphmem.kernel.model import Campaign
 from tests.doors.service.project import wait_until
 from tests.pace import patience

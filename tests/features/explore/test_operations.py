@@ -14,8 +14,7 @@ import pytest
 
 from graphmem import BadInput, GraphmemError, Memory, NotFound, Refused, Usage
 from graphmem.doors.cli.app import run
-from graphmem.features.explore.contract import WaitResult
-from graphmem.features.explore.operations import result_of
+from graphmem.features.explore.operations import WaitResult, result_of
 from graphmem.kernel.model.exploration import ExplorationMode
 from tests.doors.service.project import Project
 from tests.pace import patience

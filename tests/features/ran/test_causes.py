@@ -12,7 +12,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.doors.agents.hook_contract import HookAnswer
-from graphmem.features.ran.contract import Ran
+from graphmem.features.ran.operations import Ran
 from tests.sample import data, open_memory
 
 ERROR = "httpx.PoolTimeout: no free connection"

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from graphmem import Memory, NotFound, Usage
-from graphmem.features.work.observation_contract import Observed
+from graphmem.features.work.observation import Observed
 from graphmem.kernel.model import Failure, Task
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.store.runtime import Client

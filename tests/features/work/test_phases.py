@@ -13,7 +13,7 @@ from graphmem import BadInput, Memory, Refused
 from graphmem.core.records.event_contract import ListEventsRequest
 from graphmem.core.records.event_log import EventFollower
 from graphmem.core.records.moves import PHASE_MOVES
-from graphmem.features.work.phase_contract import Phase
+from graphmem.features.work.phases import Phase
 from graphmem.kernel.machine.arrivals import arrived
 from tests.sample import Clock, contents, data, open_memory
 

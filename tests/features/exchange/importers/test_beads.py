@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.features.exchange.contract import Imported
 from graphmem.features.exchange.importers.beads import says_what
+from graphmem.features.exchange.operations import Imported
 from tests.features.exchange.importers.real import ARE_THERE, SAMPLES, expected, unpacked
 from tests.pace import within
 from tests.sample import open_memory
