@@ -8,11 +8,12 @@ for records that others refer to.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from graphmem.constants import EXTRACT_NAMED
 from graphmem.core.records.bulk_add import read_lines, settle_edge
 from graphmem.core.records.bulk_new import Project
-from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded, under_current_names
+from graphmem.core.records.intake import Given, Intake, Policy, under_current_names
 from graphmem.core.records.validation import changed, known_type
 from graphmem.features.extractors.contract import Extraction
 from graphmem.kernel.model import Entity, Relation
@@ -36,7 +37,7 @@ KINDS = {"entity": "entity", "edge": "relation"}
 class Replacement:
     """The rows of one source on their way: those that it wrote before, and what becomes of each that it gives."""
 
-    intake: BulkAdd
+    intake: Intake
     before: Mapping[int, tuple[str, Row]]  # its rows: file and row, by number
     now: datetime
     given: set[int] = field(default_factory=set)  # numbers of the rows that it gives
@@ -70,7 +71,7 @@ def row_of(line: bytes, source: str, writes: Collection[str], vocabulary: Vocabu
     return encode({**row, "kind": KINDS[kind], "sources": [source]})
 
 
-def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) -> tuple[BulkAdd, Extraction]:
+def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) -> tuple[Intake, Extraction]:
     """
     Put the rows of a source in the place of those that it wrote before, all or none; any snapshot is only read.
 
@@ -83,16 +84,14 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
     """
     catalog, writes = snapshot.client.everything, snapshot.client.rights.writes
     with collector_paused():
-        intake = BulkAdd(
-            snapshot.client, name, snapshot.symmetric, record_types=frozenset(snapshot.catalog.record_types())
-        )
+        intake = Intake(snapshot, Policy(), name)
         work = Replacement(intake, catalog.rows_of_source(source), snapshot.now)
         rows = read_lines(intake, lines, Project(snapshot.layout.root))
         entities = [given for given in rows if isinstance(given.record, Entity)]
         numbers = [row_id(given.record.key_ref) for given in entities if isinstance(given.record, Entity)]
         intake.there = frozenset(catalog.files_of(numbers, "record"))
         for given in entities:
-            guarded(intake, given, lambda _, given: place_entity(work, given))
+            intake.guarded(given, partial(place_entity, work))
         place_edges(work, [given for given in rows if given.is_edge])
         gone = work.before.keys() - work.given
         for number in sorted(gone) if writes is not None else ():
@@ -131,15 +130,15 @@ def place_entity(work: Replacement, given: Given) -> None:
     """Take in an entity: a new one, another value of one of the source's own, or one that others have."""
     record, intake = given.record, work.intake
     assert isinstance(record, Entity)
-    known_type(intake.client.catalog.vocabulary, record.type)
+    known_type(intake.catalog.vocabulary, record.type)
     number = row_id(record.key_ref)
     holder: int | None = number
     if number not in intake.there:
         is_known = record.type in intake.record_types
-        holder = intake.client.catalog.lookup(record.type, record.name) if is_known else None
+        holder = intake.catalog.lookup(record.type, record.name) if is_known else None
     if holder is None:
         work.given.add(number)
-        return add_record(intake, given)
+        return intake.take_one(given)
     if intake.is_again(given, holder):
         return None
     own = work.before.get(holder)
@@ -151,7 +150,7 @@ def place_entity(work: Replacement, given: Given) -> None:
         intake.put(changed(Entity.model_validate(own[1]), {"value": record.value}, work.now))
         work.updated += 1
     work.given.add(holder)
-    row = own[1] if own else intake.client.catalog.stored(holder).to_row()
+    row = own[1] if own else intake.catalog.stored(holder).to_row()
     intake.handles[record.ref] = f"{record.type}/{row.get('key', row['name'])}"
     return None
 
@@ -161,7 +160,7 @@ def place_edges(work: Replacement, rows: Sequence[Given]) -> None:
     intake = work.intake
     made: list[tuple[Given, Entry]] = []
     for given in rows:
-        guarded(intake, given, lambda intake, given: made.append((given, settle_edge(intake, given))))
+        intake.guarded(given, lambda given: made.append((given, settle_edge(intake, given))))
     there = intake.client.everything.files_of([fresh.id for _, fresh in made], "relation")
     for given, fresh in made:
         if intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):

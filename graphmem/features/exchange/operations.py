@@ -14,8 +14,8 @@ from typing import Any
 from graphmem.core.foreign.reading import Draft, ForeignInput, Source
 from graphmem.core.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
 from graphmem.core.records.bulk_new import Project
-from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of, under_current_names
 from graphmem.core.records.duplicates import aside_fields
+from graphmem.core.records.intake import Given, Intake, Policy, under_current_names
 from graphmem.core.records.places import shortened_fields
 from graphmem.core.records.reimport import Known, known_after, reimported, unedited
 from graphmem.core.records.screening import places, screened_fields
@@ -80,7 +80,7 @@ class Work:
 
     snapshot: Snapshot
     reading: ForeignInput
-    intake: BulkAdd
+    intake: Intake
     types: Mapping[str, EntityType | RelationType]  # that are to be declared
     origins: Mapping[tuple[str, str], int]  # records that came from the tool, by record type and origin
     purges: Purges  # of this store
@@ -95,11 +95,7 @@ class Work:
     def of(cls, snapshot: Snapshot, reading: ForeignInput) -> "Work":
         """Return what is to be done for a reading."""
         types, vocabulary = undeclared(snapshot, reading)
-        symmetric = frozenset(name for name, made in vocabulary.relations.items() if made.symmetric)
-        record_types = frozenset(snapshot.catalog.record_types())
-        intake = BulkAdd(
-            snapshot.client, reading.format, symmetric, record_types=record_types, may_skip=True, vocabulary=vocabulary
-        )
+        intake = Intake(snapshot, Policy(may_skip=True), reading.format, vocabulary)
         origins, purges = snapshot.catalog.origins(reading.format), snapshot.catalog.purges()
         return cls(
             snapshot, reading, intake, types, origins, purges, notes.read(snapshot.layout.imports(reading.format))
@@ -113,15 +109,15 @@ class Work:
         for given in records:
             self.gather(given)
         for given in sorted(self.firsts.values(), key=lambda given: isinstance(given.record, Task)):  # campaigns first
-            guarded(self.intake, given, lambda _, given: self.place(given))
+            self.intake.guarded(given, self.place)
         self.drop_refused()
         refuse_cycles(self.intake)
         edges = [given for given in rows if given.is_edge]
         for given in edges:
-            guarded(self.intake, given, lambda _, given: self.place_edge(given))
+            self.intake.guarded(given, self.place_edge)
         for given in rows:
             if isinstance(given.record, Feedback | Fact):
-                guarded(self.intake, given, lambda _, given: self.place_fact(given))
+                self.intake.guarded(given, self.place_fact)
 
     def gather(self, given: Given) -> None:
         """Find out which record a row is of: one of its origin, one of its key, or a new one."""
@@ -161,7 +157,7 @@ class Work:
         before = self.snapshot.catalog.stored(number) if number is not None else None
         if before is None:
             self.refuse_purged(record)
-            add_record(self.intake, given._replace(record=record))
+            self.intake.take_one(given._replace(record=record))
             self.fresh.add(record.key_ref)
             self.note(row_id(record.key_ref), None, record)
             self.count("created", record.kind)
@@ -184,7 +180,7 @@ class Work:
             if value is None:
                 continue
             refs = [refers.full(ref) for ref in (value if isinstance(value, tuple) else (value,))]
-            keys = [key_of(self.intake, ref) or ref for ref in refs]
+            keys = [self.intake.key_of(ref) or ref for ref in refs]
             changes[name] = as_set(keys) if isinstance(value, tuple) else keys[0]
         if isinstance(record, Task) and not self.is_there(changes["campaign"]):
             raise Refused(f"{record.ref} is of {changes['campaign']}, which is left out")
@@ -192,7 +188,7 @@ class Work:
 
     def is_there(self, key: str) -> bool:
         """Return whether a record is in the store, or in what was taken in of the input so far."""
-        return key in self.intake.records or (key not in self.firsts and key_of(self.intake, key) is not None)
+        return key in self.intake.records or (key not in self.firsts and self.intake.key_of(key) is not None)
 
     def drop_refused(self) -> None:
         """Take out of tasks what they need that turned out to be left out."""
@@ -235,7 +231,7 @@ class Work:
 
     def place_edge(self, given: Given) -> None:
         """Take in an edge: a new one, or what it changes of the one that is there; one that was taken out stays out."""
-        is_waiting = self.draft(given).may_wait and key_of(self.intake, str(given.row["to"])) is None
+        is_waiting = self.draft(given).may_wait and self.intake.key_of(str(given.row["to"])) is None
         if is_waiting:
             self.intake.handles[str(given.row["to"])] = str(given.row["to"])
         fresh = settle_edge(self.intake, given)
