@@ -32,7 +32,7 @@ from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
-from graphmem.names import split_ref
+from graphmem.names import row_title, split_ref
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress
@@ -257,7 +257,7 @@ def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
             continue
         intake.relations += 1
         if fresh.id in there:
-            intake.guarded(given, partial(change_edge, intake, number=fresh.id))
+            intake.guarded(given, partial(change_edge, intake, fresh=fresh))
         else:
             intake.puts[fresh.id] = fresh
 
@@ -298,16 +298,21 @@ def end_of(intake: Intake, ref: str, other: str) -> str:
     return key
 
 
-def change_edge(intake: Intake, given: Given, number: int) -> None:
-    """Change an edge that is there: given values replace, sources are united."""
-    existing = intake.client.everything.relation(number)
+def change_edge(intake: Intake, given: Given, fresh: Entry) -> None:
+    """Change an edge that is there: given values replace, sources are united; a source's own says what it gives."""
+    existing, owned = intake.client.everything.relation(fresh.id), intake.policy.owned
     assert existing is not None
-    values: dict[str, Any] = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
-    if isinstance(given.record, Relation):
-        values["sources"] = sorted({*existing.sources, *given.record.sources})
-    after = changed(existing, values, intake.client.now())
+    if owned is not None and fresh.id not in owned:
+        return intake.left.append(row_title(fresh.row))
+    values: dict[str, Any] = {name: given.row.get(name) for name in ("weight", "note")}
+    if owned is None:
+        values = {name: value for name, value in values.items() if value is not None}
+        if isinstance(given.record, Relation):
+            values["sources"] = sorted({*existing.sources, *given.record.sources})
+    after = changed(existing, values, intake.snapshot.now)
     if after is not existing:
         intake.put(after)
+    return None
 
 
 def add_fact(intake: Intake, given: Given) -> None:

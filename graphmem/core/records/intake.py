@@ -45,6 +45,7 @@ from graphmem.kernel.ledger.data_file import repeated
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Constraint, Entity, Experience, Frozen, Lesson, MemoryRecord, Record
 from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.model.record import Row
 from graphmem.kernel.model.vocabulary import RelationType, Vocabulary
 from graphmem.kernel.ndjson import BadLine
 from graphmem.kernel.store.runtime import Client
@@ -77,6 +78,7 @@ class Policy:
     keeps: bool = False  # of a single record that is known, what it says already stays as it is
     replaces: bool = False  # the new texts become the current ones, in a merge and under a name that is taken
     supersedes: int | None = None  # the record whose place a single one takes
+    owned: Mapping[int, tuple[str, Row]] | None = None  # file and row of what it alone may change, by number; all
     is_verbose: bool = False
     may_skip: bool = False  # bad rows are left aside
     may_purge: bool = False  # rows of kind purge are taken
@@ -102,6 +104,7 @@ class Intake:
     there: frozenset[int] = frozenset()  # numbers of the input's records that the store has already
     pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and record types, checked
     superseded: str | None = None
+    left: list[str] = field(default_factory=list)  # what is there and not its own, by title
     updates: list[Update] = field(default_factory=list)
     results: list[Changed] = field(default_factory=list)
 
@@ -206,7 +209,7 @@ class Intake:
         if made.record_type in self.record_types:
             for name in (made.name,) if self.policy.is_single else (made.name, made.key):
                 holder = self.catalog.lookup(made.record_type, name)
-                if holder is not None and self.policy.replaces:
+                if holder is not None and (self.policy.replaces or self.policy.owned is not None):
                     return holder
                 if holder is not None:
                     raise taken(self.catalog, holder, name, may_replace=self.policy.is_single)
@@ -233,6 +236,8 @@ class Intake:
         """Note what a row changes of the record that it names or has the text of."""
         before = self.catalog.stored(number)
         action: Action = "updated"
+        if self.policy.owned is not None:
+            return self.change_own(given, before, number)
         if not self.policy.is_single:
             if before.is_archived and not record_of(given).is_archived:
                 refuse_untold(self.catalog, before)
@@ -253,7 +258,18 @@ class Intake:
                 refuse_archived(self.catalog, number)
                 changes = rewritten(before, given, but=before.identity if is_known else ())
         after = changed(before, changes, self.snapshot.now)
-        self.note(given, after, "unchanged" if after is before else action, before)
+        return self.note(given, after, "unchanged" if after is before else action, before)
+
+    def change_own(self, given: Given, before: Record, number: int) -> None:
+        """Note another value of an entity, if it is the source's own."""
+        made = record_of(given)
+        if self.is_again(given, number):
+            return
+        self.handles |= {made.ref: before.key_ref, made.key_ref: before.key_ref}
+        if before.is_archived or number not in (self.policy.owned or {}):
+            self.left.append(made.ref)
+        elif (after := changed(before, {"value": getattr(made, "value", "")}, self.snapshot.now)) is not before:
+            self.put(after)
 
     def merge(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> None:
         """Note a memory merged into the one that it repeats; no text is lost."""
