@@ -26,6 +26,7 @@ from graphmem.core.records.duplicates import (
     with_alternates,
 )
 from graphmem.core.records.experience_limits import as_allowed
+from graphmem.core.records.imports import Imports
 from graphmem.core.records.record_contract import Action, Changed, Update, Variant
 from graphmem.core.records.succession import archived_for
 from graphmem.core.records.validation import (
@@ -79,6 +80,7 @@ class Policy:
     replaces: bool = False  # the new texts become the current ones, in a merge and under a name that is taken
     supersedes: int | None = None  # the record whose place a single one takes
     owned: Mapping[int, tuple[str, Row]] | None = None  # file and row of what it alone may change, by number; all
+    imports: Imports | None = None  # of the tool that the rows are of: known by its origin, edited rows stay
     is_verbose: bool = False
     may_skip: bool = False  # bad rows are left aside
     may_purge: bool = False  # rows of kind purge are taken
@@ -167,26 +169,35 @@ class Intake:
                 raise
             self.refuse(given, refused_row(error))
 
-    def take_one(self, given: Given, pool: Pool | None = None) -> None:
-        """Take in a record: decide which one it is, and what becomes of that."""
+    def take_one(self, given: Given, pool: Pool | None = None) -> Action | None:
+        """Take in a record: decide which one it is, and what becomes of that; None where the input has it before."""
         made, policy = record_of(given), self.policy
         if isinstance(made, Entity):
             known_type(self.types, made.type)
-        number = row_id(made.key_ref)
-        is_there = number in self.there
-        match = NOVEL if is_there else self.alike(made, pool)
-        if is_there and policy.keeps:
+        number = self.number_of(made)
+        if number is not None and policy.imports:
+            return self.change_imported(given, number, policy.imports)
+        if policy.imports:
+            policy.imports.refuse_purged(made, self.symmetric)
+        match = self.alike(made, pool) if number is None else NOVEL
+        if number is not None and policy.keeps:
             match = DuplicateMatch(number)
         if match.same is not None:
-            self.merge(given, match, pool)
-        elif self.claim(given, number):
-            if is_there:
-                self.change(given, number)
-            elif (holder := self.holder_of(made)) is None:
-                self.create(given, match, pool)
-            else:
-                refuse_others_advice(self.catalog, self.catalog.stored(holder), made)
-                self.change(given, holder)
+            return self.merge(given, match, pool)
+        if not self.claim(given, row_id(made.key_ref)):
+            return None
+        if number is not None:
+            return self.change(given, number)
+        if (holder := self.holder_of(made)) is None:
+            return self.create(given, match, pool)
+        refuse_others_advice(self.catalog, self.catalog.stored(holder), made)
+        return self.change(given, holder)
+
+    def number_of(self, made: Record) -> int | None:
+        """Return the record of the store that a row is of, by its origin or its key."""
+        found = self.policy.imports.number_of(made) if self.policy.imports else None
+        number = row_id(made.key_ref)
+        return found if found is not None else number if number in self.there else None
 
     def alike(self, made: Record, pool: Pool | None) -> DuplicateMatch:
         """Return which record a new one repeats, and which it resembles."""
@@ -215,7 +226,7 @@ class Intake:
                     raise taken(self.catalog, holder, name, may_replace=self.policy.is_single)
         return None
 
-    def create(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> None:
+    def create(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> Action:
         """Note a new record, with its edges to the variants of it that were found."""
         made = record_of(given)
         self.supersede(made)
@@ -226,13 +237,16 @@ class Intake:
             made = made.seen_by_hand()
         numbers = [number for number, _ in match.variants]
         others = pool.records if pool else self.catalog.records(numbers) if numbers else {}
-        self.note(given, made, "created", None, match, variants_of(made, match, others))
+        action = self.note(given, made, "created", None, match, variants_of(made, match, others))
         for number, similarity in match.variants:
             self.put(variant_edge(made, pool.records[number] if pool else self.catalog.stored(number), similarity))
         if pool is not None and isinstance(made, MemoryRecord):
             pool.add(row_id(made.key_ref), made, pool.place)
+        if self.policy.imports:
+            self.policy.imports.note_new(row_id(made.key_ref), made)
+        return action
 
-    def change(self, given: Given, number: int) -> None:
+    def change(self, given: Given, number: int) -> Action | None:
         """Note what a row changes of the record that it names or has the text of."""
         before = self.catalog.stored(number)
         action: Action = "updated"
@@ -260,23 +274,31 @@ class Intake:
         after = changed(before, changes, self.snapshot.now)
         return self.note(given, after, "unchanged" if after is before else action, before)
 
-    def change_own(self, given: Given, before: Record, number: int) -> None:
+    def change_own(self, given: Given, before: Record, number: int) -> Action | None:
         """Note another value of an entity, if it is the source's own."""
         made = record_of(given)
         if self.is_again(given, number):
-            return
+            return None
         self.handles |= {made.ref: before.key_ref, made.key_ref: before.key_ref}
         if before.is_archived or number not in (self.policy.owned or {}):
             self.left.append(made.ref)
-        elif (after := changed(before, {"value": getattr(made, "value", "")}, self.snapshot.now)) is not before:
-            self.put(after)
+            return "unchanged"
+        after = changed(before, {"value": getattr(made, "value", "")}, self.snapshot.now)
+        return self.note(given, after, "unchanged" if after is before else "updated", before)
 
-    def merge(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> None:
+    def change_imported(self, given: Given, number: int, imports: Imports) -> Action:
+        """Note what a newer file changes of a record, but for what was edited here."""
+        before, made = self.catalog.stored(number), record_of(given)
+        after = imports.changed(before, made, number, self.snapshot.now)
+        action: Action = "merged" if imports.number_of(made) is None else "updated"
+        return self.note(given, after, "unchanged" if after is before else action, before)
+
+    def merge(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> Action | None:
         """Note a memory merged into the one that it repeats; no text is lost."""
         made, number = record_of(given), match.same
         assert number is not None
         if not self.policy.is_single and self.is_again(given, row_id(made.key_ref)):
-            return
+            return None
         older: Record = pool.records[number] if pool else self.catalog.stored(number)
         if self.policy.is_single:
             self.supersede(older)
@@ -289,7 +311,7 @@ class Intake:
         if pool is not None and isinstance(after, MemoryRecord):
             pool.records[number] = after
         self.handles |= {f"{made.record_type}/{name}": older.key_ref for name in (made.key, made.name, *made.aliases)}
-        self.note(given, after, "merged", older, match)
+        return self.note(given, after, "merged", older, match)
 
     def refuse_other(self, before: Record, given: Given, number: int) -> None:
         """Raise an error where a known text is given for what cannot go on, or with the name of another record."""
@@ -357,7 +379,7 @@ class Intake:
         before: Record | None,
         match: DuplicateMatch = NOVEL,
         variants: Sequence[Variant] = (),
-    ) -> None:
+    ) -> Action:
         """Note what became of a row, and what is to be written for it."""
         if after is not before:
             self.put(after)
@@ -382,6 +404,7 @@ class Intake:
                     record=after,
                 )
             )
+        return action
 
     def tally(self, action: str, record_type: str, number: int = 1) -> None:
         """Count rows; of records that may not be named it is not told which were there."""
