@@ -18,7 +18,7 @@ Kept = TypeVar("Kept", bound=Frozen)
 
 
 @dataclass(frozen=True)
-class Imports:
+class EarlierImports:
     """What imports of a tool made and gave before, and what this one gives."""
 
     origins: Mapping[tuple[str, str], int]  # records that came from it, by record type and origin

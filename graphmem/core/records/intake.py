@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphmem.constants import MAX_FINDINGS
 from graphmem.core.records.bulk_dedup import Pool, neighbours, pool_of
@@ -26,7 +26,6 @@ from graphmem.core.records.duplicates import (
     with_alternates,
 )
 from graphmem.core.records.experience_limits import as_allowed
-from graphmem.core.records.imports import Imports
 from graphmem.core.records.record_contract import Action, Changed, Update, Variant
 from graphmem.core.records.succession import archived_for
 from graphmem.core.records.validation import (
@@ -54,6 +53,9 @@ from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.shell import command
 from graphmem.names import collapsed, composed, row_id
 
+if TYPE_CHECKING:  # an add does without
+    from graphmem.core.records.imports import EarlierImports
+
 
 class Given(NamedTuple):
     """A row that is given: what it says, and the record that it makes on its own."""
@@ -80,7 +82,7 @@ class Policy:
     replaces: bool = False  # the new texts become the current ones, in a merge and under a name that is taken
     supersedes: int | None = None  # the record whose place a single one takes
     owned: Mapping[int, tuple[str, Row]] | None = None  # file and row of what it alone may change, by number; all
-    imports: Imports | None = None  # of the tool that the rows are of: known by its origin, edited rows stay
+    imports: "EarlierImports | None" = None  # of the tool that the rows are of: known by its origin, edited rows stay
     is_verbose: bool = False
     may_skip: bool = False  # bad rows are left aside
     may_purge: bool = False  # rows of kind purge are taken
@@ -110,12 +112,12 @@ class Intake:
     updates: list[Update] = field(default_factory=list)
     results: list[Changed] = field(default_factory=list)
 
-    @property
+    @cached_property
     def client(self) -> Client:
         """The caller."""
         return self.snapshot.client
 
-    @property
+    @cached_property
     def catalog(self) -> Catalog:
         """The records that are there."""
         return self.snapshot.client.catalog
@@ -174,24 +176,25 @@ class Intake:
         made, policy = record_of(given), self.policy
         if isinstance(made, Entity):
             known_type(self.types, made.type)
-        number = self.number_of(made)
-        if number is not None and policy.imports:
-            return self.change_imported(given, number, policy.imports)
+        key = row_id(made.key_ref)
+        number = key if key in self.there else None
         if policy.imports:
+            if (number := self.number_of(made)) is not None:
+                return self.change_imported(given, number, policy.imports)
             policy.imports.refuse_purged(made, self.symmetric)
-        match = self.alike(made, pool) if number is None else NOVEL
+        match = self.alike(made, pool) if policy.compares and number is None else NOVEL
         if number is not None and policy.keeps:
             match = DuplicateMatch(number)
         if match.same is not None:
             return self.merge(given, match, pool)
-        if not self.claim(given, row_id(made.key_ref)):
+        if not self.claim(given, made, key):
             return None
         if number is not None:
             return self.change(given, number)
-        if (holder := self.holder_of(made)) is None:
-            return self.create(given, match, pool)
-        refuse_others_advice(self.catalog, self.catalog.stored(holder), made)
-        return self.change(given, holder)
+        if made.record_type in self.record_types and (holder := self.holder_of(made)) is not None:
+            refuse_others_advice(self.catalog, self.catalog.stored(holder), made)
+            return self.change(given, holder)
+        return self.create(given, made, match, pool)
 
     def number_of(self, made: Record) -> int | None:
         """Return the record of the store that a row is of, by its origin or its key."""
@@ -201,7 +204,7 @@ class Intake:
 
     def alike(self, made: Record, pool: Pool | None) -> DuplicateMatch:
         """Return which record a new one repeats, and which it resembles."""
-        if not (self.policy.compares and isinstance(made, MemoryRecord)):
+        if not isinstance(made, MemoryRecord):
             return NOVEL
         if pool is None:
             return find_alike(self.snapshot, made).without(self.policy.supersedes)
@@ -217,27 +220,27 @@ class Intake:
         Raises:
             Conflict: another record has its name or its key.
         """
-        if made.record_type in self.record_types:
-            for name in (made.name,) if self.policy.is_single else (made.name, made.key):
-                holder = self.catalog.lookup(made.record_type, name)
-                if holder is not None and (self.policy.replaces or self.policy.owned is not None):
-                    return holder
-                if holder is not None:
-                    raise taken(self.catalog, holder, name, may_replace=self.policy.is_single)
+        for name in (made.name,) if self.policy.is_single else (made.name, made.key):
+            holder = self.catalog.lookup(made.record_type, name)
+            if holder is not None and (self.policy.replaces or self.policy.owned is not None):
+                return holder
+            if holder is not None:
+                raise taken(self.catalog, holder, name, may_replace=self.policy.is_single)
         return None
 
-    def create(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> Action:
+    def create(self, given: Given, made: Record, match: DuplicateMatch, pool: Pool | None) -> Action:
         """Note a new record, with its edges to the variants of it that were found."""
-        made = record_of(given)
-        self.supersede(made)
-        if self.policy.is_single and isinstance(made, Experience):
-            made, going = as_allowed(self.snapshot, made)
-            self.puts |= {one.id: one for one in going}
-        elif self.policy.is_single and isinstance(made, Lesson):
-            made = made.seen_by_hand()
+        if self.policy.is_single:
+            self.supersede(made)
+            if isinstance(made, Experience):
+                made, going = as_allowed(self.snapshot, made)
+                self.puts |= {one.id: one for one in going}
+            elif isinstance(made, Lesson):
+                made = made.seen_by_hand()
         numbers = [number for number, _ in match.variants]
         others = pool.records if pool else self.catalog.records(numbers) if numbers else {}
-        action = self.note(given, made, "created", None, match, variants_of(made, match, others))
+        variants = variants_of(made, match, others) if numbers else []
+        action = self.note(given, made, "created", None, match, variants)
         for number, similarity in match.variants:
             self.put(variant_edge(made, pool.records[number] if pool else self.catalog.stored(number), similarity))
         if pool is not None and isinstance(made, MemoryRecord):
@@ -286,7 +289,7 @@ class Intake:
         after = changed(before, {"value": getattr(made, "value", "")}, self.snapshot.now)
         return self.note(given, after, "unchanged" if after is before else "updated", before)
 
-    def change_imported(self, given: Given, number: int, imports: Imports) -> Action:
+    def change_imported(self, given: Given, number: int, imports: "EarlierImports") -> Action:
         """Note what a newer file changes of a record, but for what was edited here."""
         before, made = self.catalog.stored(number), record_of(given)
         after = imports.changed(before, made, number, self.snapshot.now)
@@ -351,11 +354,10 @@ class Intake:
             raise BadInput(bad.message, hint=bad.expected)
         self.puts[made.id] = made
 
-    def claim(self, given: Given, number: int) -> bool:
+    def claim(self, given: Given, made: Record, number: int) -> bool:
         """Note which record the names of a row mean; return whether it is the first row of that record."""
         if self.is_again(given, number):
             return False
-        made = record_of(given)
         for handle in (f"{made.record_type}/{name}" for name in (made.name, *made.aliases)):
             if self.handles.setdefault(handle, made.key_ref) != made.key_ref:
                 raise Refused(f"the name {handle} is given twice", hint="each name once")

@@ -14,7 +14,7 @@ from graphmem.core.foreign.reading import Draft, ForeignInput, Source
 from graphmem.core.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
 from graphmem.core.records.bulk_new import Project
 from graphmem.core.records.duplicates import aside_fields
-from graphmem.core.records.imports import Imports, sets_of, with_aside
+from graphmem.core.records.imports import EarlierImports, sets_of, with_aside
 from graphmem.core.records.intake import Given, Intake, Policy, under_current_names
 from graphmem.core.records.places import shortened_fields
 from graphmem.core.records.screening import places, screened_fields
@@ -77,7 +77,7 @@ class Work:
     reading: ForeignInput
     intake: Intake
     types: Mapping[str, EntityType | RelationType]  # that are to be declared
-    tool: Imports  # what its imports made and gave before
+    tool: EarlierImports  # what its imports made and gave before
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {action: Counter() for action in ACTIONS})
     firsts: dict[str, Given] = field(default_factory=dict)  # by key: the first row of the input that makes the record
     taken: set[str] = field(default_factory=set)  # links that were counted
@@ -88,7 +88,7 @@ class Work:
         """Return what is to be done for a reading."""
         types, vocabulary = undeclared(snapshot, reading)
         known = notes.read(snapshot.layout.imports(reading.format))
-        tool = Imports(snapshot.catalog.origins(reading.format), snapshot.catalog.purges(), known)
+        tool = EarlierImports(snapshot.catalog.origins(reading.format), snapshot.catalog.purges(), known)
         intake = Intake(snapshot, Policy(may_skip=True, imports=tool), reading.format, vocabulary)
         return cls(snapshot, reading, intake, types, tool)
 
