@@ -364,7 +364,7 @@ def test_the_reason_of_a_block_that_was_solved_is_merged_into_the_failure_that_i
 ) -> None:
     """Its failure is written with the completion of the task, and finds what ``add`` finds."""
     with project(tmp_path / "one") as memory:
-        through_add(memory, SCRATCH)
+        through_add(memory, {**SCRATCH, "framework": "flask"})
         memory.patterns.add("when numbers meet texts", "cast them", name="cast")
         memory.campaigns.create("add it up", name="sums", framework="django")
         memory.campaigns.add_tasks("sums", [{"seq": 1, "objective": "add the first two"}])
@@ -373,8 +373,8 @@ def test_the_reason_of_a_block_that_was_solved_is_merged_into_the_failure_that_i
         memory.tasks.start("sums/001")
         memory.tasks.complete("sums/001", solved_by=["cast"])
         (found,) = [one for one in records(memory) if one["kind"] == "failure"]
-        aside = [] if reason == SCRATCH["trigger"] else [["trigger", reason]]
-        assert said([found], "ref", "fix", "framework", "alternates") == [["failure/one", "cast", "django", aside]]
+        aside = [["framework", "django"]] + ([] if reason == SCRATCH["trigger"] else [["trigger", reason]])
+        assert said([found], "ref", "fix", "framework", "alternates") == [["failure/one", "cast", "flask", aside]]
 
 
 def test_a_cite_of_a_row_is_stale_once_its_code_changed(tmp_path: Path) -> None:
