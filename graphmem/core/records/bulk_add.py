@@ -3,14 +3,15 @@
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
-from graphmem.core.records.bulk_dedup import add_without_repeats, embed_input
+from graphmem.core.records.bulk_dedup import embed_input
 from graphmem.core.records.bulk_new import Project
-from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of
 from graphmem.core.records.cycle import refuse_cycle
 from graphmem.core.records.event_row import put_fact, task_key
+from graphmem.core.records.intake import Given, Intake, Policy
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.limits import refuse_blank, refuse_oversize
 from graphmem.core.records.record_contract import AddRowsRequest, BulkAdded
@@ -32,7 +33,7 @@ from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
-from graphmem.names import row_id, split_ref
+from graphmem.names import row_title, split_ref
 
 RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress
@@ -62,34 +63,25 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
         embed_input(client, given_lines)
     project = Project.around(client.layout.root, given_lines)
     with client.writing() as snapshot, collector_paused():
-        record_types = frozenset(snapshot.catalog.record_types())
-        intake = BulkAdd(
-            client,
-            request.name,
-            client.ledger.symmetric,
-            record_types=record_types,
+        policy = Policy(
+            compares=request.dedup,
             is_verbose=request.verbose,
             may_skip=request.skip_invalid,
             may_purge=request.purges,
         )
+        intake = Intake(snapshot, policy, request.name)
         rows = read_lines(intake, given_lines, project)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
-        numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
-        intake.there = frozenset(snapshot.catalog.files_of(numbers, "record"))
-        if request.dedup:
-            add_without_repeats(intake, records)
-        else:
-            for given in records:
-                guarded(intake, given, add_record)
+        intake.take(records)
         settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
         for given in records:
             if isinstance(given.record, Insight | Session):
-                guarded(intake, given, settle_references)
+                intake.guarded(given, partial(settle_references, intake))
         refuse_cycles(intake)
         add_edges(intake, [given for given in rows if given.is_edge])
         for given in rows:
             if isinstance(given.record, Feedback | Fact | Purge):
-                guarded(intake, given, add_fact)
+                intake.guarded(given, partial(add_fact, intake))
         if intake.findings and not request.skip_invalid:
             raise bad_input(intake)
         snapshot.commit(list(intake.puts.values()))
@@ -108,10 +100,10 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
     return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, **shown})
 
 
-def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> list[Given]:
+def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list[Given]:
     """Return the rows of the input that are whole and of a kind that there is."""
     rows: list[Given] = []
-    time = intake.client.now()
+    time = intake.snapshot.now
     now = format_time(time)
     for place, raw in enumerate(lines, 1):
         line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
@@ -127,9 +119,8 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> lis
             if is_new:
                 is_older = row.get("kind") == "experience" and row.get("recorded_at")
                 row["created_at"] = row["recorded_at"] if is_older else now
+            name, key = row.get("name"), row.get("key")
             if row.get("kind") != "relation":
-                if row.get("name") is None and row.get("key") is None:
-                    intake.unnamed.add(place)
                 complete(intake, row)
             record = None if is_plain_edge(row) else checked(model_of(row), row, line)
             if isinstance(record, Lesson) and is_new and row.get("frequency") is None:
@@ -137,13 +128,14 @@ def read_lines(intake: BulkAdd, lines: Iterable[bytes], project: Project) -> lis
             if record is not None:
                 refuse_blank(type(record), vars(record))
                 refuse_oversize(record)
-            rows.append(Given(place, line, row, record))
+            names_record = name is not None or key is not None
+            rows.append(Given(place, line, row, record, None if name is None else str(name), names_record))
         except BadLine as bad:
             intake.findings.append(finding(bad, intake.name, place))
             intake.rejects.append(line)
         except GraphmemError as error:
             intake.refuse(Given(place, line, {}, None), refused_row(error))
-        if len(intake.findings) >= MOST_BAD_ROWS and not intake.may_skip:
+        if len(intake.findings) >= MOST_BAD_ROWS and not intake.policy.may_skip:
             raise bad_input(intake)
         if place % REPORT_EVERY == 0:
             intake.client.runtime.progress("reading", place, 0)
@@ -157,7 +149,7 @@ def screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
     return (row, line) if kept is given else ({**row, **kept}, encode({**row, **kept}))
 
 
-def complete(intake: BulkAdd, row: Row) -> None:
+def complete(intake: Intake, row: Row) -> None:
     """Give a row with its time the other defaults that a file would have: a name made from its text, an id."""
     kind = row.get("kind")
     if kind == "feedback":
@@ -176,9 +168,9 @@ def complete(intake: BulkAdd, row: Row) -> None:
         complete_names(intake, kind, row)
 
 
-def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
+def complete_names(intake: Intake, kind: str, row: Row) -> None:
     """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
-    catalog, name, key = intake.client.catalog, row.get("name"), row.get("key")
+    catalog, name, key = intake.catalog, row.get("name"), row.get("key")
     if name is None:
         made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
         assert isinstance(made, Record)
@@ -190,11 +182,11 @@ def complete_names(intake: BulkAdd, kind: str, row: Row) -> None:
         row["key"] = catalog.key_of_name(kind, name) or name
 
 
-def is_running_number(intake: BulkAdd, row: Row) -> bool:
+def is_running_number(intake: Intake, row: Row) -> bool:
     """Return whether a name is a number of an older file, such as m-001: two branches would give the same one."""
     name = row.get("name")
     is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
-    return is_number and intake.client.catalog.lookup(str(row["kind"]), str(name)) is None
+    return is_number and intake.catalog.lookup(str(row["kind"]), str(name)) is None
 
 
 def named_from(kind: str) -> str:
@@ -203,23 +195,23 @@ def named_from(kind: str) -> str:
     return model.named_from if model is not None and issubclass(model, Record) else ""
 
 
-def settle_tasks(intake: BulkAdd, rows: Sequence[Given]) -> None:
+def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
     """Name what tasks belong to and need by key; one that is refused is taken back, and so is what needs it."""
     refused = -1
     while refused < len(intake.findings):
         refused = len(intake.findings)
         for given in rows:
             if isinstance(given.record, Task) and given.record.key_ref in intake.records:
-                guarded(intake, given, settle_task)
+                intake.guarded(given, partial(settle_task, intake))
 
 
-def settle_task(intake: BulkAdd, given: Given) -> None:
+def settle_task(intake: Intake, given: Given) -> None:
     """Name the campaign and the parents of a task by key; each must exist or be in the input."""
     assert isinstance(given.record, Task)
     task: Record = given.record
     task = intake.records.get(task.key_ref, task)
     assert isinstance(task, Task)
-    known = {ref: key_of(intake, ref) for ref in (task.campaign, *task.depends)}
+    known = {ref: intake.key_of(ref) for ref in (task.campaign, *task.depends)}
     for ref, key in known.items():
         if key is None:
             intake.take_back(task)
@@ -233,13 +225,13 @@ def settle_task(intake: BulkAdd, given: Given) -> None:
         intake.put(task)
 
 
-def settle_references(intake: BulkAdd, given: Given) -> None:
+def settle_references(intake: Intake, given: Given) -> None:
     """Name what a record refers to by key."""
     assert isinstance(given.record, Record)
     if (record := intake.records.get(given.record.key_ref)) is None:
         return
     try:
-        settled = keyed(intake.client.catalog, record, intake.handles)
+        settled = keyed(intake.catalog, record, intake.handles)
     except BadInput:
         intake.take_back(record)
         raise
@@ -248,18 +240,18 @@ def settle_references(intake: BulkAdd, given: Given) -> None:
         intake.put(settled)
 
 
-def refuse_cycles(intake: BulkAdd) -> None:
+def refuse_cycles(intake: Intake) -> None:
     """Raise ``Refused`` where tasks of the input wait for each other, or for tasks that wait for them."""
     given = {key: record for key, record in intake.records.items() if isinstance(record, Task)}
     if not given:
         return
-    catalog = intake.client.catalog
+    catalog = intake.catalog
     there = (catalog.stored(number) for number, *_ in list(catalog.live_rows("task")))
     tasks = {**{task.key_ref: task for task in there if isinstance(task, Task)}, **given}
     refuse_cycle({key: task.depends for key, task in tasks.items()})
 
 
-def add_edges(intake: BulkAdd, rows: Sequence[Given]) -> None:
+def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
     """Take in edges: their ends by key, in order where they are symmetric."""
     made: list[tuple[Given, Entry]] = []
     for given in rows:
@@ -274,12 +266,12 @@ def add_edges(intake: BulkAdd, rows: Sequence[Given]) -> None:
             continue
         intake.relations += 1
         if fresh.id in there:
-            guarded(intake, given, lambda intake, given, number=fresh.id: change_edge(intake, given, number))
+            intake.guarded(given, partial(change_edge, intake, fresh=fresh))
         else:
             intake.puts[fresh.id] = fresh
 
 
-def settle_edge(intake: BulkAdd, given: Given) -> Entry:
+def settle_edge(intake: Intake, given: Given) -> Entry:
     """Return an edge of the input as a row of the ledger."""
     row, handles = given.row, intake.handles
     kind, source, target = row["type"], row["from"], row["to"]
@@ -305,9 +297,9 @@ def settle_edge(intake: BulkAdd, given: Given) -> Entry:
     return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
 
 
-def end_of(intake: BulkAdd, ref: str, other: str) -> str:
+def end_of(intake: Intake, ref: str, other: str) -> str:
     """Return the reference by key of an end of an edge, whose other end is named too."""
-    key = key_of(intake, ref) or intake.client.hidden_end(ref, other)
+    key = intake.key_of(ref) or intake.client.hidden_end(ref, other)
     if key is None:
         raise BadInput(
             f"{ref!r} is neither there nor in the input", hint="the reference of a record", details={"code": "dangling"}
@@ -315,30 +307,35 @@ def end_of(intake: BulkAdd, ref: str, other: str) -> str:
     return key
 
 
-def change_edge(intake: BulkAdd, given: Given, number: int) -> None:
-    """Change an edge that is there: given values replace, sources are united."""
-    existing = intake.client.everything.relation(number)
+def change_edge(intake: Intake, given: Given, fresh: Entry) -> None:
+    """Change an edge that is there: given values replace, sources are united; a source's own says what it gives."""
+    existing, owned = intake.client.everything.relation(fresh.id), intake.policy.owned
     assert existing is not None
-    values: dict[str, Any] = {name: given.row[name] for name in ("weight", "note") if given.row.get(name) is not None}
-    if isinstance(given.record, Relation):
-        values["sources"] = sorted({*existing.sources, *given.record.sources})
-    after = changed(existing, values, intake.client.now())
+    if owned is not None and fresh.id not in owned:
+        return intake.left.append(row_title(fresh.row))
+    values: dict[str, Any] = {name: given.row.get(name) for name in ("weight", "note")}
+    if owned is None:
+        values = {name: value for name, value in values.items() if value is not None}
+        if isinstance(given.record, Relation):
+            values["sources"] = sorted({*existing.sources, *given.record.sources})
+    after = changed(existing, values, intake.snapshot.now)
     if after is not existing:
         intake.put(after)
+    return None
 
 
-def add_fact(intake: BulkAdd, given: Given) -> None:
+def add_fact(intake: Intake, given: Given) -> None:
     """Take in a report, a run or an event, with what it is about by key."""
     fact = given.record
     if isinstance(fact, Purge):
         refuse_purge(intake, fact)
     if isinstance(fact, Feedback):
-        key = key_of(intake, fact.ref)
+        key = intake.key_of(fact.ref)
         if key is None:
             raise BadInput(f"{fact.ref!r} is neither there nor in the input", hint="the reference of a memory")
-        fact = fact.model_copy(update={"ref": key, "task": task_key(intake.client.catalog, fact.task)})
+        fact = fact.model_copy(update={"ref": key, "task": task_key(intake.catalog, fact.task)})
     assert fact is not None
-    made = put_fact(intake.client.catalog, keyed(intake.client.catalog, fact, intake.handles), intake.symmetric)
+    made = put_fact(intake.catalog, keyed(intake.catalog, fact, intake.handles), intake.symmetric)
     if intake.is_again(given, made.entry.id):
         return
     intake.tally(made.action, split_ref(fact.ref)[0] if isinstance(fact, Feedback) else fact.kind)
@@ -346,16 +343,16 @@ def add_fact(intake: BulkAdd, given: Given) -> None:
         intake.puts[made.entry.id] = made.entry
 
 
-def refuse_purge(intake: BulkAdd, row: Purge) -> None:
+def refuse_purge(intake: Intake, row: Purge) -> None:
     """Refuse a row that destroys a record for good, unless the caller asks for such rows, and one of a time to come."""
-    if not intake.may_purge:
+    if not intake.policy.may_purge:
         add = command("graphmem", "add", "--ndjson", intake.name, "--purges")
         raise Refused("a row of kind purge destroys a record for good", hint=f"to take such rows: {add}")
     if row.at > intake.client.now():
         raise BadInput(f"a purge at {format_time(row.at)}, which is not yet", hint="a time that has passed")
 
 
-def bad_input(intake: BulkAdd) -> BadInput:
+def bad_input(intake: Intake) -> BadInput:
     """Return the error that names every bad line, up to a hundred and then a count."""
     found = sorted(intake.findings, key=lambda finding: finding.line or 0)
     shown = "\n".join(finding.with_fix("hint") for finding in found[:MAX_FINDINGS])
@@ -367,21 +364,21 @@ def bad_input(intake: BulkAdd) -> BadInput:
     )
 
 
-def without_tokens(intake: BulkAdd) -> Iterator[bytes]:
+def without_tokens(intake: Intake) -> Iterator[bytes]:
     """Yield the lines that were left aside, without the secrets for which some of them were."""
     for line in intake.rejects:
         text = line.decode("utf-8", "surrogateescape") if may_hold(line) else None
         yield unexposed(intake.client, "rejects", text).encode("utf-8", "surrogateescape") if text else line
 
 
-def say_archived(intake: BulkAdd) -> None:
+def say_archived(intake: Intake) -> None:
     """Say how many records are new and archived already: no list shows them."""
     fresh = (entry.record for number, entry in intake.puts.items() if number not in intake.there)
     if number := sum(isinstance(record, Record) and record.is_archived for record in fresh):
         intake.client.notify_once(f"{number:,} of the new records are archived; graphmem list --archived shows them")
 
 
-def keep_rejects(intake: BulkAdd) -> None:
+def keep_rejects(intake: Intake) -> None:
     """Write the lines that were left aside where they can be looked at, and report it."""
     if intake.rejects:
         path = intake.client.layout.rejects

@@ -1,4 +1,4 @@
-"""Bulk with near-duplicates: each memory is compared with the store and with those before it in the input."""
+"""What the memories of an input are compared with: those of the store, and those before them in the input."""
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,17 +6,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded
-from graphmem.core.records.change import NEVER
-from graphmem.core.records.duplicates import MOST_ALIKE, classify, merged, variant_edge, variants_of
-from graphmem.core.records.validation import changed
+from graphmem.core.records.duplicates import MOST_ALIKE, NEVER
 from graphmem.kernel.catalog.keys import repeat_keys, signature_of
 from graphmem.kernel.ledger.codec import checked
 from graphmem.kernel.model import MODELS, MemoryRecord
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.ndjson import BadLine, decode
 from graphmem.kernel.store.runtime import ALL, Client
-from graphmem.names import row_id
 
 if TYPE_CHECKING:
     from graphmem.kernel.catalog.pca import Matrix
@@ -35,6 +31,8 @@ class Pool:
     signatures: dict[int, list[int]] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)  # place in ``vectors`` by record
     numbers: dict[int, int] = field(default_factory=dict)  # record by place
+    place: int | None = None  # in ``vectors``, of the row that is looked at
+    near: Near = ()  # what is near to that
 
     def add(self, number: int, record: MemoryRecord, place: int | None) -> None:
         """Let later rows repeat this one."""
@@ -50,36 +48,14 @@ class Pool:
         found = dict.fromkeys(number for key in keys for number in islice(self.signatures.get(key, ()), MOST_ALIKE))
         return list(islice(found, MOST_ALIKE))
 
-    def cosines(self, place: int | None, near: Near, repeats: Sequence[int]) -> dict[int, float]:
-        """Return the cosine with each record of the pool that is near to a row of the input, or repeats it."""
-        if place is None or self.vectors is None:
+    def cosines(self, repeats: Sequence[int]) -> dict[int, float]:
+        """Return the cosine with each record of the pool that is near to the row, or repeats it."""
+        if self.place is None or self.vectors is None:
             return {}
-        vector = self.vectors[place]
-        found = {self.numbers[other]: cosine for other, cosine in near if other in self.numbers}
+        vector = self.vectors[self.place]
+        found = {self.numbers[other]: cosine for other, cosine in self.near if other in self.numbers}
         more = [number for number in repeats if number in self.places and number not in found]
         return found | {number: float(self.vectors[self.places[number]] @ vector) for number in more}
-
-
-def add_without_repeats(intake: BulkAdd, rows: Sequence[Given]) -> None:
-    """Take in records in key order, each compared with the store and with those before it."""
-    memories = [(given, given.record) for given in rows if isinstance(given.record, MemoryRecord)]
-    memories.sort(key=lambda pair: row_id(pair[1].key_ref))
-    for given in rows:
-        if not isinstance(given.record, MemoryRecord):
-            guarded(intake, given, add_record)
-    bound = intake.client.settings.retrieval.variant_similarity
-    for kind in sorted({record.kind for _, record in memories}):
-        of_kind = [pair for pair in memories if pair[1].kind == kind]
-        pool = pool_of(intake.client, kind, [record.search_text for _, record in of_kind])
-        compared = neighbours(pool.vectors, len(of_kind), bound)
-        for (given, _), (place, near) in zip(of_kind, compared, strict=True):
-            guarded(
-                intake,
-                given,
-                lambda intake, given, pool=pool, place=place, near=near: add_unless_repeated(
-                    intake, given, pool, place, near
-                ),
-            )
 
 
 def embed_input(client: Client, lines: Iterable[bytes]) -> None:
@@ -138,38 +114,3 @@ def neighbours(vectors: "Matrix | None", count: int, bound: float) -> Iterator[t
             if len(near) > MOST_ALIKE:
                 near = near[cosines[near].argpartition(-MOST_ALIKE)[-MOST_ALIKE:]]
             yield place, list(zip(near.tolist(), cosines[near].tolist(), strict=True))
-
-
-def add_unless_repeated(intake: BulkAdd, given: Given, pool: Pool, place: int | None, near: Near) -> None:
-    """Take in a memory, merged into the one that it repeats, or linked to those that it resembles."""
-    made = given.record
-    assert isinstance(made, MemoryRecord)
-    number = row_id(made.key_ref)
-    if intake.client.catalog.has(number):
-        add_record(intake, given)
-        return
-    same = pool.repeats(made)
-    cosines = pool.cosines(place, near, same)
-    repeats = [pool.records[found] for found in same]
-    likeness = classify(intake.client.settings.retrieval, made, cosines, repeats, lambda found: pool.records[found])
-    if likeness.same is None:
-        add_record(intake, given, likeness, variants_of(made, likeness, pool.records))
-        if number in intake.puts:
-            pool.add(number, made, place)
-            for other, similarity in likeness.variants:
-                intake.put(variant_edge(made, pool.records[other], similarity))
-        return
-    if intake.is_again(given, number):
-        return
-    older = pool.records[likeness.same]
-    name = decode(given.line).get("name")
-    changes = merged(older, made, alias=str(name) if name is not None else None)
-    after = changed(older, changes, intake.client.now())
-    pool.records[likeness.same] = after
-    intake.handles.update(
-        (f"{made.record_type}/{name}", older.key_ref) for name in (made.key, made.name, *made.aliases)
-    )
-    intake.records[older.key_ref] = after
-    if after is not older:
-        intake.put(after)
-    intake.count(given, "merged", after, likeness)

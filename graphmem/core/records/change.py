@@ -1,29 +1,23 @@
 """Capture: add a record, change it, rename it, archive it, bring it back."""
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from graphmem.core.evidence.citation_contract import VersionSource
 from graphmem.core.evidence.citations import pinned
 from graphmem.core.evidence.versions import beside_given, captured
-from graphmem.core.records.dedup import same_memory
 from graphmem.core.records.duplicates import (
-    NOVEL,
-    DuplicateMatch,
-    aside_fields,
-    find_alike,
-    merged,
-    variant_edge,
-    variants_of,
+    NEVER,
     with_alternates,
 )
 from graphmem.core.records.entities import AddEntityRequest
-from graphmem.core.records.experience_limits import as_allowed, refuse_chance
+from graphmem.core.records.experience_limits import refuse_chance
 from graphmem.core.records.failures import AddFailureRequest
 from graphmem.core.records.insights import AddInsightRequest
+from graphmem.core.records.intake import Given, Intake, Policy
 from graphmem.core.records.patterns import AddPatternRequest
 from graphmem.core.records.record_contract import (
     Action,
@@ -38,22 +32,16 @@ from graphmem.core.records.record_contract import (
 )
 from graphmem.core.records.screening import portable, screened, screened_fields
 from graphmem.core.records.seen import says_fix, settle_recorded
-from graphmem.core.records.succession import archived_for
 from graphmem.core.records.validation import (
-    SHOWN,
     build,
     changed,
     identified,
     keyed,
-    known_type,
     name_of,
     refuse_archived,
     refuse_no_slug,
     refuse_pinned,
     refuse_taken,
-    refuse_untold,
-    taken,
-    united,
 )
 from graphmem.errors import GraphmemError, Refused
 from graphmem.kernel.catalog.catalog import Catalog
@@ -62,12 +50,9 @@ from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import (
     MODELS,
     Campaign,
-    Constraint,
     Entity,
-    Experience,
     Fact,
     Insight,
-    Lesson,
     MemoryRecord,
     Record,
     Task,
@@ -77,10 +62,9 @@ from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.shell import command
-from graphmem.names import collapsed, row_id
+from graphmem.names import row_id
 
 KEEPS_PATHS = "; --verbatim keeps them"
-NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 
 
 def add(
@@ -175,100 +159,39 @@ def add_to(
         supersedes: a record whose place it takes, which is archived in the same write.
     """
     given = {name: value for name, value in fields.items() if value is not None}
-    is_named, catalog = "name" in given, snapshot.catalog
-    if kind == "entity":
-        known_type(catalog.vocabulary, str(given.get("type")))
-    elif is_named:
+    if kind != "entity" and "name" in given:
         refuse_no_slug(kind, str(given["name"]))
+    row = row_of(snapshot, kind, given)
+    if isinstance(row.record, Insight):
+        refuse_chance(snapshot, row.record)
+    old = snapshot.resolve(supersedes) if supersedes is not None else None
+    intake = Intake(snapshot, Policy(is_single=True, compares=dedup, replaces=replace, supersedes=old))
+    intake.take([row])
+    if intake.puts and isinstance(snapshot, Writing):
+        snapshot.commit(list(intake.puts.values()))
+    (done,) = intake.results
+    return done if done.action == "created" else as_stored(snapshot, done)
+
+
+def row_of(snapshot: Snapshot, kind: str, given: Mapping[str, Any]) -> Given:
+    """Return a record that is given as a row of the intake, which names others by key, as rows do."""
+    name = given.get("name")
     made = build(kind, {"name": "unnamed", **given}, snapshot.now)
     assert isinstance(made, Record)
-    made = keyed(catalog, identified(catalog, made, is_named=is_named))
-    given |= {field: getattr(made, field) for field in made.references if field in given}
-    if isinstance(made, Insight):
-        refuse_chance(snapshot, made)
-    number = row_id(made.key_ref)
-    old = snapshot.resolve(supersedes) if supersedes is not None else None
-    if catalog.has(number):
-        also = archived(snapshot, old, catalog.stored(number))
-        return add_again(snapshot, number, made, given, also)
-    likeness = find_alike(snapshot, made) if dedup and isinstance(made, MemoryRecord) else NOVEL
-    likeness = likeness.without(old)  # it is meant to be another record than that
-    if likeness.same is not None:
-        also = archived(snapshot, old, catalog.stored(likeness.same))
-        return merge(snapshot, likeness, made, also, is_named=is_named, replace=replace)
-    holder = catalog.lookup(made.record_type, made.name)
-    if holder is None:
-        return create(snapshot, made, likeness, archived(snapshot, old, made))
-    if not replace:
-        raise taken(catalog, holder, made.name, may_replace=True)
-    refuse_others_advice(catalog, catalog.stored(holder), made)
-    also = archived(snapshot, old, catalog.stored(holder))
-    return rewrite(snapshot, holder, made, given, also)
+    made = keyed(snapshot.catalog, identified(snapshot.catalog, made, is_named=name is not None))
+    row = {**given, **{field: getattr(made, field) for field in made.references if field in given}}
+    return Given(0, b"", row, made, None if name is None else str(name))
 
 
-def archived(snapshot: Snapshot, old: int | None, successor: Record) -> list[Entry]:
-    """Return the row of a record whose place another one takes; nothing where none is superseded, or it is the same."""
-    if old is None or old == row_id(successor.key_ref):
-        return []
-    return [entry(archived_for(snapshot.catalog, old, successor, None, snapshot.now), snapshot.symmetric)]
+def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tuple[str, list[Entry]]:
+    """
+    Return the key of a memory without a name, and the rows that add it, to be written together with others.
 
-
-def refuse_others_advice(catalog: Catalog, older: Record, made: Record) -> None:
-    """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
-    advice = getattr(older, "fix", None)
-    if advice and getattr(made, "fix", None) is None and not same_memory(older.identity_text, made.identity_text):
-        refuse_untold(catalog, older)
-        archive = command("graphmem", "forget", older.ref)
-        raise Refused(
-            f"{older.ref} has the fix of another text: {collapsed(advice)[:SHOWN]!r}",
-            hint=f"give --fix as well, or give another name and archive that one: {archive}",
-        )
-
-
-def add_again(
-    snapshot: Snapshot, number: int, made: Record, given: Mapping[str, Any], also: Sequence[Entry]
-) -> Changed:
-    """Add what a record says to the one that has its key: given values replace, the texts they replace are kept."""
-    older = snapshot.catalog.stored(number)
-    if isinstance(older, Campaign) and older.status != "active":
-        raise Refused(
-            f"{snapshot.catalog.refs([number])[number]} has this objective and is {older.status}",
-            hint="say in the objective what is new, and add that as a campaign of its own",
-        )
-    if older.identity:
-        refuse_other_holder(snapshot.catalog, number, made)
-    if isinstance(older, Constraint) and not older.holds(snapshot.now):
-        values = {"archived_at": None, "archive_reason": None, "expires_at": given.get("expires_at")}
-        return put(snapshot, number, values, "restored", also)
-    return rewrite(snapshot, number, made, given, also, but=older.identity)
-
-
-def refuse_other_holder(catalog: Catalog, number: int, made: Record) -> None:
-    """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
-    holder = catalog.lookup(made.record_type, made.name)
-    if holder not in (None, number):
-        raise taken(catalog, holder, made.name)
-
-
-def rewrite(
-    snapshot: Snapshot,
-    number: int,
-    made: Record,
-    given: Mapping[str, Any],
-    also: Sequence[Entry],
-    *,
-    but: Collection[str] = (),
-) -> Changed:
-    """Put what was given in the place of what a record says, all ``but`` some texts; no text is lost."""
-    refuse_archived(snapshot.catalog, number)
-    older = snapshot.catalog.stored(number)
-    texts = aside_fields(type(older))
-    changes = {name: value for name, value in united(older, given).items() if name not in texts}
-    if older.identity:
-        alias = made.name if "name" in given else None
-        is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
-        changes |= merged(older, made, alias=alias, newer=texts - set(but) if is_current else ())
-    return put(snapshot, number, changes, "updated", also)
+    One that is there already, or that it repeats, gets what is new in it.
+    """
+    intake = Intake(snapshot, Policy(is_single=True, compares=True, keeps=True))
+    intake.take([row_of(snapshot, kind, fields)])
+    return intake.results[0].record.key_ref, list(intake.puts.values())
 
 
 def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
@@ -297,82 +220,6 @@ def with_versions(root: Path, given: Mapping[str, Any], source: VersionSource) -
     return {"versions": beside_given(found, versions)} if found else {}  # else it stays, or its model refuses it
 
 
-def create(snapshot: Snapshot, made: Record, likeness: DuplicateMatch, also: Sequence[Entry]) -> Changed:
-    """Store a new record, with its edges to the variants of it that were found."""
-    made, going = as_allowed(snapshot, made) if isinstance(made, Experience) else (made, [])
-    made = made.seen_by_hand() if isinstance(made, Lesson) else made
-    puts = [*new_rows(snapshot, made, likeness), *going, *also]
-    others = snapshot.catalog.records([number for number, _ in likeness.variants])
-    variants = variants_of(made, likeness, others)
-    if isinstance(snapshot, Writing):
-        snapshot.commit(puts)
-    return Changed(
-        ref=made.ref,
-        action="created",
-        similarity=likeness.similarity,
-        variants=variants,
-        superseded=superseded(also),
-        record=made,
-    )
-
-
-def new_rows(snapshot: Snapshot, made: Record, likeness: DuplicateMatch) -> list[Entry]:
-    """Return the rows of a new record and of its edges to the variants of it that were found."""
-    edges = (variant_edge(made, snapshot.catalog.stored(number), cosine) for number, cosine in likeness.variants)
-    return [entry(one, snapshot.symmetric) for one in (made, *edges)]
-
-
-def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tuple[str, list[Entry]]:
-    """
-    Return the key of a memory without a name, and the rows that add it, to be written together with others.
-
-    One that is there already, or that it repeats, gets what is new in it.
-    """
-    catalog = snapshot.catalog
-    made = build(kind, {"name": "unnamed", **fields}, snapshot.now)
-    assert isinstance(made, MemoryRecord)
-    made = keyed(catalog, identified(catalog, made))
-    number = row_id(made.key_ref)
-    likeness = DuplicateMatch(number) if catalog.has(number) else find_alike(snapshot, made)
-    if likeness.same is None:
-        return made.key_ref, new_rows(snapshot, made, likeness)
-    refuse_archived(catalog, likeness.same)
-    older = catalog.stored(likeness.same)
-    after = changed(older, merged(older, made, alias=None), snapshot.now)
-    return older.key_ref, [] if after is older else [entry(after, snapshot.symmetric)]
-
-
-def superseded(also: Sequence[Entry]) -> str | None:
-    """Return the record that is archived in the same write, if one is."""
-    return next((one.record.ref for one in also if isinstance(one.record, Record)), None)
-
-
-def merge(
-    snapshot: Snapshot,
-    likeness: DuplicateMatch,
-    made: Record,
-    also: Sequence[Entry],
-    *,
-    is_named: bool,
-    replace: bool,
-) -> Changed:
-    """Merge a new record into the one it repeats; no text is lost."""
-    assert likeness.same is not None
-    refuse_other_holder(snapshot.catalog, likeness.same, made)
-    older = snapshot.catalog.stored(likeness.same)
-    newer = aside_fields(type(older)) if replace else ()
-    changes = merged(older, made, alias=made.name if is_named else None, newer=newer)
-    answer = put(snapshot, likeness.same, changes, "merged", also)
-    return answer.model_copy(
-        update={
-            "action": "merged",
-            "merged_into": answer.ref,
-            "merged_by": likeness.by,
-            "similarity": likeness.similarity,
-        }
-    )
-
-
 def shown(catalog: Catalog, number: int, record: Record) -> Record:
     """Return a record as answers show it, with the values of ``record``."""
     now = catalog.records([number])[number]
@@ -382,11 +229,7 @@ def shown(catalog: Catalog, number: int, record: Record) -> Record:
 
 
 def put(
-    snapshot: Snapshot,
-    number: int,
-    changes: Mapping[str, Any],
-    action: Action,
-    also: Sequence[Entry] = (),
+    snapshot: Snapshot, number: int, changes: Mapping[str, Any], action: Action, also: Sequence[Entry] = ()
 ) -> Changed:
     """Write changed values of a record, and ``also`` other rows; where they change nothing, nothing is written."""
     before = snapshot.catalog.stored(number)
@@ -394,14 +237,18 @@ def put(
     puts = [*([] if after is before else [entry(after, snapshot.symmetric)]), *also]
     if puts and isinstance(snapshot, Writing):
         snapshot.commit(puts)
-    record = shown(snapshot.catalog, number, after)
-    return Changed(
-        ref=snapshot.catalog.refs([number])[number] if isinstance(snapshot, Writing) else record.ref,
-        action="unchanged" if after is before else action,
-        record=record,
-        set_aside=[found for found in after.alternates if found not in before.alternates],
-        superseded=superseded(also),
-    )
+    aside = [found for found in after.alternates if found not in before.alternates]
+    done = Changed(ref=after.ref, action="unchanged" if after is before else action, set_aside=aside, record=after)
+    return as_stored(snapshot, done)
+
+
+def as_stored(snapshot: Snapshot, done: Changed) -> Changed:
+    """Return the answer to a change with the record as others are shown it, after it was written."""
+    number = row_id(done.record.key_ref)
+    record = shown(snapshot.catalog, number, done.record)
+    ref = snapshot.catalog.refs([number])[number] if isinstance(snapshot, Writing) else record.ref
+    into = None if done.merged_into is None else ref
+    return done.model_copy(update={"ref": ref, "record": record, "merged_into": into})
 
 
 @operation("edit", writes=True, positional=2, keywords="fields", previews="dry_run", scoped=True)
@@ -486,7 +333,7 @@ def rename(snapshot: Writing, request: RenameRequest) -> Changed:
     refuse_taken(snapshot.catalog, record.record_type, name, but=number)
     refuse_archived(snapshot.catalog, number)
     tasks = tasks_renamed(snapshot, number, name) if isinstance(record, Campaign) else []
-    return put(snapshot, number, called(record, name), "updated", tasks).model_copy(update={"superseded": None})
+    return put(snapshot, number, called(record, name), "updated", tasks)
 
 
 def called(record: Record, name: str) -> dict[str, Any]:

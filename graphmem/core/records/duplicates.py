@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.names import collapsed, row_id
 
 UNITED_SETS = ("sources", "tags", "files", "cites", "versions")
+NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # of a record that is only compared
 MOST_ALIKE = 100  # nearest records that are looked at: where there are more, the same text is among the first
 MOST_DIFFERENCES = 6  # named of what makes a new record another
 MOST_VARIANTS = 3  # variants linked to a new record

@@ -8,7 +8,6 @@ Source: docs/guides/importing.md, docs/decisions/0036-imports.md.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,11 @@ from pydantic import Field
 from graphmem.core.foreign.reading import Draft, ForeignInput, Source
 from graphmem.core.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
 from graphmem.core.records.bulk_new import Project
-from graphmem.core.records.bulk_rows import BulkAdd, Given, add_record, guarded, key_of, under_current_names
 from graphmem.core.records.duplicates import aside_fields
+from graphmem.core.records.imports import EarlierImports, sets_of, with_aside
+from graphmem.core.records.intake import Given, Intake, Policy, under_current_names
 from graphmem.core.records.places import shortened_fields
-from graphmem.core.records.reimport import Known, known_after, reimported, unedited
 from graphmem.core.records.screening import places, screened_fields
-from graphmem.core.records.validation import changed
 from graphmem.core.vocabulary.types import refuse_type
 from graphmem.errors import Refused
 from graphmem.features.exchange.importers import formats
@@ -30,10 +28,8 @@ from graphmem.features.runs import operations as runs
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.ledger.types import path_of, type_text
 from graphmem.kernel.machine import imports as notes
-from graphmem.kernel.model import Fact, Feedback, Frozen, Record, Relation, Task
-from graphmem.kernel.model.field import as_set, is_checked_by
-from graphmem.kernel.model.purges import Purges
-from graphmem.kernel.model.record import Alternate, row_fields
+from graphmem.kernel.model import Fact, Feedback, Record, Relation, Task
+from graphmem.kernel.model.field import as_set
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.kernel.ndjson import Row, encode
 from graphmem.kernel.parameters import DryRun
@@ -43,7 +39,6 @@ from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
-from graphmem.names import row_id, row_key
 
 
 class ImportRequest(Request):
@@ -139,12 +134,9 @@ class Work:
 
     snapshot: Snapshot
     reading: ForeignInput
-    intake: BulkAdd
+    intake: Intake
     types: Mapping[str, EntityType | RelationType]  # that are to be declared
-    origins: Mapping[tuple[str, str], int]  # records that came from the tool, by record type and origin
-    purges: Purges  # of this store
-    known: Mapping[int, Known]  # what imports gave before, by the number of the row
-    notes: dict[int, Known] = field(default_factory=dict)  # what this one gives
+    tool: EarlierImports  # what its imports made and gave before
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {action: Counter() for action in ACTIONS})
     firsts: dict[str, Given] = field(default_factory=dict)  # by key: the first row of the input that makes the record
     taken: set[str] = field(default_factory=set)  # links that were counted
@@ -154,39 +146,33 @@ class Work:
     def of(cls, snapshot: Snapshot, reading: ForeignInput) -> "Work":
         """Return what is to be done for a reading."""
         types, vocabulary = undeclared(snapshot, reading)
-        symmetric = frozenset(name for name, made in vocabulary.relations.items() if made.symmetric)
-        record_types = frozenset(snapshot.catalog.record_types())
-        intake = BulkAdd(
-            snapshot.client, reading.format, symmetric, record_types=record_types, may_skip=True, vocabulary=vocabulary
-        )
-        origins, purges = snapshot.catalog.origins(reading.format), snapshot.catalog.purges()
-        return cls(
-            snapshot, reading, intake, types, origins, purges, notes.read(snapshot.layout.imports(reading.format))
-        )
+        known = notes.read(snapshot.layout.imports(reading.format))
+        tool = EarlierImports(snapshot.catalog.origins(reading.format), snapshot.catalog.purges(), known)
+        intake = Intake(snapshot, Policy(may_skip=True, imports=tool), reading.format, vocabulary)
+        return cls(snapshot, reading, intake, types, tool)
 
     def take_in(self, rows: Sequence[Given]) -> None:
         """Take in the rows of the input: records, then what names them."""
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
-        numbers = [row_id(given.record.key_ref) for given in records if isinstance(given.record, Record)]
-        self.intake.there = frozenset(self.snapshot.catalog.files_of(numbers, "record"))
+        self.intake.look_up(records)
         for given in records:
             self.gather(given)
         for given in sorted(self.firsts.values(), key=lambda given: isinstance(given.record, Task)):  # campaigns first
-            guarded(self.intake, given, lambda _, given: self.place(given))
+            self.intake.guarded(given, self.place)
         self.drop_refused()
         refuse_cycles(self.intake)
         edges = [given for given in rows if given.is_edge]
         for given in edges:
-            guarded(self.intake, given, lambda _, given: self.place_edge(given))
+            self.intake.guarded(given, self.place_edge)
         for given in rows:
             if isinstance(given.record, Feedback | Fact):
-                guarded(self.intake, given, lambda _, given: self.place_fact(given))
+                self.intake.guarded(given, self.place_fact)
 
     def gather(self, given: Given) -> None:
         """Find out which record a row is of: one of its origin, one of its key, or a new one."""
         record = given.record
         assert isinstance(record, Record)
-        number = self.number_of(record)
+        number = self.intake.number_of(record)
         key = self.snapshot.catalog.stored(number).key_ref if number is not None else record.key_ref
         for handle in (record.ref, record.key_ref):
             self.intake.handles.setdefault(handle, key)
@@ -200,14 +186,6 @@ class Work:
             self.count("merged", LINK)
         self.count("unchanged" if number is not None else "merged", record.kind)
 
-    def number_of(self, record: Record) -> int | None:
-        """Return the record of the store that a record of the input is."""
-        for source in record.sources:
-            if (found := self.origins.get((record.record_type, source))) is not None:
-                return found
-        number = row_id(record.key_ref)
-        return number if number in self.intake.there else None
-
     def draft(self, given: Given) -> Draft:
         """Return the row as it was read."""
         return self.reading.drafts[given.place - 1]
@@ -216,22 +194,12 @@ class Work:
         """Take in a record: a new one, or what it changes of the one that is there."""
         assert isinstance(given.record, Record)
         record = self.with_keys(given.record)
-        number = self.number_of(record)
+        number = self.intake.number_of(record)
         before = self.snapshot.catalog.stored(number) if number is not None else None
-        if before is None:
-            self.refuse_purged(record)
-            add_record(self.intake, given._replace(record=record))
+        action = self.intake.take_one(given._replace(record=record))
+        if action == "created":
             self.fresh.add(record.key_ref)
-            self.note(row_id(record.key_ref), None, record)
-            self.count("created", record.kind)
-        else:
-            after = self.merged(before, record)
-            is_own = any((record.record_type, source) in self.origins for source in record.sources)
-            self.intake.records[before.key_ref] = after
-            if after is not before:
-                self.intake.put(after)
-            action = "unchanged" if after is before else "updated" if is_own else "merged"
-            self.count(action, record.kind)
+        self.count(str(action), record.kind)
         for name, ref in self.draft(given).links:
             self.count_link(before, name, self.intake.handles.get(ref, ref), given)
 
@@ -243,7 +211,7 @@ class Work:
             if value is None:
                 continue
             refs = [refers.full(ref) for ref in (value if isinstance(value, tuple) else (value,))]
-            keys = [key_of(self.intake, ref) or ref for ref in refs]
+            keys = [self.intake.key_of(ref) or ref for ref in refs]
             changes[name] = as_set(keys) if isinstance(value, tuple) else keys[0]
         if isinstance(record, Task) and not self.is_there(changes["campaign"]):
             raise Refused(f"{record.ref} is of {changes['campaign']}, which is left out")
@@ -251,7 +219,7 @@ class Work:
 
     def is_there(self, key: str) -> bool:
         """Return whether a record is in the store, or in what was taken in of the input so far."""
-        return key in self.intake.records or (key not in self.firsts and key_of(self.intake, key) is not None)
+        return key in self.intake.records or (key not in self.firsts and self.intake.key_of(key) is not None)
 
     def drop_refused(self) -> None:
         """Take out of tasks what they need that turned out to be left out."""
@@ -263,38 +231,9 @@ class Work:
                 self.counts["created"][LINK] -= len(missing)
                 self.reading.dangling += len(missing)
 
-    def refuse_purged(self, record: Record) -> None:
-        """Raise ``Refused`` for a record that was purged here since the tool made it."""
-        at = self.purges.purged_at(record.to_row(), self.intake.symmetric)
-        if at is not None:
-            raise Refused(f"it was purged here at {at}")
-
-    def merged(self, before: Frozen, given: Frozen) -> Any:
-        """Return a record or an edge with what a file says of it, but for what was edited here; note what it said."""
-        ours, theirs = before.to_row(), given.to_row()
-        how: dict[str, Any] = {"sets": sets_of(type(before)), "states": type(before).states}
-        number = row_id(row_key(ours, self.intake.symmetric))
-        known = self.known.get(number)
-        if known is None:
-            known = unedited(ours, theirs, **how) if self.is_own(ours, theirs) else {}
-        changes, aside = reimported(ours, theirs, known, **how)
-        self.notes[number] = known_after(ours, theirs, known, **how)
-        if isinstance(before, Record):
-            changes |= with_aside(before, aside, given)
-        return changed(before, changes, self.snapshot.now)
-
-    def is_own(self, ours: Row, theirs: Row) -> bool:
-        """Return whether a row came from the tool: a record by its origin, an edge if its time is that of the file."""
-        return ours["kind"] == "relation" or not set(theirs.get("sources", ())).isdisjoint(ours.get("sources", ()))
-
-    def note(self, number: int, before: Row | None, given: Frozen) -> None:
-        """Note what a new row is given."""
-        states = type(given).states
-        self.notes[number] = known_after(before, given.to_row(), {}, sets=sets_of(type(given)), states=states)
-
     def place_edge(self, given: Given) -> None:
         """Take in an edge: a new one, or what it changes of the one that is there; one that was taken out stays out."""
-        is_waiting = self.draft(given).may_wait and key_of(self.intake, str(given.row["to"])) is None
+        is_waiting = self.draft(given).may_wait and self.intake.key_of(str(given.row["to"])) is None
         if is_waiting:
             self.intake.handles[str(given.row["to"])] = str(given.row["to"])
         fresh = settle_edge(self.intake, given)
@@ -303,18 +242,19 @@ class Work:
         self.taken.add(str(fresh.id))
         if is_waiting:
             self.reading.dangling += 1
-            self.notes[fresh.id] = {}
-            if fresh.id not in self.known:
+            self.tool.notes[fresh.id] = {}
+            if fresh.id not in self.tool.known:
                 self.intake.puts[fresh.id] = fresh
             return None
         before = self.snapshot.catalog.relation(fresh.id)
         if before is not None:
-            after = self.merged(before, fresh.record or Relation.model_validate(fresh.row))
+            given_edge = fresh.record or Relation.model_validate(fresh.row)
+            after = self.tool.changed(before, given_edge, fresh.id, self.snapshot.now)
             if after is not before:
                 self.intake.put(after)
             return self.count("unchanged" if after is before else "updated", LINK)
-        self.notes[fresh.id] = {}
-        if fresh.id in self.known and self.fresh.isdisjoint((fresh.row["from"], fresh.row["to"])):
+        self.tool.notes[fresh.id] = {}
+        if fresh.id in self.tool.known and self.fresh.isdisjoint((fresh.row["from"], fresh.row["to"])):
             return self.count("unchanged", LINK)
         self.intake.puts[fresh.id] = fresh
         return self.count("created", LINK)
@@ -364,8 +304,8 @@ class Work:
 
     def write(self, writing: Writing) -> None:
         """Write all in one write, and before it what it gives: a write that is cut off can be told from an edit."""
-        given = {**self.known, **self.notes}  # another file of the format may have given the others
-        if given != self.known:
+        given = {**self.tool.known, **self.tool.notes}  # another file of the format may have given the others
+        if given != self.tool.known:
             notes.write(writing.layout.imports(self.reading.format), given)
         used = {path_of(made): type_text(made) for made in self.types.values()}
         if self.intake.puts or used:
@@ -420,13 +360,6 @@ def with_ends(own: RelationType, other: RelationType) -> RelationType:
     return own.model_copy(update=ends)
 
 
-@cache
-def sets_of(model: type[Frozen]) -> frozenset[str]:
-    """Return the fields of a kind that are sets."""
-    fields = model.model_fields
-    return frozenset(alias for name, alias, _ in row_fields(model) if is_checked_by(fields[name].metadata, as_set))
-
-
 def folded(first: Record, second: Record) -> Record:
     """Return one record for two of the input that are the same: what the second says otherwise is kept beside it."""
     ours: Row = first.to_row()
@@ -436,14 +369,3 @@ def folded(first: Record, second: Record) -> Record:
     values |= {name: value for name, value in theirs.items() if name not in ours}
     aside = [(name, str(theirs[name])) for name in aside_fields(type(first)) if name in theirs and name in ours]
     return first.replaced({**values, **with_aside(first, [pair for pair in aside if pair[1] != ours[pair[0]]])})
-
-
-def with_aside(record: Record, aside: Sequence[tuple[str, str]], given: Frozen | None = None) -> Row:
-    """Return the change that keeps texts beside those of a record, also those that the given one keeps so."""
-    found = {(one.field, one.text): one for one in record.alternates}
-    at = getattr(given, "created_at", record.created_at)
-    more = [Alternate(field=name, text=text, at=at) for name, text in aside]
-    more += given.alternates if isinstance(given, Record) else ()
-    added = {(one.field, one.text): one for one in more if (one.field, one.text) not in found}
-    added = {pair: one for pair, one in added.items() if getattr(record, pair[0], None) != pair[1]}
-    return {"alternates": [one.model_dump() for _, one in sorted((found | added).items())]} if added else {}
