@@ -26,6 +26,7 @@ from graphmem.kernel.catalog.files import Stamp
 from graphmem.kernel.catalog.hashes import meaning_hashes
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
+from graphmem.kernel.git.places import state_of_index
 from graphmem.kernel.ledger import undo
 from graphmem.kernel.ledger.data_file import (
     RESOLVE,
@@ -40,6 +41,7 @@ from graphmem.kernel.ledger.data_file import (
     spliced,
     with_changes,
 )
+from graphmem.kernel.ledger.files.missing import refuse_hidden
 from graphmem.kernel.ledger.journal import recover, replace_files, sweep
 from graphmem.kernel.ledger.layout import TYPE_FILE, Look, holds, is_plain, usual_file
 from graphmem.kernel.ledger.parts import files_by_kind, home_of, is_part, numbers_of, own_of, part_of
@@ -64,8 +66,7 @@ from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.ndjson import Lines, decode
-from graphmem.kernel.store.clone import Clone, state_of_index
-from graphmem.kernel.store.in_git import refuse_hidden
+from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.lock import locked
