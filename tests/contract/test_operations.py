@@ -16,6 +16,7 @@ from graphmem.doors.cli.app import OF_THE_PAST, VERBS
 from graphmem.doors.service.caller import HERE
 from graphmem.kernel import dispatch
 from graphmem.kernel.dispatch import Caller, lines_of, use_case_of
+from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.layout import Look
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
@@ -23,7 +24,6 @@ from graphmem.kernel.operations import NOUNS, OPERATIONS, READ
 from graphmem.kernel.request import NoParameters
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
-from graphmem.kernel.store.sync import SyncedLedger
 from graphmem.kernel.system.lock import locked
 from tests.doors.http.test_fuzz import REAL
 from tests.generate_docs import ANSWERS
@@ -204,7 +204,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Client, "unchanging", noted("read", Client.unchanging))
     monkeypatch.setattr(Client, "writing", noted("written", Client.writing))
-    monkeypatch.setattr(SyncedLedger, "changed_files", noted("looked", SyncedLedger.changed_files))
+    monkeypatch.setattr(FilePlace, "changed_files", noted("looked", FilePlace.changed_files))
     return done
 
 
@@ -257,7 +257,7 @@ def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> No
             if name in REFUSED_HERE:
                 continue
             assert OPERATIONS[name].only_reads(OPERATIONS[name].request.model_validate(given)), name
-            with locked(memory.client.ledger.lock, timeout_s=0):
+            with locked(memory.client.ledger.files.lock, timeout_s=0):
                 call(memory, name, given)
             assert contents(tmp_path) == before, name
 
@@ -301,12 +301,12 @@ def test_a_call_looks_at_the_files_once_and_a_writer_once_more_under_the_lock(
     memory.campaigns.create("a faster shop", name="shop")
     memory.campaigns.add_tasks("shop", [{"seq": 1, "slug": "measure", "objective": "measure it"}])
     memory.query("boom")
-    counted, changed_files = [], SyncedLedger.changed_files
+    counted, changed_files = [], FilePlace.changed_files
 
-    def count(self: SyncedLedger, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
+    def count(self: FilePlace, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
         counted.append(name)
         return changed_files(self, look, is_thorough=is_thorough)
 
-    monkeypatch.setattr(SyncedLedger, "changed_files", count)
+    monkeypatch.setattr(FilePlace, "changed_files", count)
     call(memory, name, given)
     assert len(counted) == looks

@@ -95,7 +95,7 @@ def lines_of(snapshot: Snapshot, kinds: Sequence[str | None]) -> list[bytes]:
     homes = {kind: home_of_kind(snapshot, kind) for kind in kinds if kind is not None and kind not in OF_TYPES}
     files = [
         file
-        for file in snapshot.ledger.data_files()
+        for file in snapshot.ledger.place.parts()
         if any(
             kind is None or (home_of(file) == homes[kind] if kind in homes else holds(file)[0] == kind)
             for kind in kinds

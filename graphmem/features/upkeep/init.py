@@ -56,7 +56,7 @@ def init(request: InitRequest) -> Initialised:
     client = open_client(Runtime(layout.root))
     try:
         with client.writing():
-            replace_files(client.ledger.stale_vocabulary_file(), client.layout)
+            client.ledger.files.replace({}, with_vocabulary=True)
     finally:
         client.close()
     registered += register(layout)

@@ -15,7 +15,7 @@ def reset(snapshot: Snapshot, request: ResetRequest) -> Reset:
     Raises:
         BadInput: a file has bad lines, which would be lost.
     """
-    files = [file for file in snapshot.ledger.data_files() if holds(file)[0] != KEPT]
+    files = [file for file in snapshot.ledger.place.parts() if holds(file)[0] != KEPT]
     numbers = {file: found for file in files if (found := [*snapshot.catalog.lines(file).values()])}
     paths = [snapshot.layout.store / file for file in files]
     before = safe_files.bytes_of(paths)

@@ -51,7 +51,7 @@ def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]
     present.sync()
     root = local / "at" / f"{tree}{mark_of(present.catalog.purges())}"
     if not is_whole(root, files):
-        with locked(local / "at.lock", timeout_s=present.lock_timeout_s):
+        with locked(local / "at.lock", timeout_s=present.place.lock_timeout_s):
             take_out(present, local, files, root)
     with safe_files.folder(root) as handle:
         os.utime(handle)

@@ -220,8 +220,8 @@ def test_what_waits_is_kept_for_more_than_days_and_while_somebody_else_writes(tm
         bash(memory, "pytest -q")
         clock.back(-timedelta(days=RUN_DAYS + 1))
         send(memory, "SessionEnd", session="other")
-        memory.client.ledger.lock_timeout_s = 0.05
-        with locked(memory.client.ledger.lock, timeout_s=1):
+        memory.client.ledger.place.lock_timeout_s = 0.05
+        with locked(memory.client.ledger.files.lock, timeout_s=1):
             assert send(memory, "SessionStart", session="next").text
         assert helped(memory, "yaml") == 0
         send(memory, "SessionStart", session="third")

@@ -479,7 +479,7 @@ def test_a_second_writer_waits_for_the_first(store: Memory, tmp_path: Path) -> N
 
 
 def test_a_writer_that_waits_too_long_is_told_who_holds_the_store(store: Memory, tmp_path: Path) -> None:
-    store.client.ledger.lock_timeout_s = 0.1
+    store.client.ledger.place.lock_timeout_s = 0.1
     with holder(tmp_path, 30) as process:
         with pytest.raises(Locked) as error:
             store.failures.add("c", name="c")
