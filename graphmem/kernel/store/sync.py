@@ -134,11 +134,11 @@ class SyncedLedger:
         end = time.monotonic() + (self.place.lock_timeout_s if patience_s is None else patience_s)
         is_first = self.catalog.is_new
         while changed := self.place.changed(end, is_thorough=is_thorough, is_whole=is_whole):
+            self.reader.load_vocabulary()  # another process may have read a new type, whose rows come now
             try:
                 return Sync(self.reader.read_changes(changed), is_first)
             except PlaceMoved:
                 self.reader.forget_vocabulary()
-                self.reader.load_vocabulary()
             self.place.wait(end)
         return Sync()
 

@@ -578,3 +578,15 @@ def test_init_run_again_changes_nothing(tmp_path: Path) -> None:
     assert not again.created
     assert again.registered == []
     assert contents(tmp_path) == before
+
+
+def test_rows_of_a_type_that_another_process_has_just_declared_are_read(memory: Memory, tmp_path: Path) -> None:
+    """This process has not seen the type when the rows come."""
+    memory.list()
+    with open_memory(tmp_path) as other:
+        other.types.add_entity("service")
+    path = data(tmp_path, "entities/service")
+    path.parent.mkdir(exist_ok=True)
+    write(path, line(kind="entity", type="service", name="shop"))
+    assert refs(memory, "service") == ["service/shop"]
+    assert memory.validate().findings == []
