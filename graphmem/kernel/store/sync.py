@@ -182,11 +182,12 @@ class SyncedLedger:
         """Write rows into their files and take them in; called by ``runtime.Writing.commit``, which says how."""
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         purges = self.catalog.purges()
-        for file, entries in self.by_file([self.created_after_purge(entry, purges) for entry in puts]).items():
+        rows = [_created_after_purge(entry, purges, self.symmetric) for entry in puts]
+        for file, entries in self.by_file(rows).items():
             batches.setdefault(file, Batch(file)).entries = entries
         self.refuse_drifted(file for file, batch in batches.items() if batch.entries)
-        if not is_moved:
-            self.refuse_secrets(batches)
+        if not (is_moved or self.may_hold_secrets):
+            _refuse_secrets(self.catalog, batches)
         self.write(batches, types, is_noted=is_noted)
 
     def by_file(self, puts: Sequence[Entry]) -> dict[str, list[Entry]]:
@@ -213,36 +214,6 @@ class SyncedLedger:
             if name in self.catalog.vocabulary.drifted:
                 raise drifted(name or "", self.catalog.vocabulary)
 
-    def refuse_secrets(self, batches: Mapping[str, Batch]) -> None:
-        """
-        Raise ``Refused`` for a row with a secret that is not in the row in whose place it comes.
-
-        The last look before a write, so that no way in is without one; what was refused or redacted where it came in
-        never gets here. ``write`` has none: it takes back, and takes out.
-        """
-        if self.may_hold_secrets:
-            return
-        from graphmem.core.records import secrets  # noqa: PLC0415 - 4 ms that only a write pays
-
-        for batch in batches.values():
-            suspects = [entry for entry in batch.entries if entry.record is not None and secrets.may_hold(entry.line)]
-            lines = self.catalog.lines_of([entry.id for entry in suspects], batch.file) if suspects else {}
-            for entry in suspects:
-                before = orjson.loads(lines.get(entry.id, b"{}"))
-                for found in secrets.new_secrets(entry.row, before):
-                    raise secrets.refusal(undo.title(before) if before else entry.kind, found)
-
-    def created_after_purge(self, entry: Entry, purges: Purges) -> Entry:
-        """Return a row to be written; where its key was purged, created after that, whatever the clock says."""
-        at = purges.purged_at(entry.row, self.symmetric) if purges else None
-        if at is None:
-            return entry
-        time = parse_time(at) + timedelta(milliseconds=1)
-        if entry.record is None:
-            return plain_edge({**entry.row, "created_at": format_time(time)}, self.symmetric)
-        fields = {name: time for name in ("created_at", "at") if hasattr(entry.record, name)}
-        return entry_of(entry.record.model_copy(update=fields), self.symmetric)
-
     def write(self, batches: Mapping[str, Batch], types: Types = NO_TYPES, *, is_noted: bool = True) -> None:
         """
         Change parts by their names, all or none, and take the changes in; noted, so that they can be taken back.
@@ -255,12 +226,14 @@ class SyncedLedger:
         self.place.refuse_unwell(batches)
         request, notes = requests.current(), list[Path]()
         is_read_again = bool(types) or self.have_drifted(batches)  # more than rows follows from these parts
-        removals = self.removals(batches)
+        removals = _removals(self.catalog, batches)
 
         @contextlib.contextmanager
         def taking_in() -> Iterator[None]:
             if is_noted:
                 notes.append(self.note(batches, types))
+                if request is not None:
+                    request.note(self.layout.requests, undo.name_of(notes[0]))
             with contextlib.nullcontext() if is_read_again else self.taking_rows_in(batches):
                 yield
 
@@ -282,12 +255,9 @@ class SyncedLedger:
             self.sync_written()
 
     def note(self, batches: Mapping[str, Batch], types: Types) -> Path:
-        """Note a write that is about to happen, for ``undo`` and with the request that it is of; return the note."""
+        """Note a write that is about to happen, for ``undo``, and return the note."""
         texts = {file: text for file in types if (text := self.place.text(file)) is not None}
-        note = undo.note(self.layout, self.catalog.lines_of, self.command, batches, types, texts)
-        if (request := requests.current()) is not None:
-            request.note(self.layout.requests, undo.name_of(note))
-        return note
+        return undo.note(self.layout, self.catalog.lines_of, self.command, batches, types, texts)
 
     @contextlib.contextmanager
     def taking_rows_in(self, batches: Mapping[str, Batch]) -> Iterator[None]:
@@ -311,20 +281,47 @@ class SyncedLedger:
 
     def arrange(self, contents: Mapping[str, bytes | None]) -> None:
         """Put the rows of a kind, as they are, into other files, as ``FilePlace.arrange`` does."""
-        removals = self.removals(contents)
+        removals = _removals(self.catalog, contents)
         self.files.arrange(contents)
         self.writes += 1
         self.notices += removals
 
-    def removals(self, files: Collection[str]) -> list[str]:
-        """Return, for people, which rows a write takes out that were purged, and that a merge brought back."""
-        return [
-            f"removed from {file}: {counted_rows(number)} that had been purged, and that a merge brought back"
-            for file, number in self.catalog.purged_rows().items()
-            if file in files
-        ]
+
+def _refuse_secrets(catalog: Catalog, batches: Mapping[str, Batch]) -> None:
+    """
+    Raise ``Refused`` for a row with a secret that is not in the row in whose place it comes.
+
+    The last look before a write, so that no way in is without one; what was refused or redacted where it came in
+    never gets here. ``SyncedLedger.write`` does not look: it takes back, and takes out.
+    """
+    from graphmem.core.records import secrets  # noqa: PLC0415 - 4 ms that only a write pays
+
+    for batch in batches.values():
+        suspects = [entry for entry in batch.entries if entry.record is not None and secrets.may_hold(entry.line)]
+        lines = catalog.lines_of([entry.id for entry in suspects], batch.file) if suspects else {}
+        for entry in suspects:
+            before = orjson.loads(lines.get(entry.id, b"{}"))
+            for found in secrets.new_secrets(entry.row, before):
+                raise secrets.refusal(undo.title(before) if before else entry.kind, found)
 
 
-def counted_rows(number: int) -> str:
-    """Return a number of rows with its noun."""
-    return "1 row" if number == 1 else f"{number:,} rows"
+def _created_after_purge(entry: Entry, purges: Purges, symmetric: frozenset[str]) -> Entry:
+    """Return a row to be written; where its key was purged, created after that, whatever the clock says."""
+    at = purges.purged_at(entry.row, symmetric) if purges else None
+    if at is None:
+        return entry
+    time = parse_time(at) + timedelta(milliseconds=1)
+    if entry.record is None:
+        return plain_edge({**entry.row, "created_at": format_time(time)}, symmetric)
+    fields = {name: time for name in ("created_at", "at") if hasattr(entry.record, name)}
+    return entry_of(entry.record.model_copy(update=fields), symmetric)
+
+
+def _removals(catalog: Catalog, files: Collection[str]) -> list[str]:
+    """Return, for people, which rows a write takes out that were purged, and that a merge brought back."""
+    return [
+        f"removed from {file}: {number:,} row{'' if number == 1 else 's'} that had been purged,"
+        " and that a merge brought back"
+        for file, number in catalog.purged_rows().items()
+        if file in files
+    ]
