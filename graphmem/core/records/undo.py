@@ -16,8 +16,8 @@ from graphmem.errors import NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.ledger import undo as notes
 from graphmem.kernel.ledger.data_file import check_place
-from graphmem.kernel.ledger.layout import TYPE_FILE, holds
-from graphmem.kernel.ledger.parts import home_of
+from graphmem.kernel.ledger.layout import TYPE_FILE
+from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry

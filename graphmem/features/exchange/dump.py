@@ -13,8 +13,7 @@ from graphmem.features.upkeep.split import home_of_kind
 from graphmem.features.upkeep.store_contract import Dump, DumpRequest
 from graphmem.features.view.contract import MOST_DRAWN
 from graphmem.features.view.operations import page_of
-from graphmem.kernel.ledger.layout import holds
-from graphmem.kernel.ledger.parts import home_of
+from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.model import MODELS, Fact, Record
 from graphmem.kernel.model.record import CHECKED
 from graphmem.kernel.ndjson import Row, decode

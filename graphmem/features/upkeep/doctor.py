@@ -9,8 +9,8 @@ from graphmem.features.upkeep import conflicts, init, rebuild, validate
 from graphmem.features.upkeep.store_contract import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.kernel.catalog.vectors import forget_damaged
 from graphmem.kernel.finding import Checked, Code, Doctored, Finding
-from graphmem.kernel.ledger.layout import FOLDER, MERGETOOL, Layout, holds
-from graphmem.kernel.ledger.parts import home_of
+from graphmem.kernel.ledger.layout import FOLDER, MERGETOOL, Layout
+from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.clone import TRACKED_FIX

@@ -1,7 +1,7 @@
 """Reset: an empty memory, with the types, the scopes and the settings of before."""
 
 from graphmem.features.upkeep.store_contract import Reset, ResetRequest
-from graphmem.kernel.ledger.layout import holds
+from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 

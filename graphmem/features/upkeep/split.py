@@ -2,8 +2,7 @@
 
 from graphmem.errors import NotFound
 from graphmem.features.upkeep.store_contract import Split, SplitRequest
-from graphmem.kernel.ledger.layout import usual_file
-from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of
+from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of, usual_file
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean

@@ -28,7 +28,7 @@ from graphmem.kernel.catalog.words import LexicalIndex
 from graphmem.kernel.finding import Checked, Code, Finding
 from graphmem.kernel.ledger.extractors import read_extractors, undeclared_in
 from graphmem.kernel.ledger.formats import format_findings
-from graphmem.kernel.ledger.layout import holds, usual_file
+from graphmem.kernel.ledger.parts import holds, usual_file
 from graphmem.kernel.ledger.scopes import read_scopes
 from graphmem.kernel.ledger.types import read_bounded, type_files
 from graphmem.kernel.model import MODELS

@@ -12,7 +12,7 @@ from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.changes import ChangeApplier
 from graphmem.kernel.catalog.hashes import meaning_hashes
 from graphmem.kernel.finding import Finding
-from graphmem.kernel.ledger.data_file import is_of_purges
+from graphmem.kernel.ledger.parts import is_of_purges
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.machine import traces
 from graphmem.kernel.machine.traces import traces_of

@@ -20,10 +20,9 @@ from graphmem.kernel.catalog.changes import ChangeApplier
 from graphmem.kernel.catalog.database import CatalogError, table_of
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger import undo
-from graphmem.kernel.ledger.data_file import is_of_purges
 from graphmem.kernel.ledger.files.place import FilePlace
-from graphmem.kernel.ledger.layout import Layout, holds, usual_file
-from graphmem.kernel.ledger.parts import files_by_kind, part_of
+from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.parts import files_by_kind, holds, is_of_purges, part_of, usual_file
 from graphmem.kernel.ledger.port import PlaceMoved, RowPlace
 from graphmem.kernel.ledger.row import entry as entry_of
 from graphmem.kernel.ledger.row import plain_edge

@@ -9,7 +9,7 @@ from itertools import count
 
 from graphmem.errors import FileReplaced, Locked
 from graphmem.kernel.finding import Finding
-from graphmem.kernel.ledger.data_file import is_of_purges
+from graphmem.kernel.ledger.parts import is_of_purges
 from graphmem.kernel.ledger.port import LastRead, Stamp
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
