@@ -16,8 +16,8 @@ from graphmem.doors.cli.app import OF_THE_PAST, VERBS
 from graphmem.doors.service.caller import HERE
 from graphmem.kernel import dispatch
 from graphmem.kernel.dispatch import Caller, lines_of, use_case_of
+from graphmem.kernel.ledger.files.layout import Look
 from graphmem.kernel.ledger.files.place import FilePlace
-from graphmem.kernel.ledger.layout import Look
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.operations import NOUNS, OPERATIONS, READ

@@ -11,7 +11,7 @@ from graphmem.core.records.validation import changed, known_type, refuse_taken, 
 from graphmem.errors import BadInput, Refused
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding, refused_row, too_large
-from graphmem.kernel.ledger.data_file import repeated
+from graphmem.kernel.ledger.files.data_file import repeated
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Entity, Frozen, Record
 from graphmem.kernel.model.entry import Entry

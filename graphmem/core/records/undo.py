@@ -15,8 +15,8 @@ from graphmem.core.records.validation import refuse_archived
 from graphmem.errors import NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.ledger import undo as notes
-from graphmem.kernel.ledger.data_file import check_place
-from graphmem.kernel.ledger.layout import TYPE_FILE
+from graphmem.kernel.ledger.files.data_file import check_place
+from graphmem.kernel.ledger.files.layout import TYPE_FILE
 from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from graphmem.api import Memory
     from graphmem.kernel.embed.shared import Models
-    from graphmem.kernel.ledger.layout import Layout
+    from graphmem.kernel.ledger.files.layout import Layout
     from graphmem.kernel.model.vocabulary import Vocabulary
 
 

@@ -34,7 +34,7 @@ from graphmem.features.extractors.python_code import PythonCode, parsed
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.extractors import extractor_file, read_extractors, text_to_trust, undeclared_in
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model.extractor import Extractor
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.ndjson import BadLine, decode, encode

@@ -18,7 +18,7 @@ from graphmem.features.history.operations import diff
 from graphmem.features.upkeep.validate import checked, validate
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
-from graphmem.kernel.ledger.layout import FOLDER
+from graphmem.kernel.ledger.files.layout import FOLDER
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.cite import Cite, digest
 from graphmem.kernel.model.merge import FACTS

@@ -12,7 +12,7 @@ from graphmem.errors import NotFound
 from graphmem.features.history import compare
 from graphmem.features.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.kernel.git import commands
-from graphmem.kernel.ledger.layout import FOLDER, Layout
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.ledger.parts import usual_file
 from graphmem.kernel.ledger.types import type_files
 from graphmem.kernel.model.field import format_time

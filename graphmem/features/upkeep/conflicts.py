@@ -7,7 +7,7 @@ from graphmem.features.upkeep.store_contract import Resolved
 from graphmem.kernel.finding import Code
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.merge_driver import Unmergeable, merge_rows
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.parts import files_by_kind, home_of, own_of, part_of, parts_of
 from graphmem.kernel.ledger.row import line_id
 from graphmem.kernel.ndjson import BOM, CONFLICT_MARKS, BadLine

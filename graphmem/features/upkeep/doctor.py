@@ -9,7 +9,7 @@ from graphmem.features.upkeep import conflicts, init, rebuild, validate
 from graphmem.features.upkeep.store_contract import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.kernel.catalog.vectors import forget_damaged
 from graphmem.kernel.finding import Checked, Code, Doctored, Finding
-from graphmem.kernel.ledger.layout import FOLDER, MERGETOOL, Layout
+from graphmem.kernel.ledger.files.layout import FOLDER, MERGETOOL, Layout
 from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.store import in_git

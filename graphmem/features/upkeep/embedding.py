@@ -11,7 +11,7 @@ from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.features.upkeep.embedding_contract import ChangeModelRequest, EmbeddingStatus, ModelChanged
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.vectors import AHEAD, FEW_TEXTS, VectorStore
-from graphmem.kernel.ledger.journal import replace_files
+from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.settings.config import CONFIG_BYTES, Embedding, read_toml, web_address
 from graphmem.kernel.settings.config_file import Value, replace_user_config, with_values
 from graphmem.kernel.settings.folders import user_config

@@ -7,8 +7,8 @@ from typing import BinaryIO
 from graphmem.errors import BadInput
 from graphmem.features.upkeep.store_contract import Exported, ExportedFile, ExportRequest
 from graphmem.kernel.finding import Checked, Code, Finding
-from graphmem.kernel.ledger.journal import replace_files
-from graphmem.kernel.ledger.layout import is_plain
+from graphmem.kernel.ledger.files.journal import replace_files
+from graphmem.kernel.ledger.files.layout import is_plain
 from graphmem.kernel.ledger.row import canonical_line
 from graphmem.kernel.ledger.types import is_vocabulary, vocabulary_json
 from graphmem.kernel.store.runtime import Client

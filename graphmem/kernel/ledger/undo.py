@@ -20,7 +20,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 
 from graphmem.errors import Refused
-from graphmem.kernel.ledger.layout import VOCABULARY_FILE, Layout
+from graphmem.kernel.ledger.files.layout import VOCABULARY_FILE, Layout
 from graphmem.kernel.ledger.parts import files_by_kind, holds, home_of, is_part, part_of
 from graphmem.kernel.ledger.row import line_id
 from graphmem.kernel.ledger.types import read_types

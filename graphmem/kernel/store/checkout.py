@@ -13,9 +13,9 @@ from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.database import CATALOG, CatalogError, remove
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.commands import Commit
-from graphmem.kernel.ledger.data_file import without_purged
-from graphmem.kernel.ledger.journal import replace_files
-from graphmem.kernel.ledger.layout import FOLDER, Layout, is_plain
+from graphmem.kernel.ledger.files.data_file import without_purged
+from graphmem.kernel.ledger.files.journal import replace_files
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, is_plain
 from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.store.clone import find_clone
 from graphmem.kernel.store.sync import SyncedLedger

@@ -21,7 +21,7 @@ from pathlib import Path
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import directory_of, is_own, state_of_index, top_of
-from graphmem.kernel.ledger.layout import FOLDER, Layout
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.settings.folders import private_folder, state_folder
 from graphmem.kernel.system import safe_files
 

@@ -16,8 +16,8 @@ from graphmem.errors import GraphmemError, Unavailable
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import top_of, worktrees
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.ledger.files.missing import brought_back, missing_files, tracked_files
-from graphmem.kernel.ledger.layout import FOLDER, Layout
 from graphmem.kernel.store.clone import git_folder
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command

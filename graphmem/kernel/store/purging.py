@@ -20,7 +20,7 @@ from graphmem.kernel.catalog.hashes import hash_of
 from graphmem.kernel.catalog.vectors import forget as forget_vectors
 from graphmem.kernel.catalog.vectors import has_vector
 from graphmem.kernel.catalog.words import LexicalIndex
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.machine import (
     exploration_sessions,
     failed_runs,

@@ -34,8 +34,8 @@ from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import top_of
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, find, not_linked, not_of_another
 from graphmem.kernel.ledger.files.place import FilePlace
-from graphmem.kernel.ledger.layout import FOLDER, Layout, find, not_linked, not_of_another
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.model.field import format_time, parse_time

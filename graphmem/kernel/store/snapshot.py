@@ -14,7 +14,7 @@ from graphmem.constants import (
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.words import LexicalIndex
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.types import NO_TYPES, Types
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.vocabulary import Vocabulary

@@ -20,8 +20,8 @@ from graphmem.kernel.catalog.changes import ChangeApplier
 from graphmem.kernel.catalog.database import CatalogError, table_of
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger import undo
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.files.place import FilePlace
-from graphmem.kernel.ledger.layout import Layout
 from graphmem.kernel.ledger.parts import files_by_kind, holds, is_of_purges, part_of, usual_file
 from graphmem.kernel.ledger.port import PlaceMoved, RowPlace
 from graphmem.kernel.ledger.row import entry as entry_of

@@ -13,7 +13,7 @@ import pytest
 
 from graphmem import Conflict, GraphmemError, Memory, Unavailable
 from graphmem.kernel.catalog.database import checksum
-from graphmem.kernel.ledger.journal import replace_files
+from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.settings.folders import private_folder

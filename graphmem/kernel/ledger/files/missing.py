@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphmem.errors import Refused, Unavailable
 from graphmem.kernel.git import commands
-from graphmem.kernel.ledger.layout import FOLDER, Layout
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.ledger.types import group_of, has_file
 from graphmem.kernel.system.shell import command

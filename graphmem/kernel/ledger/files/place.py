@@ -14,14 +14,14 @@ from pathlib import Path
 from graphmem.errors import BadInput, FileReplaced, Refused, Unavailable
 from graphmem.kernel.finding import Code
 from graphmem.kernel.git import commands
-from graphmem.kernel.ledger.data_file import RESOLVE, can_splice, oversize, spliced, with_changes
+from graphmem.kernel.ledger.files.data_file import RESOLVE, can_splice, oversize, spliced, with_changes
+from graphmem.kernel.ledger.files.journal import replace_files, sweep
+from graphmem.kernel.ledger.files.layout import TYPE_FILE
 from graphmem.kernel.ledger.files.missing import refuse_hidden
 from graphmem.kernel.ledger.files.reading import ReadFiles
-from graphmem.kernel.ledger.journal import replace_files, sweep
-from graphmem.kernel.ledger.layout import TYPE_FILE
+from graphmem.kernel.ledger.files.renaming import Renaming
 from graphmem.kernel.ledger.parts import files_by_kind, is_of_purges, numbers_of, part_of, usual_file
 from graphmem.kernel.ledger.port import Stamp
-from graphmem.kernel.ledger.renaming import Renaming
 from graphmem.kernel.ledger.types import NO_TYPES, Types, is_vocabulary, read_types, vocabulary_json
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.system import safe_files

@@ -12,12 +12,12 @@ import orjson
 
 from graphmem.constants import FILE_BYTES
 from graphmem.kernel.finding import Code, Finding
-from graphmem.kernel.ledger.data_file import Known, Scan, compare, lfs_pointer, misplaced, oversize
+from graphmem.kernel.ledger.files.data_file import Known, Scan, compare, lfs_pointer, misplaced, oversize
+from graphmem.kernel.ledger.files.layout import Layout, is_plain
+from graphmem.kernel.ledger.files.renaming import CurrentLines, Renaming
 from graphmem.kernel.ledger.files.watch import POLL_S, FilesLastRead, WatchedFiles
-from graphmem.kernel.ledger.layout import Layout, is_plain
 from graphmem.kernel.ledger.parts import files_by_kind, holds, home_of, is_part, numbers_of, own_of, part_of, usual_file
 from graphmem.kernel.ledger.port import Stamp
-from graphmem.kernel.ledger.renaming import CurrentLines, Renaming
 from graphmem.kernel.ledger.types import drifted_types, read_vocabulary
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.purges import Purges

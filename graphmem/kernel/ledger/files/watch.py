@@ -12,8 +12,8 @@ from graphmem.errors import Locked
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import state_of_index
-from graphmem.kernel.ledger.journal import recover
-from graphmem.kernel.ledger.layout import Layout, Look
+from graphmem.kernel.ledger.files.journal import recover
+from graphmem.kernel.ledger.files.layout import Layout, Look
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import LastRead, PlaceMoved
 from graphmem.kernel.model import MODELS

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.codec import finding
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.row import line_id, read_entry
 from graphmem.kernel.ledger.types import declaration, has_file
