@@ -446,3 +446,21 @@ def test_what_another_program_changed_since_it_was_read_is_not_overwritten(
     assert len(refused) == 1
     assert names(memory) == ["boom", "ours", "theirs"]
     assert [write.rows for write in memory.undoable().writes] == [["failure/ours"], ["failure/boom"]]
+
+
+def test_the_last_look_is_after_the_rows_were_taken_in(case: PlaceCase, memory: Memory) -> None:
+    """Until then another program may write; the catalog is as before, and its row is there."""
+    memory.failures.add("it went boom", name="boom")
+    place, catalog = place_of(memory), memory.client.catalog
+    number = catalog.lookup("failure", "boom")
+    assert number is not None
+
+    @contextlib.contextmanager
+    def taking_in() -> Iterator[None]:
+        with catalog.transaction():
+            case.put_line(failure("theirs"))
+            yield
+
+    with place.holding(1), pytest.raises(FileReplaced):
+        place.commit({FAILURES: Batch(FAILURES, gone=[number])}, NO_TYPES, taking_in(), is_read_again=False)
+    assert names(memory) == ["boom", "theirs"]

@@ -164,9 +164,10 @@ class MemoryPlace:
             for file in () if is_read_again else batches:
                 if not is_of_purges(file):
                     self.last.store_file(file, made[file].stamp, made[file].digest, 0, is_ordered=True)
-            if any((before[file].stamp if file in before else None) != stamp for file, stamp in read.items()):
+            now = self.shared.parts
+            if any((now[file].stamp if file in now else None) != stamp for file, stamp in read.items()):
                 raise FileReplaced("another program changed the place", hint="run the command again")
         self.shared.step()
         gone = {file for file, text in types.items() if text is None}
-        self.shared.parts = {file: part for file, part in {**before, **made}.items() if file not in gone}
+        self.shared.parts = {file: part for file, part in {**now, **made}.items() if file not in gone}
         self.shared.step()
