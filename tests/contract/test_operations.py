@@ -155,7 +155,7 @@ def test_decisions_and_constraints_have_an_add_of_their_own(memory: Memory) -> N
 
 def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing(memory: Memory) -> None:
     memory.failures.add("it went boom", name="boom")
-    reader, before = Caller(may=READ), contents(memory.client.layout.root)
+    reader, before = Caller(may=READ), contents(memory.client.root)
     for name, row in OPERATIONS.items():
         if row.effect == READ or row.previews is not None:
             continue
@@ -170,7 +170,7 @@ def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing
         for name in ("list", "status", "stats", "prune"):
             dispatch.call(memory.runtime, reader, name, {})
     assert not asked.is_written  # a reader cannot fill the place where the requests of writers are kept
-    assert contents(memory.client.layout.root) == before
+    assert contents(memory.client.root) == before
 
 
 @pytest.mark.long

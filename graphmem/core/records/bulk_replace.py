@@ -87,7 +87,7 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
             snapshot.client, name, snapshot.symmetric, record_types=frozenset(snapshot.catalog.record_types())
         )
         work = Replacement(intake, catalog.rows_of_source(source), snapshot.now)
-        rows = read_lines(intake, lines, Project(snapshot.layout.root))
+        rows = read_lines(intake, lines, Project(snapshot.root))
         entities = [given for given in rows if isinstance(given.record, Entity)]
         numbers = [row_id(given.record.key_ref) for given in entities if isinstance(given.record, Entity)]
         intake.there = frozenset(catalog.files_of(numbers, "record"))

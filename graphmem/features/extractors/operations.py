@@ -220,7 +220,7 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     """Run one extractor, and write what it found unless it is only a look."""
     label, source = f"extractor {name}", f"extractor/{name}"
     client.show_once(f"{label} runs: {command(*extractor.command)}")
-    folder = folder_of(client.layout.root, extractor.cwd)
+    folder = folder_of(client.root, extractor.cwd)
     try:
         end = capture(
             started(folder, extractor.command), folder, for_a_child(variables()) | NO_PYCACHE,

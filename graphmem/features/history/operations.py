@@ -35,7 +35,7 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     Git is asked, which may take long, while no moment is open.
     """
     client = present(client)
-    folder = client.layout.root
+    folder = client.root
     with client.reading():
         symmetric = client.ledger.symmetric
     old, new = ends(folder, request.revisions)
@@ -144,7 +144,7 @@ def log(client: Client, request: LogRequest) -> History:
     Git is asked, which may take long, while no moment is open.
     """
     client = present(client)
-    folder = client.layout.root
+    folder = client.root
     ref, limit = request.ref, request.limit
     gone: NotFound | None = None
     happened: list[Happening] = []
@@ -178,7 +178,7 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
     Args:
         keys: its reference by key, under each name that its type has or had.
     """
-    layout, folder = client.layout, client.layout.root
+    layout, folder = client.layout, client.root
     homes = tuple(home for record_type, _ in map(split_ref, keys) for home in homes_of(record_type))
     head = commands.commit_of(folder, "HEAD")
     with commands.objects(folder) as objects:

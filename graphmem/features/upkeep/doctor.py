@@ -130,7 +130,7 @@ def make_anew(client: Client) -> None:
 
 def complete(client: Client) -> None:
     """Make what ``init`` makes where it is missing."""
-    init.init(InitRequest(folder=client.layout.root))
+    init.init(InitRequest(folder=client.root))
 
 
 def remove_leftovers(client: Client) -> None:

@@ -274,14 +274,19 @@ class Client:
         if os.path.samefile(folder / FOLDER, self.layout.store):
             return None
         not_of_another(Layout(folder))
-        user = self.runtime.of_user(folder, self.layout.root).client()
+        user = self.runtime.of_user(folder, self.root).client()
         user.questions = self.questions  # a question that both are asked has one vector
         return user
 
     @property
+    def root(self) -> Path:
+        """The folder of the project that the store is in."""
+        return self.layout.root
+
+    @property
     def project(self) -> Path:
         """The folder whose code and packages the records are compared with."""
-        return self.runtime.project or self.layout.root
+        return self.runtime.project or self.root
 
     @property
     def lock_timeout_s(self) -> float:
@@ -770,7 +775,7 @@ class Client:
         has_none = embedding.model == "none" or vars(self).get("model", (True, []))[0] is None
         if self.present is not None or not embedding.background or has_none:
             return False
-        return embed_in_background(self.layout.root, self.local)
+        return embed_in_background(self.root, self.local)
 
     def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = None) -> None:
         """

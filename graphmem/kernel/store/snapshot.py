@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -86,6 +87,11 @@ class Snapshot:
     def layout(self) -> Layout:
         """Where the files are."""
         return self.client.layout
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project that the store is in."""
+        return self.client.root
 
     @property
     def is_past(self) -> bool:

@@ -27,7 +27,7 @@ def fails(memory: Memory, log: str = PORT, **options: Any) -> Ran:
 
 def edit(memory: Memory) -> None:
     """Change a file of the project, as somebody who fixes something."""
-    with (memory.client.layout.root / "fixed.py").open("a") as file:
+    with (memory.client.root / "fixed.py").open("a") as file:
         file.write("pass\n")
 
 
