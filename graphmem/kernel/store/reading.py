@@ -98,7 +98,7 @@ class PlaceReader:
     def take_in(self, changed: list[str], *, is_every_line: bool = False) -> int:
         """Read these parts and take in what changed in them; return how many rows that are."""
         with ChangeApplier(self.catalog) as intake:
-            for file in sorted(self.place.to_read(changed), key=table_order):
+            for file in sorted(self.place.to_read(changed), key=_table_order):
                 for batch in self.place.read(file, is_every_line=is_every_line):
                     intake.take(batch)
         return intake.rows
@@ -126,6 +126,6 @@ class PlaceReader:
         return self.place.all_parts()
 
 
-def table_order(file: str) -> int:
+def _table_order(file: str) -> int:
     """Return what parts are sorted by before they are read: texts of types, records, then what refers to these."""
     return ChangeApplier.order(file)[0] if file.startswith("data/") else -1

@@ -176,13 +176,13 @@ class FilePlace(ReadFiles):
         for file, before in read.items():
             found = safe_files.stat_of(self.layout.store / file)
             if (Stamp.of(found) if found else None) != before:
-                raise replaced(file)
+                raise _replaced(file)
 
     def contents(self, batch: Batch) -> bytes:
         """Return the new bytes of a file: untouched lines as they are, the others in their places."""
         data = self.text(batch.file) or b""
         if data and self.last.digest(batch.file) != hashlib.sha256(data).digest():
-            raise replaced(batch.file)
+            raise _replaced(batch.file)
         symmetric = self.last.vocabulary.symmetric
         changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *self.last.purged_in(batch.file)])
         changes |= {entry.id: entry.line for entry in batch.entries}
@@ -197,7 +197,7 @@ class FilePlace(ReadFiles):
         return {} if is_there else {path: vocabulary_json(vocabulary)}
 
 
-def replaced(file: str) -> FileReplaced:
+def _replaced(file: str) -> FileReplaced:
     """Report that a file changed while a command decided what to write into it."""
     return FileReplaced(
         f"{file} was replaced by another program while this command ran; nothing was changed",
