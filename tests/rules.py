@@ -66,7 +66,7 @@ RULES = (
 )
 # What else reaches lines of them: without it, their own tests leave some out.
 ALSO = (
-    "core/evidence", "core/records/test_bulk_add.py", "core/records/test_change.py", "core/records/test_fixes.py",
+    "core/evidence", "core/records/test_bulk_add.py", "core/records/test_change.py",
     "core/records/test_relations.py", "core/records/test_repeats.py", "core/records/test_telling.py",
     "core/records/test_undo.py", "core/search/test_branches.py", "core/search/test_code_rules.py",
     "core/search/test_lines.py", "core/search/test_match.py", "core/logs/test_failed_test.py",

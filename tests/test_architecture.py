@@ -191,6 +191,14 @@ def test_what_belongs_to_one_graph_engine_is_known_only_where_the_engine_is_chos
     assert importers(others, lambda name: name.startswith("graphmem.features.cypher.engines.kuzu")) == []
 
 
+def test_what_belongs_to_one_place_of_rows_is_known_only_where_the_place_is_chosen() -> None:
+    """All others use the port, which every place fulfils; what is about files asks the ledger for them."""
+    own = tuple(f"graphmem.kernel.ledger.files.{name}" for name in ("place", "reading", "watch"))
+    others = [file for file in MODULES if not file.startswith("kernel/ledger/files/")]
+    found = {place.partition(":")[0] for place in importers(others, lambda name: name.startswith(own))}
+    assert found == {"kernel/store/runtime.py", "kernel/store/sync.py"}
+
+
 def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:
     """One question, one answer: whatever graphmem itself answers comes from the catalog."""
     others = [file for file in MODULES if file not in USES_THE_GRAPH and not file.startswith("features/cypher/")]

@@ -223,7 +223,7 @@ class Watching:
 def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
     watching = Watching()
     with open_memory(tmp_path, embedder=watching) as memory:
-        watching.lock = memory.client.ledger.lock
+        watching.lock = memory.client.ledger.files.lock
         data(tmp_path, "failure").write_bytes(b"".join(failure(f"pulled{n}") for n in range(5)))
         memory.failures.add("added by hand", name="a")
         memory.patterns.add("when", "do", name="p")

@@ -120,11 +120,11 @@ def hold(path: Path, ready: Any, seconds: float) -> None:
 
 def test_a_live_holder_is_named_and_a_dead_one_blocks_nobody(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        lock, ready = memory.client.ledger.lock, processes.Event()
+        lock, ready = memory.client.ledger.files.lock, processes.Event()
         holder = processes.Process(target=hold, args=(lock, ready, 60))
         holder.start()
         ready.wait(10)
-        memory.client.ledger.lock_timeout_s = 0.1
+        memory.client.ledger.place.lock_timeout_s = 0.1
         with pytest.raises(Locked, match=rf"in use by pid {holder.pid}, .*, since 20\d\d-"):
             memory.failures.add("an error while somebody writes")
         assert memory.list("failure").total == 0  # a reader is answered all the same

@@ -206,7 +206,7 @@ def scale() -> None:
             print(
                 f"| {shape} | " + " | ".join(f"{value:.0f}" if value >= 10 else f"{value:.1f}" for value in row) + " |"
             )
-            commands(memory.client.layout.root)
+            commands(memory.client.root)
 
 
 def costs(memory: Memory, plan: Sequence[dict[str, Any]]) -> list[float]:

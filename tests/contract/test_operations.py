@@ -16,14 +16,14 @@ from graphmem.doors.cli.app import OF_THE_PAST, VERBS
 from graphmem.doors.service.caller import HERE
 from graphmem.kernel import dispatch, registry
 from graphmem.kernel.dispatch import Caller, lines_of
-from graphmem.kernel.ledger.layout import Look
+from graphmem.kernel.ledger.files.layout import Look
+from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.registry import OPERATIONS, READ
 from graphmem.kernel.request import NoParameters
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
-from graphmem.kernel.store.sync import SyncedLedger
 from graphmem.kernel.system.lock import locked
 from tests.doors.http.test_fuzz import REAL
 from tests.generate_docs import ANSWERS
@@ -161,7 +161,7 @@ def test_decisions_and_constraints_have_an_add_of_their_own(memory: Memory) -> N
 
 def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing(memory: Memory) -> None:
     memory.failures.add("it went boom", name="boom")
-    reader, before = Caller(may=READ), contents(memory.client.layout.root)
+    reader, before = Caller(may=READ), contents(memory.client.root)
     for name, row in OPERATIONS.items():
         if row.effect == READ or row.previews is not None:
             continue
@@ -176,7 +176,7 @@ def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing
         for name in ("list", "status", "stats", "prune"):
             dispatch.call(memory.runtime, reader, name, {})
     assert not asked.is_written  # a reader cannot fill the place where the requests of writers are kept
-    assert contents(memory.client.layout.root) == before
+    assert contents(memory.client.root) == before
 
 
 @pytest.mark.long
@@ -210,7 +210,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Client, "unchanging", noted("read", Client.unchanging))
     monkeypatch.setattr(Client, "writing", noted("written", Client.writing))
-    monkeypatch.setattr(SyncedLedger, "changed_files", noted("looked", SyncedLedger.changed_files))
+    monkeypatch.setattr(FilePlace, "changed_files", noted("looked", FilePlace.changed_files))
     return done
 
 
@@ -263,7 +263,7 @@ def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> No
             if name in REFUSED_HERE:
                 continue
             assert OPERATIONS[name].only_reads(OPERATIONS[name].request.model_validate(given)), name
-            with locked(memory.client.ledger.lock, timeout_s=0):
+            with locked(memory.client.ledger.files.lock, timeout_s=0):
                 call(memory, name, given)
             assert contents(tmp_path) == before, name
 
@@ -307,12 +307,12 @@ def test_a_call_looks_at_the_files_once_and_a_writer_once_more_under_the_lock(
     memory.campaigns.create("a faster shop", name="shop")
     memory.campaigns.add_tasks("shop", [{"seq": 1, "slug": "measure", "objective": "measure it"}])
     memory.query("boom")
-    counted, changed_files = [], SyncedLedger.changed_files
+    counted, changed_files = [], FilePlace.changed_files
 
-    def count(self: SyncedLedger, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
+    def count(self: FilePlace, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
         counted.append(name)
         return changed_files(self, look, is_thorough=is_thorough)
 
-    monkeypatch.setattr(SyncedLedger, "changed_files", count)
+    monkeypatch.setattr(FilePlace, "changed_files", count)
     call(memory, name, given)
     assert len(counted) == looks

@@ -93,14 +93,14 @@ def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> N
         assert memory.list("pattern", limit=1).total == 230
     subprocess.run(["git", "checkout", "-q", "-f", "one"], cwd=project, check=True)
     with open_memory(project) as memory:
-        original, branches = memory.client.ledger.read, ["two"]
+        original, branches = memory.client.ledger.files.read, ["two"]
 
         def slowly(file: str, *, is_every_line: bool) -> Iterator[Batch]:
             yield from original(file, is_every_line=is_every_line)
             if branches:
                 subprocess.run(["git", "checkout", "-q", "-f", branches.pop()], cwd=project, check=True)
 
-        memory.client.ledger.read = slowly  # type: ignore[method-assign]
+        memory.client.ledger.files.read = slowly  # type: ignore[method-assign]
         with memory.client.reading() as snapshot:
             count = "SELECT count(*) FROM record WHERE record_type = ?"
             totals = [
@@ -159,7 +159,7 @@ def test_a_file_that_an_editor_writes_in_place_is_read_when_it_is_whole(tmp_path
 def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_writer_waits(project: Path) -> None:
     lock, path = project / ".git/index.lock", data(project, "failure")
     with open_memory(project) as memory:
-        memory.client.ledger.lock_timeout_s = 1.0
+        memory.client.ledger.place.lock_timeout_s = 1.0
         lock.touch()
         path.write_bytes(path.read_bytes() + failure("by-hand"))
         assert memory.list("failure", limit=1).total == 440
@@ -237,7 +237,7 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
     path = data(project, "failure")
     with open_memory(project) as memory:
         path.write_bytes(path.read_bytes() + failure("by-hand"))  # not in its place: export moves it
-        original = memory.client.ledger.stale_vocabulary_file
+        original = memory.client.ledger.files.stale_vocabulary_file
         theirs = [path.read_bytes().replace(b"of two", b"of git")]
 
         def while_git_writes(types: Types = NO_TYPES) -> dict[Path, bytes]:
@@ -245,7 +245,7 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
                 path.write_bytes(theirs.pop())
             return original(types)
 
-        memory.client.ledger.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
+        memory.client.ledger.files.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
         memory.export()
         assert path.read_bytes().count(b"of git") == 440
 

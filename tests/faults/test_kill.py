@@ -66,13 +66,13 @@ WRITES: dict[str, Command] = {
     "type drop --yes": lambda memory: memory.types.drop("part", yes=True),
     "extract add": lambda memory: memory.extractors.add("python"),
     "extract run": lambda memory: (trust_all(memory), memory.extractors.run(["tags"])),
-    "import": lambda memory: memory.imports.file(memory.client.layout.root / "issues.jsonl"),
+    "import": lambda memory: memory.imports.file(memory.client.root / "issues.jsonl"),
     "import sessions": lambda memory: memory.imports.sessions(
-        paths=[memory.client.layout.root / "session.jsonl"], any_project=True
+        paths=[memory.client.root / "session.jsonl"], any_project=True
     ),
     "import git": lambda memory: memory.imports.git(),
-    "import notes": lambda memory: memory.imports.notes(paths=[memory.client.layout.root / "AGENTS.md"]),
-    "import ci": lambda memory: memory.imports.ci(paths=[memory.client.layout.root / "report.xml"]),
+    "import notes": lambda memory: memory.imports.notes(paths=[memory.client.root / "AGENTS.md"]),
+    "import ci": lambda memory: memory.imports.ci(paths=[memory.client.root / "report.xml"]),
     "review accept": accept,
     "review dismiss": lambda memory: memory.candidates.dismiss(memory.candidates.review().candidates[0].id),
     "export": lambda memory: memory.export(),
@@ -81,7 +81,7 @@ WRITES: dict[str, Command] = {
     "split --files 1": lambda memory: memory.split("failure", 1),
     "reset --yes": lambda memory: memory.reset(yes=True),
     "vacuum": lambda memory: memory.vacuum(),
-    "init": lambda memory: Memory.init(memory.client.layout.root),
+    "init": lambda memory: Memory.init(memory.client.root),
     "doctor --fix": lambda memory: memory.doctor(fix=True),
     "doctor --fix of a type": lambda memory: memory.doctor(fix=True),
     "rebuild": lambda memory: memory.rebuild(embed=False),

@@ -52,7 +52,7 @@ ASKS: dict[str, Callable[[Memory], object]] = {
     "resolve": lambda memory: memory.resolve(),
     "prime": lambda memory: memory.prime(),
     "status": lambda memory: memory.status(),
-    "init": lambda memory: Memory.init(memory.client.layout.root),
+    "init": lambda memory: Memory.init(memory.client.root),
 }
 
 

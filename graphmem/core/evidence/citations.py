@@ -155,7 +155,7 @@ class CiteChecker:
     """The working tree that cites are compared with for one answer; unless it is to be thorough, within bounds."""
 
     def __init__(self, snapshot: Snapshot, *, is_thorough: bool = False) -> None:
-        self.root = snapshot.layout.root
+        self.root = snapshot.root
         self.is_past = snapshot.is_past
         self.bytes_left = math.inf if is_thorough else CITED_BYTES
         self.questions_left = math.inf if is_thorough else MOVED_QUESTIONS

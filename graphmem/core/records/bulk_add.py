@@ -61,7 +61,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
     given_lines = read_input(lines, sys.maxsize if request.skip_invalid else MOST_BAD_ROWS)
     if request.dedup:
         embed_input(client, given_lines)
-    project = Project.around(client.layout.root, given_lines)
+    project = Project.around(client.root, given_lines)
     with client.writing() as snapshot, collector_paused():
         policy = Policy(
             compares=request.dedup,

@@ -132,8 +132,8 @@ def ready(
     """
     given = {name: value for name, value in fields.items() if value is not None}
     given = screened_fields(client, kind, given if verbatim else portable(client, kind, given, advice=KEEPS_PATHS))
-    given |= with_hashes(client.layout.root, given)
-    given |= with_versions(client.layout.root, given, versions_from)
+    given |= with_hashes(client.root, given)
+    given |= with_versions(client.root, given, versions_from)
     if dedup:
         prepare(client, kind, given)
     return given
@@ -260,7 +260,7 @@ def edit(client: Client, request: EditRequest) -> Changed:
     """
     request = screened(client, request, "edit")
     fields: dict[str, Any] = dict(request.fields or {})
-    fields |= with_hashes(client.layout.root, fields)
+    fields |= with_hashes(client.root, fields)
     tag, untag, unset = request.tag, request.untag, request.unset
     with client.deciding(is_real=not request.dry_run) as snapshot:
         number = snapshot.resolve(request.ref)

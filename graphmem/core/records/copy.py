@@ -35,7 +35,7 @@ def promote(client: Client, request: CopyRequest) -> Changed:
         Unavailable: there is no such store, or the settings turn it off.
         Refused: the record is archived, or belongs to its project, such as a task.
     """
-    user, root = of_user(client), client.layout.root
+    user, root = of_user(client), client.root
     record = found(client, request.ref)
     origin = f"project:{root.name[:NAMED]}-{mark(str(root.resolve()))}/{record.key_ref}"
     try:
@@ -72,7 +72,7 @@ def of_user(client: Client) -> Client:
     if client.of_user is not None:
         return client.of_user
     folder = user_store()
-    if folder is not None and client.layout.root.resolve() == folder.resolve():
+    if folder is not None and client.root.resolve() == folder.resolve():
         raise Usage("this is the user's own store", hint="run the command in a project")
     if folder is None or not client.settings.user_store:
         raise Unavailable(

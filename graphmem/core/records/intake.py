@@ -41,7 +41,7 @@ from graphmem.errors import BadInput, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding, refused_row, too_large
-from graphmem.kernel.ledger.data_file import repeated
+from graphmem.kernel.ledger.files.data_file import repeated
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Constraint, Entity, Experience, Frozen, Lesson, MemoryRecord, Record
 from graphmem.kernel.model.entry import Entry

@@ -15,9 +15,9 @@ from graphmem.core.records.validation import refuse_archived
 from graphmem.errors import NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.ledger import undo as notes
-from graphmem.kernel.ledger.data_file import check_place
-from graphmem.kernel.ledger.layout import TYPE_FILE, holds
-from graphmem.kernel.ledger.parts import home_of
+from graphmem.kernel.ledger.files.data_file import check_place
+from graphmem.kernel.ledger.files.layout import TYPE_FILE
+from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
@@ -67,7 +67,7 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     """
     number = request.number
     current = notes.Overlay(snapshot.catalog.lines_of, snapshot.symmetric)
-    present = set(snapshot.ledger.data_files())
+    present = set(snapshot.ledger.place.parts())
     types: dict[str, bytes | None] = {}  # the files of types as they will be; None for one that goes
     taken: list[notes.NotedWrite] = []
     passed: list[Path] = []
@@ -126,8 +126,8 @@ def checksum(snapshot: Snapshot, types: Types, file: str) -> int | None:
     if file in types:
         text = types[file]
         return None if text is None else crc32(text)
-    path = snapshot.layout.store / file
-    return crc32(safe_files.read(path)) if safe_files.is_file(path) else None
+    text = snapshot.ledger.place.text(file)
+    return None if text is None else crc32(text)
 
 
 def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types) -> None:
@@ -136,7 +136,7 @@ def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types
     for file in (file for file, text in types.items() if text is None and TYPE_FILE.fullmatch(file)):
         group, name = PurePath(file).parent.name, PurePath(file).stem
         held = f"data/{group}/{name}.ndjson"
-        files = [found for found in snapshot.ledger.data_files() if home_of(found) == held]
+        files = [found for found in snapshot.ledger.place.parts() if home_of(found) == held]
         known = {number: found for found in files for number in snapshot.catalog.lines(found).values()}
         rows = [number for number, found in known.items() if current.after.get(found, {}).get(number, b"") is not None]
         users = [made.type for made in left.project_relations.values() if name in (*made.sources, *made.targets)]
@@ -155,7 +155,7 @@ def undoable(snapshot: Snapshot) -> Writes:
 
 def batches(snapshot: Writing, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
     """Yield what has to change in each file for its rows to be as they are to be after an undo."""
-    files = set(snapshot.ledger.data_files())
+    files = set(snapshot.ledger.place.parts())
     for file, after in current.after.items():
         now = snapshot.catalog.lines_of(list(after), file)
         gone = [number for number, line in after.items() if line is None and number in now]

@@ -16,8 +16,8 @@ from graphmem.kernel.catalog import usage
 from graphmem.kernel.catalog.database import CatalogError, table_of
 from graphmem.kernel.git.merge_driver import merge_rows
 from graphmem.kernel.ledger.extractors import extractor_file, read_extractors
-from graphmem.kernel.ledger.layout import ASIDE, QUERY_FILE, TYPE_FILE
-from graphmem.kernel.ledger.renaming import Renaming
+from graphmem.kernel.ledger.files.layout import ASIDE, QUERY_FILE, TYPE_FILE
+from graphmem.kernel.ledger.files.renaming import Renaming
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.scopes import file_of, read_scopes
 from graphmem.kernel.ledger.scopes import text_of as scope_text

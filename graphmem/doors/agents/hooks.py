@@ -249,7 +249,7 @@ def note(client: Client, event: HookEvent) -> None:
     from graphmem.features.runs.operations import note_edits  # noqa: PLC0415 - few projects ask for it
 
     with contextlib.suppress(GraphmemError):
-        if files := below(event, client.layout.root):
+        if files := below(event, client.root):
             note_edits(client, files)
 
 
@@ -359,7 +359,7 @@ def command_of(client: Client, event: HookEvent, name: str) -> command_runs.RunC
 
 def folder_of(client: Client, event: HookEvent) -> Path:
     """Return where a command ran."""
-    here = Path(event.folder) if os.path.isabs(event.folder) else client.layout.root
+    here = Path(event.folder) if os.path.isabs(event.folder) else client.root
     return Path(os.path.normpath(here / os.path.expanduser(parsed_line(event.command).folder)))
 
 
@@ -587,7 +587,7 @@ def of_command(snapshot: Snapshot, command: str) -> Iterator[int]:
 
 def of_paths(snapshot: Snapshot, event: HookEvent) -> Iterator[int]:
     """Yield the records that list or cite a file that is about to change."""
-    files = below(event, snapshot.layout.root)
+    files = below(event, snapshot.root)
     for sort in ("file", "cite"):
         for _, number in snapshot.catalog.labelled(sort, files):
             yield number

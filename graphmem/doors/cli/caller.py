@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from graphmem.api import Memory
     from graphmem.kernel.embed.shared import Models
-    from graphmem.kernel.ledger.layout import Layout
+    from graphmem.kernel.ledger.files.layout import Layout
     from graphmem.kernel.model.vocabulary import Vocabulary
 
 
@@ -125,7 +125,7 @@ class Invocation:
         if self.opened is None or os.environ.get("GRAPHMEM_SERVICE") == "off":
             return False
         client = self.opened.client
-        path = path_of(str(client.layout.root), "sock") if client.settings.service.autostart else None
+        path = path_of(str(client.root), "sock") if client.settings.service.autostart else None
         return path is not None and not os.path.exists(path)
 
     def close(self) -> None:

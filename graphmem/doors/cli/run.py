@@ -58,7 +58,7 @@ def done(invocation: Invocation, answer: RunShown) -> None:
 @passes("runs.change", ChangeRequest, section=Taken("ALIAS"), section_number=Taken("N"))
 def change(invocation: Invocation, call: Call, file: str) -> None:
     """Note a file that was changed outside of the plan (add), or take it away (done)."""
-    answer: RunShown = call(file=from_root(invocation.memory.client.layout.root, file))
+    answer: RunShown = call(file=from_root(invocation.memory.client.root, file))
     changes = answer.untracked_changes or ()
     files = [quoted(one.file) + (f"  ({collapsed(one.section)})" if one.section else "") for one in changes]
     invocation.answer(answer, "\n".join(files) or "no change is untracked")

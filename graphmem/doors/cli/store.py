@@ -187,7 +187,7 @@ def doctor(
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
     invocation.is_talk_off = True  # what is wrong is the answer here, not talk
     found: Doctored = call(fix=fix and yes)
-    clients = checked(invocation.memory.client.layout.root)
+    clients = checked(invocation.memory.client.root)
     answer = found.model_copy(update={"findings": [*found.findings, *clients]})
     lines = [f"fixed: {found}" for found in answer.mended]
     if answer.findings or not lines:

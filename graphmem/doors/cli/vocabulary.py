@@ -14,7 +14,7 @@ from graphmem.core.vocabulary.contract import (
 from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_kind, complete_type
 from graphmem.doors.cli.commands import Call, listed, noun, passes
-from graphmem.kernel.ledger.layout import ASIDE
+from graphmem.kernel.ledger.files.layout import ASIDE
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.registry import Taken
 

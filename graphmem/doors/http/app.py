@@ -82,7 +82,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
         separate_input_output_schemas=True,
     )
     workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="http")
-    caller = Surroundings(str(memory.client.layout.root), dict(os.environ))  # a path counts from the project
+    caller = Surroundings(str(memory.client.root), dict(os.environ))  # a path counts from the project
 
     def done(work: Callable[[Memory], Response]) -> Response:
         with called_from(caller):

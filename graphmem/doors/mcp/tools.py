@@ -61,7 +61,7 @@ class Tool:
         opened = memory()
         runtime = runtime_of(opened, given)
         if not self.is_read_only:
-            refuse_missing(opened.client.layout.root, getattr(request, "files", None) or ())
+            refuse_missing(opened.client.root, getattr(request, "files", None) or ())
         answer: Answer = dispatch.call(runtime, opened.caller, self.parameters.operations[value].name, request, text)
         reply = self.show[value](answer, view)
         return reply if runtime is opened.runtime else marked(reply)

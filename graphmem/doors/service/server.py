@@ -32,7 +32,7 @@ from graphmem.doors.service.streams import Streams, of_caller, separate_streams
 from graphmem.doors.service.wire import peer_of, receive, send
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.shared import Models
-from graphmem.kernel.ledger.layout import FOLDER
+from graphmem.kernel.ledger.files.layout import FOLDER
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.system.surroundings import Surroundings, called_from
 from graphmem.kernel.system.user import callers_own, own_store

@@ -248,7 +248,7 @@ def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, Label]:
     """Return the records that carry a tag, path or framework that is given or named in the objective, and which."""
     catalog = snapshot.catalog
     given = {posixpath.normpath(path) for path in request.files}
-    named = paths(request.objective, str(snapshot.layout.root))
+    named = paths(request.objective, str(snapshot.root))
     exact = given | {path.rstrip("/") for path in named}
     folders = given | {path.rstrip("/") for path in named if "/" in path}
     found = dict[int, Label]()

@@ -307,7 +307,7 @@ def active(snapshot: Snapshot) -> list[tuple[int, Campaign]]:
 
 def about_changed_files(snapshot: Snapshot) -> list[int]:
     """Return the memories that list or cite a file that differs from the last commit; none where git does not say."""
-    root = Path(os.path.realpath(snapshot.layout.root))
+    root = Path(os.path.realpath(snapshot.root))
     try:
         top, _, paths = commands.differing(root, None, timeout_s=BRIEFED_GIT_S)
     except Unavailable:
@@ -371,7 +371,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
     user, candidates = own_store(snapshot.client), len(waiting(snapshot.client).waiting())
     return StoreStatus(
-        store=str(snapshot.layout.root),
+        store=str(snapshot.root),
         user_store=str(user.layout.root) if user else None,
         records=records,
         relations=relations,

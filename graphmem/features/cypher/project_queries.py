@@ -7,7 +7,7 @@ from graphmem.errors import GraphmemError, Refused
 from graphmem.features.cypher.port import GraphMirror
 from graphmem.features.cypher.stored_query import Stored, all_stored, parse
 from graphmem.kernel.finding import Code, Finding
-from graphmem.kernel.ledger.layout import QUERY_FILE, Layout
+from graphmem.kernel.ledger.files.layout import QUERY_FILE, Layout
 from graphmem.kernel.system import safe_files
 
 QUERY_BYTES = 64 * 1024  # of a file

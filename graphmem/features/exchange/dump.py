@@ -12,8 +12,7 @@ from graphmem.features.exchange.standing import rules
 from graphmem.features.upkeep.split import home_of_kind
 from graphmem.features.upkeep.store_contract import Dump, DumpRequest
 from graphmem.features.view.operations import MOST_DRAWN, page_of
-from graphmem.kernel.ledger.layout import holds
-from graphmem.kernel.ledger.parts import home_of
+from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.model import MODELS, Fact, Record
 from graphmem.kernel.model.record import CHECKED
 from graphmem.kernel.ndjson import Row, decode
@@ -96,7 +95,7 @@ def lines_of(snapshot: Snapshot, kinds: Sequence[str | None]) -> list[bytes]:
     homes = {kind: home_of_kind(snapshot, kind) for kind in kinds if kind is not None and kind not in OF_TYPES}
     files = [
         file
-        for file in snapshot.ledger.data_files()
+        for file in snapshot.ledger.place.parts()
         if any(
             kind is None or (home_of(file) == homes[kind] if kind in homes else holds(file)[0] == kind)
             for kind in kinds

@@ -115,7 +115,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         vocabulary = snapshot.vocabulary
     rows = (under_current_names(draft.row, vocabulary) for draft in reading.drafts)
     lines = [encode(shortened_fields(row, kept)) for row in rows]
-    project = Project.around(client.layout.root, lines)
+    project = Project.around(client.root, lines)
     with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
         work = Work.of(snapshot, reading)
         work.take_in(read_lines(work.intake, lines, project))

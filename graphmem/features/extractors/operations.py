@@ -34,7 +34,7 @@ from graphmem.features.extractors.python_code import PythonCode, parsed
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.extractors import extractor_file, read_extractors, text_to_trust, undeclared_in
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model.extractor import Extractor
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.ndjson import BadLine, decode, encode
@@ -237,7 +237,7 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     """Run one extractor, and write what it found unless it is only a look."""
     label, source = f"extractor {name}", f"extractor/{name}"
     client.show_once(f"{label} runs: {command(*extractor.command)}")
-    folder = folder_of(client.layout.root, extractor.cwd)
+    folder = folder_of(client.root, extractor.cwd)
     try:
         end = capture(
             started(folder, extractor.command), folder, for_a_child(variables()) | NO_PYCACHE,

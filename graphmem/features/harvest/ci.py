@@ -112,7 +112,7 @@ def import_ci(client: Client, request: ImportCiRequest) -> Harvested:
         BadInput: a path is not there.
         NotFound: the commit that was given is none.
     """
-    root = client.layout.root
+    root = client.root
     commit = commands.find_commit(root, request.commit) if request.commit else ""
     queue = queue_of(client)
     before = queue.read(client.notify_once)

@@ -47,7 +47,7 @@ def history_or_not(client: Client, request: ImportGitRequest) -> Harvested:
         return import_git(client, request)
     except Unavailable as error:
         haul = Haul()
-        haul.note(client.layout.root, "git", "skipped", str(error))
+        haul.note(client.root, "git", "skipped", str(error))
         haul.unread[str(error)] += 1
         waiting = len(queue_of(client).read(client.notify_once).waiting())
         return haul.answer("git", waiting, is_applied=not request.dry_run)

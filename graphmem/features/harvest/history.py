@@ -38,7 +38,7 @@ def import_git(client: Client, request: ImportGitRequest) -> Harvested:
     Raises:
         Unavailable: there is no commit.
     """
-    root = client.layout.root
+    root = client.root
     head = commands.commit_of(root, "HEAD")
     if head is None:
         raise Unavailable("git has no commit here", hint="there is a history from the first commit on")
@@ -69,7 +69,7 @@ def since(root: Path, day: str | None, last: SourceMark | None) -> list[str]:
 
 def read_messages(haul: Haul, client: Client, span: list[str]) -> None:
     """Read the messages of commits: what each took back, or fixed."""
-    root = client.layout.root
+    root = client.root
     haul.counts["commits"] = messages.count(root, span)
     found = messages.commits_with(root, history.WANTED, span)
     for number, commit in enumerate(found):
@@ -102,7 +102,7 @@ def edits_of(root: Path, commit: CommitMessage) -> list[CandidateEdit]:
 
 def read_comments(haul: Haul, client: Client, head: str) -> None:
     """Read the comments that say what is there only for now: what two files say is one candidate."""
-    root = client.layout.root
+    root = client.root
     places = messages.lines_with(root, head, workaround.WANTED)
     files = [path for path in sorted(places) if workaround.may_hold(path)][:MOST_CODE]
     texts = dict[str, str]()

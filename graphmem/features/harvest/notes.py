@@ -36,7 +36,7 @@ def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
     They are few and short, so where one of them changed all of them are read: what two files say is one candidate, and
     what none of them says any more is taken out.
     """
-    root = client.layout.root
+    root = client.root
     files = list(dict.fromkeys(files_of(root, request.paths)))
     queue = queue_of(client)
     before = queue.read(client.notify_once)
@@ -83,7 +83,7 @@ def mark_of(file: NoteFile) -> SourceMark:
 
 def read_all(haul: Haul, client: Client, files: Sequence[NoteFile]) -> None:
     """Read notes: what two of them say becomes one candidate."""
-    root, texts = client.layout.root, dict[str, str]()
+    root, texts = client.root, dict[str, str]()
     names = {file.name for file in files}
     for number, file in enumerate(files):
         try:

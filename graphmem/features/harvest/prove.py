@@ -64,7 +64,7 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
         raise Refused(f"{request.yes!r} is not the digest of what would run", hint=f"it is: {plan.digest}")
     if request.yes is None and not is_trusted:
         return ReviewedList(reviewed=[Reviewed(id=one.id, action="planned", plan=plan)], waiting=len(found.waiting()))
-    trial = tried(client.layout.root, plan, one.keys)
+    trial = tried(client.root, plan, one.keys)
     proof = None
     if trial.reason is None:
         made = Proof(
@@ -104,7 +104,7 @@ def check_proofs(client: Client) -> ProofsChecked:
 
 def again(client: Client, record: Record, proof: Proof) -> str | None:
     """Run a proof again, and return why it does not hold any more; None where it does."""
-    root = client.layout.root
+    root = client.root
     for commit in (proof.before, proof.after):
         if not commands.is_in_history(root, commit):
             return f"commit {commit} is not in the history of HEAD"
@@ -133,7 +133,7 @@ def what_runs(plan: ProofPlan) -> str:
 
 def plan_of(client: Client, one: Candidate) -> ProofPlan:
     """Return what a proof of a candidate runs: the command of its latest occasion whose commits are known."""
-    root = client.layout.root
+    root = client.root
     for occasion in reversed(one.evidence):
         if occasion.command and occasion.source != IN_CI and (pair := commits_of(root, occasion)):
             files = list(dict.fromkeys(edit.file for edit in occasion.edits if is_plain(edit.file)))

@@ -202,7 +202,7 @@ def rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> 
         if one.proof is not None:
             row["proven"] = one.proof
         if kind in ("failure", "pattern"):
-            row |= with_versions(client.layout.root, row, "lock")
+            row |= with_versions(client.root, row, "lock")
         refs[kind] = f"{kind}/{row.get('name') or row_record(client, row).text_key}"
         yield row
     if {"failure", "pattern"} <= refs.keys():

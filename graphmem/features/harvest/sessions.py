@@ -56,7 +56,7 @@ class SessionHaul(Haul):
 def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested:
     """Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates."""
     refuse_unknown(request)
-    roots = [os.path.realpath(root) for root in worktrees(client.layout.root)]
+    roots = [os.path.realpath(root) for root in worktrees(client.root)]
     haul = SessionHaul(roots=roots, any_project=request.any_project, since=request.since or "")
     queue = queue_of(client)
     before = queue.read(client.notify_once)

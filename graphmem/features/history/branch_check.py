@@ -20,7 +20,7 @@ from graphmem.features.upkeep.validate import checked, validate
 from graphmem.kernel.answer import Part
 from graphmem.kernel.finding import Checked, Code, Finding
 from graphmem.kernel.git import commands
-from graphmem.kernel.ledger.layout import FOLDER
+from graphmem.kernel.ledger.files.layout import FOLDER
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.cite import Cite, digest
 from graphmem.kernel.model.merge import FACTS
@@ -82,7 +82,7 @@ def check(client: Client, request: CheckRequest) -> BranchChecked:
 
     Git is asked, which may take long, while no moment is open.
     """
-    folder = client.layout.root
+    folder = client.root
     base = request.base or commands.default_branch(folder)
     since = parting(folder, base)
     difference = diff(client, DiffRequest(revisions=since))
@@ -145,7 +145,7 @@ def broken_cites(
     Args:
         own: references of the records that the branch wrote: what they cite was no other before.
     """
-    tree, folder = CiteChecker(snapshot, is_thorough=True), snapshot.layout.root
+    tree, folder = CiteChecker(snapshot, is_thorough=True), snapshot.root
 
     @cache
     def before(path: str) -> bytes | None:
@@ -184,7 +184,7 @@ def by_branch(client: Client, since: str, findings: list[Finding]) -> list[Findi
     """Return findings; of credentials those as errors whose lines the branch brought."""
     if not any(found.code is Code.SECRET for found in findings):
         return findings
-    folder, layout = client.layout.root, client.layout
+    folder, layout = client.root, client.layout
     before: dict[str, set[bytes]] = {}
     errors = []
     for found in findings:

@@ -12,7 +12,8 @@ from graphmem.errors import NotFound
 from graphmem.features.history import compare
 from graphmem.features.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.kernel.git import commands
-from graphmem.kernel.ledger.layout import FOLDER, Layout, usual_file
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout
+from graphmem.kernel.ledger.parts import usual_file
 from graphmem.kernel.ledger.types import type_files
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.merge import FACTS
@@ -36,7 +37,7 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     Git is asked, which may take long, while no moment is open.
     """
     client = present(client)
-    folder = client.layout.root
+    folder = client.root
     with client.reading():
         symmetric = client.ledger.symmetric
     old, new = ends(folder, request.revisions)
@@ -146,7 +147,7 @@ def log(client: Client, request: LogRequest) -> History:
     Git is asked, which may take long, while no moment is open.
     """
     client = present(client)
-    folder = client.layout.root
+    folder = client.root
     ref, limit = request.ref, request.limit
     gone: NotFound | None = None
     happened: list[Happening] = []
@@ -180,7 +181,7 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
     Args:
         keys: its reference by key, under each name that its type has or had.
     """
-    layout, folder = client.layout, client.layout.root
+    layout, folder = client.layout, client.root
     homes = tuple(home for record_type, _ in map(split_ref, keys) for home in homes_of(record_type))
     head = commands.commit_of(folder, "HEAD")
     with commands.objects(folder) as objects:

@@ -191,7 +191,7 @@ def failed(client: Client, command: RunCommand, now: datetime, status: int, log:
     unknown = unexposed(client, "log", [] if known else offers(log, tests))
     key, before = command.key, Episode(id=client.new_id(), at=now)
     checks = tuple(CheckCommand(*unexposed(client, "command", [*check])) for check in command.checks)
-    tree = tree_of(client.layout.root)
+    tree = tree_of(client.root)
     try:
         with episodes_of(client, now) as episodes:
             before = episodes.get(key) or before
@@ -228,7 +228,7 @@ def tested(client: Client, tally: Tally, folder: Path) -> Tally:
 
     Of runners that do not say where a test is, it is known by its title, where a file of the project holds that.
     """
-    root, found = client.layout.root, list[str]()
+    root, found = client.root, list[str]()
     for name in tally.failed:
         file, _, test = name.partition("::")
         path = os.path.relpath(folder / file, root)
@@ -284,7 +284,7 @@ def run_command(
         folder: where it was run.
         name: of the command, where its runs have one: then only runs of this name are of it.
     """
-    root, of_session = client.layout.root, run_key(session)
+    root, of_session = client.root, run_key(session)
     if name:
         return RunCommand(run_key(session, name), of_session)
     place = str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
@@ -360,7 +360,7 @@ def passed(client: Client, command: RunCommand, run: Pass, keep: Keep) -> Ran:
 
 def not_passed(client: Client, episode: Episode, ran: int, tally: Tally) -> str | None:
     """Return why a pass says nothing of what failed in an episode: fewer tests than ``ran`` did, or one is gone."""
-    gone = (f"{test} is gone or tests nothing" for test in episode.failed if is_gone(client.layout.root, test))
+    gone = (f"{test} is gone or tests nothing" for test in episode.failed if is_gone(client.root, test))
     return no_pass(ran, tally) or next(gone, None)
 
 
@@ -389,7 +389,7 @@ def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]
     """Keep the unknown errors of an episode as candidates: what only the agent knows of them is added in a review."""
     if not errors:
         return
-    files = changed_files(client.layout.root, episode.tree)
+    files = changed_files(client.root, episode.tree)
     passed, failed = format_time(client.now()), format_time(episode.at)
     found = [
         seen_in_run(
@@ -407,7 +407,7 @@ def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]
 def has_cause(client: Client, episode: Episode, run: Pass) -> bool:
     """Return whether anything happened since the last failing run that may be why it passes."""
     is_acted = run.acted is not None and run.acted > episode.at
-    return is_acted or is_changed(client.layout.root, episode.tree, run.began)
+    return is_acted or is_changed(client.root, episode.tree, run.began)
 
 
 def flaky(client: Client, episode: Episode) -> Ran:

@@ -7,8 +7,7 @@ from graphmem.features.upkeep.store_contract import Resolved
 from graphmem.kernel.finding import Code
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.merge_driver import Unmergeable, merge_rows
-from graphmem.kernel.ledger.journal import replace_files
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.parts import files_by_kind, home_of, own_of, part_of, parts_of
 from graphmem.kernel.ledger.row import line_id
 from graphmem.kernel.ndjson import BOM, CONFLICT_MARKS, BadLine
@@ -55,12 +54,7 @@ def resolve(snapshot: Writing) -> Resolved:
     except Unmergeable as reason:
         hint = "correct that line by hand, then run graphmem resolve again"
         raise BadInput(f"{file}: {reason}", hint=hint) from None
-    read = snapshot.ledger.as_read(contents)
-    replace_files(
-        {layout.store / file: data for file, data in contents.items()} | snapshot.ledger.stale_vocabulary_file(),
-        layout,
-        lambda fresh: snapshot.ledger.refuse_changed(read),
-    )
+    snapshot.ledger.files.replace(contents, with_vocabulary=True)
     snapshot.ledger.sync_written()
     findings = [finding for finding in snapshot.ledger.findings() if finding.file in contents]
     return Resolved(files=sorted(contents), findings=findings)
@@ -68,7 +62,7 @@ def resolve(snapshot: Writing) -> Resolved:
 
 def left(snapshot: Snapshot) -> list[str]:
     """Return the data files without markers that a merge under way left as one side had them."""
-    files, all_stages = snapshot.ledger.data_files(), stages_of(snapshot.layout)
+    files, all_stages = snapshot.ledger.place.parts(), stages_of(snapshot.layout)
     found = orphans_of(files, all_stages)
     for file, stages in all_stages.items():
         if file in found:
@@ -117,7 +111,7 @@ def orphans_of(files: Collection[str], stages: Mapping[str, Mapping[int, bytes]]
 
 def out_of_place(snapshot: Snapshot) -> dict[str, int]:
     """Return the files of split kinds that hold rows which belong in another one, with how many."""
-    files = snapshot.ledger.data_files()
+    files = snapshot.ledger.place.parts()
     split = files_by_kind(files)
     numbers = {file: snapshot.catalog.misplaced(file, own_of(file, split)) for file in files if home_of(file) in split}
     return {file: number for file, number in numbers.items() if number}

@@ -17,7 +17,7 @@ from graphmem.features.upkeep import init
 from graphmem.features.upkeep.store_contract import Initialised, InitRequest
 from graphmem.features.work import campaigns
 from graphmem.kernel.answer import Answer
-from graphmem.kernel.ledger.layout import FOLDER, Layout
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.store.runtime import ALL, Client
 from graphmem.kernel.system import safe_files
 

@@ -9,9 +9,8 @@ from graphmem.features.upkeep import conflicts, init, rebuild, validate
 from graphmem.features.upkeep.store_contract import DoctorRequest, InitRequest, RebuildRequest
 from graphmem.kernel.catalog.vectors import forget_damaged
 from graphmem.kernel.finding import Checked, Code, Doctored, Finding
-from graphmem.kernel.ledger.journal import replace_files
-from graphmem.kernel.ledger.layout import FOLDER, MERGETOOL, Layout, holds
-from graphmem.kernel.ledger.parts import home_of
+from graphmem.kernel.ledger.files.layout import FOLDER, MERGETOOL, Layout
+from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store import in_git
@@ -85,7 +84,7 @@ def surroundings(client: Client) -> Iterator[Finding]:
 
 def tool_copies(client: Client) -> list[str]:
     """Return the copies of data files that ``git mergetool`` left, and that no row is read of."""
-    if client.layout.private is not None or client.ledger.is_merging:
+    if client.layout.private is not None or client.ledger.files.is_merging:
         return []
     copies = [file for file in client.layout.data_files() if MERGETOOL.fullmatch(file)]
     return [file for file in copies if not client.catalog.rows_in(file)]
@@ -95,7 +94,7 @@ def large(client: Client) -> Iterator[Finding]:
     """Yield which kinds have so large files that they should be split, or be so into more."""
     sizes: dict[str, list[tuple[int, int]]] = {}
     with client.reading() as snapshot:
-        for file in snapshot.ledger.data_files():
+        for file in snapshot.ledger.place.parts():
             stat = safe_files.stat_of(snapshot.layout.store / file)
             size = snapshot.catalog.rows_in(file), stat.st_size if stat else 0
             sizes.setdefault(home_of(file), []).append(size)
@@ -139,7 +138,7 @@ def make_anew(client: Client) -> None:
 
 def complete(client: Client) -> None:
     """Make what ``init`` makes where it is missing."""
-    init.init(InitRequest(folder=client.layout.root))
+    init.init(InitRequest(folder=client.root))
 
 
 def remove_leftovers(client: Client) -> None:
@@ -151,8 +150,8 @@ def remove_leftovers(client: Client) -> None:
 
 def renew_schema(client: Client) -> None:
     """Write ``schema.json`` as the types say."""
-    with client.writing() as snapshot:
-        replace_files(client.ledger.stale_vocabulary_file(), snapshot.layout)
+    with client.writing():
+        client.ledger.files.replace({}, with_vocabulary=True)
 
 
 def remove_dangling(client: Client) -> None:
@@ -174,7 +173,7 @@ def repaired_by(repair: Callable[[Writing], object]) -> Callable[[Client], None]
 def remove_purged(client: Client) -> None:
     """Take rows that were purged, and that a merge brought back, out of their files."""
     with client.writing():
-        client.ledger.write({file: Batch(file) for file in client.ledger.purged_rows()}, is_noted=False)
+        client.ledger.write({file: Batch(file) for file in client.catalog.purged_rows()}, is_noted=False)
 
 
 def remake_vectors(client: Client) -> None:

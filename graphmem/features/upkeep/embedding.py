@@ -13,7 +13,7 @@ from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.vectors import AHEAD, FEW_TEXTS, VectorStore
-from graphmem.kernel.ledger.journal import replace_files
+from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.settings.config import CONFIG_BYTES, Embedding, read_toml, web_address

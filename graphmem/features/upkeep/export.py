@@ -7,8 +7,8 @@ from typing import BinaryIO
 from graphmem.errors import BadInput
 from graphmem.features.upkeep.store_contract import Exported, ExportedFile, ExportRequest
 from graphmem.kernel.finding import Checked, Code, Finding
-from graphmem.kernel.ledger.journal import replace_files
-from graphmem.kernel.ledger.layout import is_plain
+from graphmem.kernel.ledger.files.journal import replace_files
+from graphmem.kernel.ledger.files.layout import is_plain
 from graphmem.kernel.ledger.row import canonical_line
 from graphmem.kernel.ledger.types import is_vocabulary, vocabulary_json
 from graphmem.kernel.registry import operation
@@ -31,26 +31,21 @@ def export(snapshot: Writing, request: ExportRequest) -> Exported:
     to = None if request.to is None else current_folder() / request.to
     refuse_findings(snapshot)
     files: dict[str, ExportedFile] = {}
-    writes: dict[Path, bytes] = {}
-    for file in snapshot.ledger.data_files():
+    contents: dict[str, bytes | None] = {}
+    for file in snapshot.ledger.place.parts():
         data = canonical(snapshot, file)
         is_changed = safe_files.read(snapshot.layout.store / file) != data
         digest = hashlib.sha256(data).hexdigest()
         files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
-        if to is not None:
-            writes[to / file] = data
-        elif is_changed:
-            writes[snapshot.layout.store / file] = data
+        if to is not None or is_changed:
+            contents[file] = data
     if to is None:
-        writes |= snapshot.ledger.stale_vocabulary_file()
+        snapshot.ledger.files.replace(contents, with_vocabulary=True)
     else:
-        writes[to / "schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
-        writes |= {
-            to / path.relative_to(snapshot.layout.store): safe_files.read(path) for path in other_files(snapshot)
-        }
-    changed = [file for file, found in files.items() if found.changed] if to is None else []
-    read = snapshot.ledger.as_read(changed)
-    replace_files(writes, snapshot.layout if to is None else None, lambda fresh: snapshot.ledger.refuse_changed(read))
+        contents["schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
+        for path in other_files(snapshot):
+            contents[path.relative_to(snapshot.layout.store).as_posix()] = safe_files.read(path)
+        replace_files({to / file: data for file, data in contents.items()})
     snapshot.ledger.sync_written()
     return Exported(files=files)
 
@@ -65,7 +60,7 @@ def write_rows(client: Client, to: BinaryIO) -> None:
 
 def other_files(snapshot: Snapshot) -> list[Path]:
     """Return the committed files that are not derived, but for the data that this version knows."""
-    layout, known = snapshot.layout, set(snapshot.ledger.data_files())
+    layout, known = snapshot.layout, set(snapshot.ledger.place.parts())
     unknown = [layout.store / file for file in layout.data_files() if file not in known]
     types = [path for folder in safe_files.folders(layout.types) for path in safe_files.files(folder)]
     named = [path for path in types if path.suffix == ".md" and is_plain(path.name)]
@@ -88,7 +83,7 @@ def export_check(snapshot: Snapshot) -> Checked:
     """Report where a file is not canonical or does not check out; nothing is written."""
     findings = snapshot.ledger.findings()
     unwell = {finding.file for finding in findings}
-    for file in snapshot.ledger.data_files():
+    for file in snapshot.ledger.place.parts():
         if file not in unwell:
             findings += uncanonical(file, safe_files.read(snapshot.layout.store / file), canonical(snapshot, file))
     findings += [found.model_copy(update={"severity": "error"}) for found in stale_vocabulary(snapshot)]

@@ -6,8 +6,8 @@ from graphmem.constants import FORMAT
 from graphmem.errors import Refused
 from graphmem.features.upkeep.store_contract import Initialised, InitRequest
 from graphmem.kernel.git import commands
-from graphmem.kernel.ledger.journal import replace_files
-from graphmem.kernel.ledger.layout import FOLDER, Layout, above, not_linked
+from graphmem.kernel.ledger.files.journal import replace_files
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, above, not_linked
 from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store import in_git
@@ -60,7 +60,7 @@ def init(request: InitRequest) -> Initialised:
     client = open_client(Runtime(layout.root))
     try:
         with client.writing():
-            replace_files(client.ledger.stale_vocabulary_file(), client.layout)
+            client.ledger.files.replace({}, with_vocabulary=True)
     finally:
         client.close()
     registered += register(layout)

@@ -1,7 +1,7 @@
 """Reset: an empty memory, with the types, the scopes and the settings of before."""
 
 from graphmem.features.upkeep.store_contract import Reset, ResetRequest
-from graphmem.kernel.ledger.layout import holds
+from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
@@ -17,7 +17,7 @@ def reset(snapshot: Snapshot, request: ResetRequest) -> Reset:
     Raises:
         BadInput: a file has bad lines, which would be lost.
     """
-    files = [file for file in snapshot.ledger.data_files() if holds(file)[0] != KEPT]
+    files = [file for file in snapshot.ledger.place.parts() if holds(file)[0] != KEPT]
     numbers = {file: found for file in files if (found := [*snapshot.catalog.lines(file).values()])}
     paths = [snapshot.layout.store / file for file in files]
     before = safe_files.bytes_of(paths)

@@ -2,8 +2,7 @@
 
 from graphmem.errors import NotFound
 from graphmem.features.upkeep.store_contract import Split, SplitRequest
-from graphmem.kernel.ledger.layout import usual_file
-from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of
+from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of, usual_file
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
@@ -23,11 +22,11 @@ def split(snapshot: Writing, request: SplitRequest) -> Split:
     """
     ledger, catalog = snapshot.ledger, snapshot.catalog
     home = home_of_kind(snapshot, request.kind)
-    present = [file for file in ledger.data_files() if home_of(file) == home]
+    present = [file for file in ledger.place.parts() if home_of(file) == home]
     if not present:
         raise NotFound(f"{request.kind} has no rows yet", hint="split it when it has many; see: graphmem doctor")
     for file in present:
-        ledger.refuse_unwell(file)
+        ledger.place.refuse_unwell([file])
     rows = sorted((number, line) for file in present for line, number in catalog.lines(file).items())
     lines: dict[str, list[bytes]] = {file: [] for file in parts_of(home, request.files)}
     for number, line in rows:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from graphmem.errors import Refused
 from graphmem.features.upkeep.store_contract import Trust, TrustRequest
 from graphmem.kernel.ledger.extractors import read_extractors, text_to_trust
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model import Task
 from graphmem.kernel.model.proof import valid_proof
 from graphmem.kernel.registry import operation

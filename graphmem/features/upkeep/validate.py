@@ -28,7 +28,7 @@ from graphmem.kernel.catalog.words import LexicalIndex
 from graphmem.kernel.finding import Checked, Code, Finding
 from graphmem.kernel.ledger.extractors import read_extractors, undeclared_in
 from graphmem.kernel.ledger.formats import format_findings
-from graphmem.kernel.ledger.layout import holds, usual_file
+from graphmem.kernel.ledger.parts import holds, usual_file
 from graphmem.kernel.ledger.scopes import read_scopes
 from graphmem.kernel.ledger.types import read_bounded, type_files
 from graphmem.kernel.model import MODELS
@@ -203,19 +203,19 @@ def purged(client: Client) -> list[Finding]:
             "the file without them",
             REPAIR_COMMAND,
         )
-        for file, number in client.ledger.purged_rows().items()
+        for file, number in client.catalog.purged_rows().items()
     ]
 
 
 def catalog_differences(client: Client) -> list[Finding]:
     """Report where the catalog does not hold the lines of the files, byte for byte."""
-    aside = {finding.file for finding in client.ledger.findings()} | client.ledger.purged_rows().keys()
+    aside = {finding.file for finding in client.ledger.findings()} | client.catalog.purged_rows().keys()
     differing = []
-    for file in client.ledger.data_files():
+    for file in client.ledger.place.parts():
         if file in aside:
             continue
         with safe_files.opened(client.layout.store / file) as handle:
-            lines = {line for line in client.ledger.lines_in(file, handle) if line.strip()}
+            lines = {line for line in client.ledger.files.lines_in(file, handle) if line.strip()}
         if lines != client.catalog.lines(file).keys():
             differing.append(derived("catalog.sqlite", Code.CATALOG_DIFFERS, f"{file} has other rows than the catalog"))
     return differing
@@ -242,7 +242,7 @@ def placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding
             wanted.setdefault(found.file, {})[found.line] = None
     for file, lines in wanted.items():
         with safe_files.opened(snapshot.layout.store / file) as handle:
-            for place, line in enumerate(snapshot.ledger.lines_in(file, handle), 1):
+            for place, line in enumerate(snapshot.ledger.files.lines_in(file, handle), 1):
                 if line in lines and lines[line] is None:
                     lines[line] = place
     findings = []

@@ -131,7 +131,7 @@ def page_of(
     doubter = Doubter(snapshot)
     refs = {records[number].ref: place for number, place in places.items()}
     found = {
-        "project": snapshot.layout.root.name,
+        "project": snapshot.root.name,
         "records": [
             shown(records[number], *points[place], worth.get(number), doubter.of(records[number]))
             for number, place in places.items()

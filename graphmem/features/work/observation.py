@@ -221,7 +221,7 @@ def verify_blocks(run: Observation) -> dict[int, Verdict]:
         run.report("verify", "", "the commands come with the branch; look at them, and allow them with: graphmem trust")
         return before
     ends = run_all(
-        list(commands.values()), run.client.layout.root, variables(), at_once=CHECKS_AT_ONCE, seconds=CHECK_S,
+        list(commands.values()), run.client.root, variables(), at_once=CHECKS_AT_ONCE, seconds=CHECK_S,
         kept_bytes=CHECK_BYTES,
     )  # fmt: skip
     found = dict(zip(commands, ends, strict=True))
@@ -316,7 +316,7 @@ def offer_patterns(run: Observation) -> None:
     for number, task in run.finished.items():
         signs = TaskSigns(
             was_blocked=task.blocked_at is not None,
-            are_idioms_applied=are_idioms_applied(run.client.layout.root, task),
+            are_idioms_applied=are_idioms_applied(run.client.root, task),
             budget_left=None if task.budget is None or task.spent is None else task.budget - task.spent,
             files=len(task.delta),
             similarity=similarity(run.client, task, own.get(task.key_ref)),

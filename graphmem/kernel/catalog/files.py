@@ -2,30 +2,16 @@
 
 import contextlib
 import hashlib
-import os
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple, Self
 
 import orjson
 
 from graphmem.kernel.catalog.database import Reads, chunks, marks, table_of
 from graphmem.kernel.finding import Finding
+from graphmem.kernel.ledger.port import Stamp
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.record import Row
-
-
-class Stamp(NamedTuple):
-    """What distinguishes a file from another one, or from itself after a change: bytes, nanoseconds, inode."""
-
-    size: int
-    mtime_ns: int
-    inode: int
-
-    @classmethod
-    def of(cls, found: os.stat_result) -> Self:
-        """Return the stamp of a file that the system described."""
-        return cls(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def by_index(file: str) -> str:
@@ -52,9 +38,9 @@ class FileReads(Reads):
             found |= dict(self.connection.execute(sql, part).fetchall())
         return found
 
-    def files_between(self, numbers: range, table: str) -> dict[int, str]:
-        """Return the files that hold the rows of a table with these numbers, one after the other."""
-        sql = f"SELECT id, file FROM {table} WHERE id BETWEEN ? AND ? AND file IS NOT NULL"
+    def files_between(self, numbers: range, file: str) -> dict[int, str]:
+        """Return the files that hold the rows with these numbers, of the table that the rows of ``file`` are in."""
+        sql = f"SELECT id, file FROM {table_of(file)} WHERE id BETWEEN ? AND ? AND file IS NOT NULL"
         return dict(self.connection.execute(sql, (numbers[0], numbers[-1])).fetchall())
 
     def lines_of(self, ids: Collection[int], file: str) -> dict[int, bytes]:

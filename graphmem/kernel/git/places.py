@@ -131,3 +131,14 @@ def named_in(path: Path) -> str:
 def real(place: Path, path: str) -> Path:
     """Return the real path of what is named from a folder; the folder itself where nothing is, or no path can be."""
     return Path(os.path.realpath(os.path.join(place, path)))
+
+
+def state_of_index(folder: Path | None) -> str:
+    """Return what changes with git's index; git writes it as a new file each time."""
+    if folder is None:
+        return "-"
+    try:
+        found = os.stat(folder / "index")
+    except OSError:
+        return "none"
+    return f"{found.st_size}.{found.st_mtime_ns}.{found.st_ino}"

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from graphmem.kernel.finding import Code, Finding
-from graphmem.kernel.ledger.layout import EXTRACTOR_FILE, Layout
+from graphmem.kernel.ledger.files.layout import EXTRACTOR_FILE, Layout
 from graphmem.kernel.ledger.types import BadType, parse, read_bounded, with_front_matter
 from graphmem.kernel.model.extractor import Extractor
 from graphmem.kernel.model.vocabulary import Vocabulary

@@ -5,7 +5,7 @@ from pathlib import Path
 from graphmem.core.logs.diagnosis import misread
 from graphmem.core.logs.formats import BadFormat, Format, of_project
 from graphmem.kernel.finding import Code, Finding
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.system import safe_files
 
 FORMAT_BYTES = 64 * 1024  # bytes of a file of formats

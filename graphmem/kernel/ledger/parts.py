@@ -7,12 +7,35 @@ Source: docs/format.md, "Files".
 
 import re
 from collections.abc import Iterable, Mapping
-
-from graphmem.kernel.ledger.layout import holds, usual_file
+from functools import cache
 
 DIGITS = {1: 0, 16: 1, 256: 2}  # hex digits in the names of so many files
 PART = re.compile(r"[0-9a-f]{1,2}\.ndjson")
 NUMBER_BITS = 63  # of the number of a row: the beginning of the hash
+
+
+@cache
+def usual_file(kind: str, type_name: str | None) -> str:
+    """Return the data file that new rows of a kind, for entities and relations of a type, belong to."""
+    folder = {"entity": "entities", "relation": "relations"}.get(kind)
+    return f"data/{folder}/{type_name}.ndjson" if folder else f"data/{kind}.ndjson"
+
+
+def holds(file: str) -> tuple[str, str | None]:
+    """
+    Return the kind, and for entities and relations the type, of the rows that ``file`` may hold.
+
+    ``data/failure.ndjson`` and every file below ``data/failure/`` hold failures.
+    """
+    parts = file.removeprefix("data/").removesuffix(".ndjson").split("/")
+    if parts[0] in ("entities", "relations") and len(parts) > 1:
+        return ("entity" if parts[0] == "entities" else "relation"), parts[1]
+    return parts[0], None
+
+
+def is_of_purges(file: str) -> bool:
+    """Return whether a file holds what was purged."""
+    return file.startswith("data/") and holds(file)[0] == "purge"
 
 
 def home_of(file: str) -> str:

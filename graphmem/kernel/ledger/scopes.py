@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from graphmem.errors import Damaged, NotFound
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.codec import complaint
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model.scope import Scope
 from graphmem.kernel.model.vocabulary import ANY
 from graphmem.kernel.suggest import did_you_mean

@@ -13,7 +13,8 @@ from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import Refused
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.codec import complaint
-from graphmem.kernel.ledger.layout import TYPE_FILE, Layout, holds
+from graphmem.kernel.ledger.files.layout import TYPE_FILE, Layout
+from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.model.vocabulary import (
     ANY,
     KINDS,

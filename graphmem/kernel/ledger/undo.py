@@ -20,8 +20,8 @@ import orjson
 from pydantic import BaseModel, ConfigDict
 
 from graphmem.errors import Refused
-from graphmem.kernel.ledger.layout import VOCABULARY_FILE, Layout, holds
-from graphmem.kernel.ledger.parts import files_by_kind, home_of, is_part, part_of
+from graphmem.kernel.ledger.files.layout import VOCABULARY_FILE, Layout
+from graphmem.kernel.ledger.parts import files_by_kind, holds, home_of, is_part, part_of
 from graphmem.kernel.ledger.row import line_id
 from graphmem.kernel.ledger.types import read_types
 from graphmem.kernel.model import MODELS
@@ -74,9 +74,20 @@ def rows_of(lines_of: LinesOf, batch: Batch) -> Rows:
 
 
 def note(
-    layout: Layout, lines_of: LinesOf, command: str, batches: Mapping[str, Batch], types: Mapping[str, bytes | None]
+    layout: Layout,
+    lines_of: LinesOf,
+    command: str,
+    batches: Mapping[str, Batch],
+    types: Mapping[str, bytes | None],
+    texts: Mapping[str, bytes],
 ) -> Path:
-    """Note a write of rows and files of types that is about to happen, and return the note; under the store's lock."""
+    """
+    Note a write of rows and texts of types that is about to happen, and return the note; under the store's lock.
+
+    Args:
+        types: the new texts of types, by path; None for one that goes.
+        texts: those of them that are there, as they are.
+    """
     files, titles = {}, list[str]()
     for file, batch in batches.items():
         rows = rows_of(lines_of, batch)
@@ -91,9 +102,7 @@ def note(
             titles += [title(orjson.loads(line)) for line in rows.removed[:SHOWN]]
     of_types = {
         "types": {file: crc32(text) for file, text in types.items() if text is not None},
-        "texts": {
-            file: safe_files.read(path).decode() for file in types if safe_files.is_file(path := layout.store / file)
-        },
+        "texts": {file: text.decode() for file, text in texts.items()},
     }
     titles = [*map(title_of_type, types), *titles]
     return keep(layout, {"command": command, "files": files, **of_types, "titles": titles[:SHOWN]})

@@ -178,6 +178,11 @@ class Vocabulary(BaseModel):
                     found.setdefault(alias, name)
         return found
 
+    @cached_property
+    def symmetric(self) -> frozenset[str]:
+        """The names of the symmetric relation types."""
+        return frozenset(name for name, made in self.relations.items() if made.symmetric)
+
     def is_searched(self, record_type: str) -> bool:
         """Return whether `query` finds records of a record type by words and by meaning."""
         made = self.entities.get(record_type)

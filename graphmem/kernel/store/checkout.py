@@ -13,9 +13,9 @@ from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.database import CATALOG, CatalogError, remove
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.commands import Commit
-from graphmem.kernel.ledger.data_file import without_purged
-from graphmem.kernel.ledger.journal import replace_files
-from graphmem.kernel.ledger.layout import FOLDER, Layout, is_plain
+from graphmem.kernel.ledger.files.data_file import without_purged
+from graphmem.kernel.ledger.files.journal import replace_files
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, is_plain
 from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.store.clone import find_clone
 from graphmem.kernel.store.sync import SyncedLedger
@@ -51,7 +51,7 @@ def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]
     present.sync()
     root = local / "at" / f"{tree}{mark_of(present.catalog.purges())}"
     if not is_whole(root, files):
-        with locked(local / "at.lock", timeout_s=present.lock_timeout_s):
+        with locked(local / "at.lock", timeout_s=present.place.lock_timeout_s):
             take_out(present, local, files, root)
     with safe_files.folder(root) as handle:
         os.utime(handle)

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.kernel.git import commands
-from graphmem.kernel.git.places import directory_of, is_own, top_of
-from graphmem.kernel.ledger.layout import FOLDER, Layout
+from graphmem.kernel.git.places import directory_of, is_own, state_of_index, top_of
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.settings.folders import private_folder, state_folder
 from graphmem.kernel.system import safe_files
 
@@ -237,17 +237,6 @@ def cached(layout: Layout) -> Path:
 
 
 # --- what git tracks -----------------------------------------------------------------------------------------------
-
-
-def state_of_index(folder: Path | None) -> str:
-    """Return what changes with git's index; git writes it as a new file each time."""
-    if folder is None:
-        return "-"
-    try:
-        found = os.stat(folder / "index")
-    except OSError:
-        return "none"
-    return f"{found.st_size}.{found.st_mtime_ns}.{found.st_ino}"
 
 
 def tracked(layout: Layout, folder: Path | None) -> str | None:

@@ -6,7 +6,7 @@ import sys
 
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.merge_driver import CONFLICTS, FRESH
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.settings.interpreters import interpreters, note_interpreter
 
 

@@ -21,7 +21,7 @@ from graphmem.kernel.catalog.hashes import hash_of
 from graphmem.kernel.catalog.vectors import forget as forget_vectors
 from graphmem.kernel.catalog.vectors import has_vector
 from graphmem.kernel.catalog.words import LexicalIndex
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.machine import local_events, requests, traces
 from graphmem.kernel.machine.candidates import CandidateQueue
 from graphmem.kernel.machine.hook_sessions import HookSessions

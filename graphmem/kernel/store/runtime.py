@@ -34,7 +34,10 @@ from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import top_of
-from graphmem.kernel.ledger.layout import FOLDER, Layout, find, holds, not_linked, not_of_another
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, find, not_linked, not_of_another
+from graphmem.kernel.ledger.files.place import FilePlace
+from graphmem.kernel.ledger.parts import holds
+from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
 from graphmem.kernel.settings.config import Settings, from_environment, load_settings, settings_stamp
@@ -46,7 +49,6 @@ from graphmem.kernel.store.clone import Clone, derived_folder, find_clone
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.store.sync import Follower, Sync, SyncedLedger
 from graphmem.kernel.system import safe_files
-from graphmem.kernel.system.lock import locked
 from graphmem.kernel.system.surroundings import current_folder
 from graphmem.names import split_ref
 
@@ -64,6 +66,13 @@ WITHOUT_CONFIG = (
     " memory of other branches; go to one that has it, or begin one here with: graphmem init"
 )
 MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
+# Opens the place of the rows of a clone, with its catalog, its lock and the seconds to wait for another writer.
+OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
+
+
+def open_files(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
+    """Return the files of a store as the place of its rows."""
+    return FilePlace(clone.layout, clone.git_folder, catalog, lock, lock_timeout_s=timeout_s)
 
 
 class Rights(NamedTuple):
@@ -127,6 +136,7 @@ class Runtime:
     tells_subjects: bool = True  # of commits, which may be about what a caller with a scope does not see
     asks_user: bool = True  # whether questions go to the user's own store too
     project: Path | None = None  # the one that the user's own store is asked for
+    open_place: OpenPlace = open_files  # where the rows are
     is_closed: bool = False
 
     def __post_init__(self) -> None:
@@ -264,14 +274,19 @@ class Client:
         if os.path.samefile(folder / FOLDER, self.layout.store):
             return None
         not_of_another(Layout(folder))
-        user = self.runtime.of_user(folder, self.layout.root).client()
+        user = self.runtime.of_user(folder, self.root).client()
         user.questions = self.questions  # a question that both are asked has one vector
         return user
 
     @property
+    def root(self) -> Path:
+        """The folder of the project that the store is in."""
+        return self.layout.root
+
+    @property
     def project(self) -> Path:
         """The folder whose code and packages the records are compared with."""
-        return self.runtime.project or self.layout.root
+        return self.runtime.project or self.root
 
     @property
     def lock_timeout_s(self) -> float:
@@ -322,7 +337,7 @@ class Client:
         self.before_sync()
         self.after_sync(self.ledger.sync(is_thorough=is_thorough))
         if self.present is None and safe_files.is_file(self.layout.purge):
-            with contextlib.suppress(GraphmemError, OSError), locked(self.ledger.lock, timeout_s=0):
+            with contextlib.suppress(GraphmemError, OSError), self.ledger.place.holding(0):
                 self.finish_purge()
 
     def finish_purge(self) -> None:
@@ -337,7 +352,7 @@ class Client:
         """Refuse a store that cannot be read, and announce a first reading that takes long."""
         self.refuse_unusable()
         self.clone.refuse_tracked()
-        if self.catalog.is_new and (size := self.ledger.data_bytes()) > SILENT_BYTES:
+        if self.catalog.is_new and (size := self.ledger.place.size()) > SILENT_BYTES:
             self.show_once(f"reading {size / 2**20:,.0f} MiB of files for the first time")
 
     @contextlib.contextmanager
@@ -366,7 +381,7 @@ class Client:
 
     def load_vocabulary(self) -> None:
         """Take the vocabulary as it is now, and of it what the caller may see."""
-        self.ledger.load_vocabulary()
+        self.ledger.reader.load_vocabulary()
         if self.whole is not None:
             known, visible = self.whole.catalog.vocabulary, self.catalog.visible
             self.catalog.vocabulary = known if visible is None else known.narrowed(visible)
@@ -453,7 +468,7 @@ class Client:
 
     def set_ledger(self) -> None:
         """Give the ledger the settings that it follows."""
-        self.ledger.lock_timeout_s = self.settings.store.lock_timeout
+        self.ledger.place.lock_timeout_s = self.settings.store.lock_timeout
         self.ledger.may_hold_secrets = self.settings.store.secrets == "allow"
 
     def is_catalog_damaged(self, error: Exception) -> bool:
@@ -468,7 +483,7 @@ class Client:
         """Make the catalog empty: the next sync reads all files again. The vectors stay."""
         self.catalog.renew()
         vars(self).pop("vectors", None)
-        self.ledger.forget_vocabulary()
+        self.ledger.reader.forget_vocabulary()
         self.show_once("the catalog was damaged; it is made again from the files")
 
     def refuse_unusable(self) -> None:
@@ -481,7 +496,7 @@ class Client:
         if rows_read_first:
             records, edges = self.catalog.live_counts()
             self.show_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
-        if self.ledger.git_folder and self.present is None and not self.catalog.has_records():
+        if self.clone.git_folder and self.present is None and not self.catalog.has_records():
             for finding in in_git.not_on_disk(self.layout):
                 self.notify_once(f"{finding.severity}: {finding.with_fix('fix')}")
         findings = self.findings()
@@ -492,7 +507,7 @@ class Client:
         findings = [found for found in findings if found.file not in conflicted]
         for finding in findings[:SHOWN_FINDINGS]:
             self.notify_once(f"{finding.severity}: {finding}")
-        for file, number in self.ledger.purged_rows().items() if self.whole is None else ():
+        for file, number in self.catalog.purged_rows().items() if self.whole is None else ():
             self.notify_once(
                 f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
                 " the next write to the file removes them"
@@ -760,7 +775,7 @@ class Client:
         has_none = embedding.model == "none" or vars(self).get("model", (True, []))[0] is None
         if self.present is not None or not embedding.background or has_none:
             return False
-        return embed_in_background(self.layout.root, self.local)
+        return embed_in_background(self.root, self.local)
 
     def embed_ahead(self, texts: Collection[str] = (), *, seconds: float | None = None) -> None:
         """
@@ -824,13 +839,13 @@ def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = No
     settings = runtime.settings(clone.layout.config)
     local = derived_folder(clone.layout)
     catalog = Catalog(local / CATALOG)
-    ledger = SyncedLedger(
-        clone, catalog, local / LOCK, lock_timeout_s=settings.store.lock_timeout, command=runtime.command
-    )
+    open_place = runtime.open_place if present is None else open_files  # a past state is always one of files
+    place = open_place(clone, catalog, local / LOCK, settings.store.lock_timeout)
+    ledger = SyncedLedger(place, catalog, clone.layout, runtime.command)
     client = Client(runtime, clone, settings, ledger, catalog, local, present)
     with catalog_errors():
         try:
-            ledger.load_vocabulary()
+            ledger.reader.load_vocabulary()
         except Exception as error:
             if not client.is_catalog_damaged(error):
                 raise

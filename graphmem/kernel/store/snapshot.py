@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,7 +15,7 @@ from graphmem.constants import (
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.words import LexicalIndex
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.types import NO_TYPES, Types
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.vocabulary import Vocabulary
@@ -87,6 +88,11 @@ class Snapshot:
     def layout(self) -> Layout:
         """Where the files are."""
         return self.client.layout
+
+    @property
+    def root(self) -> Path:
+        """The folder of the project that the store is in."""
+        return self.client.root
 
     @property
     def is_past(self) -> bool:

@@ -238,8 +238,8 @@ def put(path: Path, data: bytes, *, is_flushed: bool = False) -> None:
     """
     Replace a file by a new one, all or nothing; its folder is made. No other process may write the file meanwhile.
 
-    A writer of the store removes what dead processes left (``ledger/journal.py``), and cannot tell it from the new file
-    of one that holds another lock than its own: where that is taken away, it is written again.
+    A writer of the store removes what dead processes left (``ledger/files/journal.py``), and cannot tell it from the
+    new file of one that holds another lock than its own: where that is taken away, it is written again.
     """
     fresh = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     for tries in range(PUT_TRIES, 0, -1):

@@ -50,7 +50,7 @@ def memory(project: Repository) -> Iterator[Memory]:
 
 
 def root_of(memory: Memory) -> Path:
-    return memory.client.layout.root
+    return memory.client.root
 
 
 def edited(memory: Memory, path: str, old: str, new: str) -> None:

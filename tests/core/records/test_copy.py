@@ -143,7 +143,7 @@ def test_what_cannot_be_copied_is_refused_with_the_reason(
         memory.user.adopt("user:pattern/none")
     assert absent.value.hint == "see: graphmem --user list"
     link = tmp_path / "link"
-    link.symlink_to(user.client.layout.root)
+    link.symlink_to(user.client.root)
     for same in (user, Memory(link)):
         with pytest.raises(Usage, match="is the user's own store"):
             same.user.promote("pattern/pin")

@@ -38,7 +38,7 @@ def test_paths_of_this_machine_are_shortened_in_what_is_added_and_the_answer_say
 
 
 def test_verbatim_keeps_them_and_validate_names_what_is_there_with_a_shorter_text(memory: Memory) -> None:
-    folder = memory.client.layout.root
+    folder = memory.client.root
     ref = memory.failures.add("gone: /home/ada/x", fix="f", verbatim=True).ref
     write(data(folder, "pattern"), pattern("p", insight="see /tmp/a/b"))
     found = {one.message.partition(":")[0]: one.fix for one in memory.validate().findings if one.code == "machine_path"}
@@ -55,7 +55,7 @@ def test_verbatim_keeps_them_and_validate_names_what_is_there_with_a_shorter_tex
 def test_a_log_with_the_paths_is_known_by_the_record_without_them_and_by_one_with_them(
     memory: Memory, is_old: bool
 ) -> None:
-    folder = memory.client.layout.root
+    folder = memory.client.root
     trigger = ERROR.format(root=folder)
     if is_old:
         write(data(folder, "failure"), failure("gone", trigger, fix="f"))
@@ -69,14 +69,14 @@ def test_a_log_with_the_paths_is_known_by_the_record_without_them_and_by_one_wit
 
 
 def test_another_file_of_the_project_is_another_error(memory: Memory) -> None:
-    folder = memory.client.layout.root
+    folder = memory.client.root
     memory.failures.add(ERROR.format(root=folder), name="gone", fix="f")
     log = ERROR.format(root=folder).replace("gone.mjs", "other.mjs").encode()
     assert [one.verdict for one in memory.match(log).results if one.verdict == "same"] == []
 
 
 def test_an_accepted_candidate_and_an_import_have_no_paths_of_this_machine(memory: Memory, tmp_path: Path) -> None:
-    folder = memory.client.layout.root
+    folder = memory.client.root
     trigger = ERROR.format(root=folder)
     one = Candidate(
         id=candidate_id(trigger), keys=keys_of(problem_in(trigger)), base=0.5, failure={"trigger": trigger},

@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
+from graphmem.kernel.ledger.files.place import FilePlace
 from tests.kernel.ledger.test_journal import Died, dying
 from tests.repository import Repository
 from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
@@ -246,9 +247,10 @@ def test_a_write_that_never_happened_is_passed_over(
     """A process that dies after it noted its write, and before its files are replaced, leaves such a note."""
     failures(memory, "a")
     with monkeypatch.context() as patch:
-        patch.setattr("graphmem.kernel.store.sync.replace_files", lambda *_: (_ for _ in ()).throw(Died()))
+        patch.setattr(FilePlace, "refuse_changed", lambda *_: (_ for _ in ()).throw(Died()))
         with pytest.raises(Died):
             failures(memory, "b")
+    assert len(memory.undoable().writes) == 2
     assert memory.undo().writes[0].rows == ["failure/a"]
     assert rows(tmp_path) == {}
     assert memory.undoable().writes == []
@@ -314,7 +316,7 @@ def test_a_type_that_is_in_use_is_not_taken_back(memory: Memory, tmp_path: Path)
 def test_a_write_to_a_full_disk_can_be_undone_around(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     failures(memory, "a")
     with monkeypatch.context() as patch:
-        patch.setattr("graphmem.kernel.store.sync.replace_files", full_disk)
+        patch.setattr(FilePlace, "refuse_changed", full_disk)
         with pytest.raises(Refused):
             failures(memory, "b")
     assert memory.undo().writes[0].rows == ["failure/a"]

@@ -287,12 +287,12 @@ def test_a_store_of_another_user_is_not_asked(memory: Memory, user: Memory) -> N
 def test_a_damaged_catalog_of_the_user_is_made_again(memory: Memory, user: Memory) -> None:
     user.patterns.add("git push is refused", "sign", name="sign")
     assert refs(memory.query("git push is refused")) == [("user", "pattern/sign")]
-    root = user.client.layout.root
+    root = user.client.root
     user.close()
     with (root / ".graphmem" / "local" / "catalog.sqlite").open("r+b") as file:
         file.seek(0)
         file.write(os.urandom(8192))
-    with Memory(memory.client.layout.root) as again:
+    with Memory(memory.client.root) as again:
         assert refs(again.query("git push is refused")) == [("user", "pattern/sign")]
 
 
@@ -302,7 +302,7 @@ def test_the_user_store_is_not_asked_where_it_is_off(
 ) -> None:
     user.patterns.add("git push is refused", "sign", name="sign")
     memory.patterns.add("the cart has no price", "ask", name="price")
-    root = memory.client.layout.root
+    root = memory.client.root
     assert ("user", "pattern/sign") in refs(memory.query("git push is refused"))
     scope = None
     match way:
@@ -311,8 +311,8 @@ def test_the_user_store_is_not_asked_where_it_is_off(
         case "setting":
             (root / ".graphmem" / "config.toml").write_text("format = 1\nuser_store = false\n")
         case "relative":
-            monkeypatch.chdir(user.client.layout.root.parent)
-            monkeypatch.setenv("GRAPHMEM_USER_STORE", user.client.layout.root.name)
+            monkeypatch.chdir(user.client.root.parent)
+            monkeypatch.setenv("GRAPHMEM_USER_STORE", user.client.root.name)
         case "scope":
             memory.scopes.add("narrow", read=["pattern"])
             scope = "narrow"
@@ -326,7 +326,7 @@ def test_a_project_cannot_turn_the_user_store_on(memory: Memory, user: Memory) -
     own = Path(os.environ["XDG_CONFIG_HOME"]) / "graphmem"
     own.mkdir(parents=True)
     (own / "config.toml").write_text("user_store = false\n")
-    root = memory.client.layout.root
+    root = memory.client.root
     (root / ".graphmem" / "config.toml").write_text("format = 1\nuser_store = true\n")
     user.patterns.add("git push is refused", "sign", name="sign")
     with Memory(root) as again:

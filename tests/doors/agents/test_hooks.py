@@ -33,7 +33,7 @@ def send(memory: Memory, name: str, session: str = "s", client: ClientName = "cl
 
 def change(memory: Memory) -> None:
     """Change a file of the project, as somebody who fixes something."""
-    with (memory.client.layout.root / "fixed.py").open("a") as file:
+    with (memory.client.root / "fixed.py").open("a") as file:
         file.write("pass\n")
 
 
@@ -78,7 +78,7 @@ def test_of_a_flaky_failure_a_hook_says_to_run_it_again_first(memory: Memory, fi
     assert again in answer.text and answer.refs == ["failure/yaml"]
     edit: dict[str, Any] = {
         "tool_name": "Edit",
-        "tool_input": {"file_path": str(memory.client.layout.root / "src/app.py")},
+        "tool_input": {"file_path": str(memory.client.root / "src/app.py")},
     }
     assert again in send(memory, "PreToolUse", "other", **edit).text
     assert again in send(memory, "UserPromptSubmit", "third", prompt=ERROR).text
@@ -120,7 +120,7 @@ def test_what_is_not_surely_a_pass_of_this_command_credits_nothing(known: Memory
 
 
 def test_a_command_is_the_same_in_its_folder_however_the_agent_gets_there(known: Memory) -> None:
-    root = str(known.client.layout.root)
+    root = str(known.client.root)
     given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "cd api && pytest -q"}, "cwd": root}
     send(known, "PostToolUseFailure", error=FAILED, **given)
     change(known)
@@ -220,8 +220,8 @@ def test_what_waits_is_kept_for_more_than_days_and_while_somebody_else_writes(tm
         bash(memory, "pytest -q")
         clock.back(-timedelta(days=RUN_DAYS + 1))
         send(memory, "SessionEnd", session="other")
-        memory.client.ledger.lock_timeout_s = 0.05
-        with locked(memory.client.ledger.lock, timeout_s=1):
+        memory.client.ledger.place.lock_timeout_s = 0.05
+        with locked(memory.client.ledger.files.lock, timeout_s=1):
             assert send(memory, "SessionStart", session="next").text
         assert helped(memory, "yaml") == 0
         send(memory, "SessionStart", session="third")

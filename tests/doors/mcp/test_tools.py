@@ -343,7 +343,7 @@ def test_remember_refuses_a_file_that_is_not_there(call: Call, memory: Memory) -
         return call("remember", kind="failure", trigger="the disk is full", files=[path])
 
     assert refused(remembered("gone.py")) == ("file 'gone.py' is not there", "a path counts from the project's root")
-    (memory.client.layout.root / "disk.py").write_text("")
+    (memory.client.root / "disk.py").write_text("")
     assert remembered("disk.py").structured_content["action"] == "created"
 
 

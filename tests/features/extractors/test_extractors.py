@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Iterator[Memory]:
 
 
 def folder_of(memory: Memory) -> Path:
-    return memory.client.layout.root
+    return memory.client.root
 
 
 def rows_of(memory: Memory) -> dict[str, bytes]:

@@ -232,7 +232,7 @@ def test_injection_is_of_ten_at_most_the_most_frequent_first_then_those_seen_las
 
 def seen(memory: Memory, name: str) -> tuple[int, int]:
     """Return how often a lesson was seen, as answers have it, and where its row begins."""
-    rows = map(orjson.loads, data(memory.client.layout.root, "lesson").read_bytes().splitlines())
+    rows = map(orjson.loads, data(memory.client.root, "lesson").read_bytes().splitlines())
     begun = next(row.get("frequency", 0) for row in rows if row["name"] == name)
     return int(memory.get(f"lesson/{name}").record.model_dump()["frequency"]), begun
 

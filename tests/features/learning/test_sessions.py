@@ -223,7 +223,7 @@ def test_decisions_that_say_the_opposite_are_named(memory: Memory, capsys: pytes
     memory.sessions.decide("API v2 only", key="api")
     against = memory.sessions.show().contradictions
     assert against == {"decision/tabs": ["constraint/spaces"], "constraint/spaces": ["decision/tabs"]}
-    assert run(["session", "--dir", str(memory.client.layout.root)]) == 0
+    assert run(["session", "--dir", str(memory.client.root)]) == 0
     assert "    ! contradicts constraint/spaces\n" in capsys.readouterr().out
 
 

@@ -26,7 +26,7 @@ def fails(memory: Memory, log: str = PORT, **options: Any) -> Ran:
 
 def edit(memory: Memory) -> None:
     """Change a file of the project, as somebody who fixes something."""
-    with (memory.client.layout.root / "fixed.py").open("a") as file:
+    with (memory.client.root / "fixed.py").open("a") as file:
         file.write("pass\n")
 
 
@@ -340,7 +340,7 @@ def test_runs_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
 
 def test_while_somebody_else_writes_it_is_refused_and_the_next_pass_counts(known: Memory) -> None:
     fails(known)
-    known.client.ledger.lock_timeout_s = 0.05
-    with locked(known.client.ledger.lock, timeout_s=1), pytest.raises(Unavailable):
+    known.client.ledger.place.lock_timeout_s = 0.05
+    with locked(known.client.ledger.files.lock, timeout_s=1), pytest.raises(Unavailable):
         passes(known)
     assert passes(known).helped == ["failure/port"]

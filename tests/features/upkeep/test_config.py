@@ -15,7 +15,7 @@ def shown(memory: Memory, name: str | None = None) -> dict[str, tuple[object, st
 
 
 def test_each_setting_names_what_gave_it_and_later_wins(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = memory.client.layout.root
+    root = memory.client.root
     own = Path(os.environ["XDG_CONFIG_HOME"]) / "graphmem" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text("[retrieval]\nknown = 0.6\nunsure = 0.1\nrrf_k = 61\n[cypher]\ntimeout = 5\n")
@@ -44,7 +44,7 @@ def test_another_model_takes_the_address_of_the_first_one_off(memory: Memory, mo
     own.parent.mkdir(parents=True)
     own.write_text('[embedding]\nmodel = "there"\nendpoint = "http://127.0.0.1:9"\n')
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
-    with Memory(memory.client.layout.root) as again:
+    with Memory(memory.client.root) as again:
         found = shown(again, "embedding")
     assert found["embedding.model"] == ("none", "GRAPHMEM_EMBEDDING_MODEL")
     assert found["embedding.endpoint"] == ("", "default")
@@ -84,7 +84,7 @@ def test_a_setting_that_is_wrong_is_named_in_every_answer_and_stops_nothing(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, case: str, of: str
 ) -> None:
     text, name, right = NAMED[case]
-    root, home = memory.client.layout.root, Path(os.environ["XDG_CONFIG_HOME"])
+    root, home = memory.client.root, Path(os.environ["XDG_CONFIG_HOME"])
     file = root / ".graphmem/config.toml" if of == "project" else home / "graphmem/config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -107,7 +107,7 @@ def test_a_setting_that_is_wrong_is_named_in_every_answer_and_stops_nothing(
 def test_a_variable_that_is_wrong_is_named_and_stops_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_KNWON", "0.5")
     monkeypatch.setenv("GRAPHMEM_HOOKS_OFF", "never")
-    with Memory(memory.client.layout.root) as again:
+    with Memory(memory.client.root) as again:
         for notices in reads(again).values():
             assert any("GRAPHMEM_RETRIEVAL_KNWON" in one and "GRAPHMEM_RETRIEVAL_KNOWN?" in one for one in notices)
             assert any("GRAPHMEM_HOOKS_OFF is 'never'" in one and "prompt" in one for one in notices)
@@ -129,7 +129,7 @@ def test_a_variable_that_is_wrong_is_named_and_stops_nothing(memory: Memory, mon
 def test_nothing_is_written_where_a_setting_is_wrong_that_decides_what_is_stored(memory: Memory, text: str) -> None:
     config = memory.client.layout.config
     config.write_bytes(text.encode("latin-1"))
-    with Memory(memory.client.layout.root) as again:
+    with Memory(memory.client.root) as again:
         assert all(any("config.toml" in notice for notice in notices) for notices in reads(again).values())
         with pytest.raises(Refused, match="which decides what is stored") as error:
             again.failures.add("it broke")

@@ -55,7 +55,7 @@ class History:
     """A project in which a run fails with a known error, and what happens until it passes."""
 
     def __init__(self, memory: Memory, runner: Runner) -> None:
-        self.memory, self.runner, self.folder = memory, runner, memory.client.layout.root
+        self.memory, self.runner, self.folder = memory, runner, memory.client.root
         for name in (runner.source, runner.test, "README.md", "other.txt"):
             self.put(name, runner.content if name == runner.test else "size = 1\n")
         self.put(".gitignore", "*.local\n/build/\n")

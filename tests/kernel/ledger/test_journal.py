@@ -11,8 +11,8 @@ import pytest
 
 from graphmem import Memory
 from graphmem.errors import Refused
-from graphmem.kernel.ledger.journal import recover
-from graphmem.kernel.ledger.layout import Layout
+from graphmem.kernel.ledger.files.journal import recover
+from graphmem.kernel.ledger.files.layout import Layout
 from tests.sample import open_memory
 
 BEFORE = [

@@ -479,7 +479,7 @@ def test_a_second_writer_waits_for_the_first(store: Memory, tmp_path: Path) -> N
 
 
 def test_a_writer_that_waits_too_long_is_told_who_holds_the_store(store: Memory, tmp_path: Path) -> None:
-    store.client.ledger.lock_timeout_s = 0.1
+    store.client.ledger.place.lock_timeout_s = 0.1
     with holder(tmp_path, 30) as process:
         with pytest.raises(Locked) as error:
             store.failures.add("c", name="c")
@@ -578,3 +578,15 @@ def test_init_run_again_changes_nothing(tmp_path: Path) -> None:
     assert not again.created
     assert again.registered == []
     assert contents(tmp_path) == before
+
+
+def test_rows_of_a_type_that_another_process_has_just_declared_are_read(memory: Memory, tmp_path: Path) -> None:
+    """This process has not seen the type when the rows come."""
+    memory.list()
+    with open_memory(tmp_path) as other:
+        other.types.add_entity("service")
+    path = data(tmp_path, "entities/service")
+    path.parent.mkdir(exist_ok=True)
+    write(path, line(kind="entity", type="service", name="shop"))
+    assert refs(memory, "service") == ["service/shop"]
+    assert memory.validate().findings == []

@@ -8,7 +8,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.kernel.catalog.changes import BULK
-from graphmem.kernel.ledger.data_file import place_of
+from graphmem.kernel.ledger.files.data_file import place_of
 from graphmem.kernel.ledger.row import line_id
 from tests.repository import Repository
 from tests.sample import data, edge, failure, open_memory, write
@@ -131,7 +131,7 @@ def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypa
     write(data(clone, "relations/causes"), *edges)
     found = []
     for held in (MANY * 2, 100):
-        monkeypatch.setattr("graphmem.kernel.ledger.data_file.ROWS_HELD", held)
+        monkeypatch.setattr("graphmem.kernel.ledger.files.data_file.ROWS_HELD", held)
         with open_memory(clone) as memory:
             memory.rebuild(embed=False)
             connection = memory.client.catalog.connection

@@ -13,7 +13,7 @@ import pytest
 
 from graphmem import Conflict, GraphmemError, Memory, Unavailable
 from graphmem.kernel.catalog.database import checksum
-from graphmem.kernel.ledger.journal import replace_files
+from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.settings.folders import private_folder
@@ -204,14 +204,14 @@ def test_a_command_decides_again_where_git_replaced_the_file_meanwhile(memory: M
     memory.add_rows([failure("a", fix="ours"), failure("b")])
     file = data(tmp_path, "failure")
     theirs = [failure("a", fix="theirs") + failure("c")]
-    original = memory.client.ledger.contents
+    original = memory.client.ledger.files.contents
 
     def while_git_checks_out(batch: Batch) -> bytes:
         if theirs:
             write(file, theirs.pop())
         return original(batch)
 
-    memory.client.ledger.contents = while_git_checks_out  # type: ignore[method-assign]
+    memory.client.ledger.files.contents = while_git_checks_out  # type: ignore[method-assign]
     added = memory.add_rows(iter([failure("d"), failure("e")]))
     assert added.created == 2
     assert [found.ref for found in memory.list().results] == [f"failure/{name}" for name in "acde"]

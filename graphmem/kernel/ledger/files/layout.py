@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -298,22 +298,3 @@ def not_of_another(layout: Layout) -> Layout:
             hint=f"if you trust it: {trust}; or name its folder: {command('graphmem', '--dir', str(layout.root))}",
         )
     return layout
-
-
-@cache
-def usual_file(kind: str, type_name: str | None) -> str:
-    """Return the data file that new rows of a kind, for entities and relations of a type, belong to."""
-    folder = {"entity": "entities", "relation": "relations"}.get(kind)
-    return f"data/{folder}/{type_name}.ndjson" if folder else f"data/{kind}.ndjson"
-
-
-def holds(file: str) -> tuple[str, str | None]:
-    """
-    Return the kind, and for entities and relations the type, of the rows that ``file`` may hold.
-
-    ``data/failure.ndjson`` and every file below ``data/failure/`` hold failures.
-    """
-    parts = file.removeprefix("data/").removesuffix(".ndjson").split("/")
-    if parts[0] in ("entities", "relations") and len(parts) > 1:
-        return ("entity" if parts[0] == "entities" else "relation"), parts[1]
-    return parts[0], None

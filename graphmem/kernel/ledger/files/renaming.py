@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import BinaryIO
 
 from graphmem.kernel.git.merge_driver import Unmergeable, merge_rows
-from graphmem.kernel.ledger.layout import holds
+from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.row import entry, line_id, plain_edge, read_entry
 from graphmem.kernel.model import Entity, Event, Feedback, Frozen, Record
 from graphmem.kernel.model.entry import Entry

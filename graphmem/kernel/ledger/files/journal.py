@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from graphmem.errors import Refused
-from graphmem.kernel.ledger.layout import FRESH, VOCABULARY_FILE, Layout, Look, is_plain
+from graphmem.kernel.ledger.files.layout import FRESH, VOCABULARY_FILE, Layout, Look, is_plain
 from graphmem.kernel.ledger.parts import home_of
 from graphmem.kernel.system import safe_files
 

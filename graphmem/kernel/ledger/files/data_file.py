@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from graphmem.constants import FILE_BYTES, KEPT_FINDINGS
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.codec import finding
-from graphmem.kernel.ledger.layout import Layout, holds
+from graphmem.kernel.ledger.files.layout import Layout
+from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.row import line_id, read_entry
 from graphmem.kernel.ledger.types import declaration, has_file
 from graphmem.kernel.model.entry import Batch, Entry
@@ -48,11 +49,6 @@ def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
     if entry.kind != kind or (type_name is not None and found != type_name):
         what = f"{entry.kind} of type {found!r}" if found else entry.kind
         raise BadLine(f"a row of kind {what}", f"rows that belong in {file}", code="wrong_file")
-
-
-def is_of_purges(file: str) -> bool:
-    """Return whether a file holds what was purged."""
-    return file.startswith("data/") and holds(file)[0] == "purge"
 
 
 def repeated(first: int | None, *, is_split: bool = False) -> BadLine:
