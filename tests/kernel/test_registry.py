@@ -111,7 +111,8 @@ def test_a_feature_registers_what_it_has(
             memory.failures.add("forbidden: it is")
         memory.failures.add("boom: it is")
         assert [call for call, error in sample.CALLS if error] == ["failures.add"]
-        assert [call for call, error in sample.CALLS if not error] == ["init", "samples.say", "failures.add"]
+        done = [call for call, error in sample.CALLS if not error and call != "init"]
+        assert done == ["samples.say", "failures.add"]
         assert "a sample" in [found.message for found in memory.validate().findings]
         memory.purge(["failure/boom-it-is"], yes=True)
         assert sample.PURGED == [1]
