@@ -5,12 +5,11 @@ answers of the MCP server.
 usage: python -m tests.generate
 """
 
-import json
 from pathlib import Path
 
 from graphmem.features.cypher.engines.kuzu.schema import definitions
 from graphmem.features.cypher.stored_query import Stored, all_stored
-from graphmem.kernel.model.schema import DIALECT, merge_rules, records_schema
+from graphmem.kernel.model.schema import DIALECT, merge_rules, one_a_line, records_schema
 from tests.generate_api import api_stub
 from tests.operations import REQUESTS
 
@@ -34,7 +33,7 @@ def requests_schema() -> bytes:
     for entry in list(entries.values()):
         entries |= entry.pop("$defs", {})
     schema = {"$schema": DIALECT, "title": "Requests of graphmem's operations", "$defs": entries}
-    return (json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    return one_a_line(schema)
 
 
 def queries_page() -> str:

@@ -48,7 +48,7 @@ from graphmem.core.search.query_contract import Found
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.agents.hook_contract import HookAnswer
-from graphmem.doors.cli.app import VERBS, command_line
+from graphmem.doors.cli.app import VERBS, command_line, common_options
 from graphmem.doors.cli.help import help_of
 from graphmem.features.briefing.context_contract import ContextBlock
 from graphmem.features.briefing.prime import Briefing, StoreStatus
@@ -155,7 +155,7 @@ def cli() -> str:
     parts = [
         "# Command line",
         "Every command with its options, as `--help` prints it.\n"
-        "The options `--dir`, `--json`, `--lock-timeout` and `--quiet` may stand before or after the verb.",
+        "The options of graphmem itself may stand before or after the verb; they are listed here and at no command.",
         block(help_of(root, "graphmem")),
     ]
     context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
@@ -165,7 +165,8 @@ def cli() -> str:
 
 
 def command(found: Any, path: str) -> Iterator[str]:
-    """Yield the help of a command and of those below it."""
+    """Yield the help of a command and of those below it, without the options that all have."""
+    found.params = [one for one in found.params if one not in common_options()]
     yield f"## {path}"
     yield block(help_of(found, path))
     for name, below in getattr(found, "commands", {}).items():

@@ -29,7 +29,18 @@ def records_schema() -> bytes:
         "description": "One line of a data file; fields that are not listed are kept.",
         "oneOf": [{"$ref": name} for name in names.values()],
     }
-    return (json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    return one_a_line(schema)
+
+
+def one_a_line(schema: dict[str, Any]) -> bytes:
+    """Return a schema as JSON with an entry of ``$defs`` on each line, so that a diff shows what changed."""
+    entries = (f"{json.dumps(name)}: {_compact(entry)}" for name, entry in sorted(schema["$defs"].items()))
+    others = (f"{json.dumps(name)}: {_compact(value)}" for name, value in sorted(schema.items()) if name != "$defs")
+    return ('{"$defs": {\n' + ",\n".join(entries) + "\n},\n" + ",\n".join(others) + "}\n").encode()
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def describe(entry: dict[str, Any], model: type[Frozen]) -> None:
