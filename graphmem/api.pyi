@@ -21,7 +21,6 @@ from graphmem.core.search.match_contract import (MatchedLog)
 from graphmem.core.search.query_contract import (Found)
 from graphmem.core.vocabulary.contract import (TypeBrief, TypeChanged, TypeList)
 from graphmem.core.vocabulary.scopes import (ScopeList)
-from graphmem.doors.agents.hook_contract import (HookAnswer)
 from graphmem.features.briefing.context_contract import (ContextBlock)
 from graphmem.features.briefing.prime import (Briefing, StoreStatus)
 from graphmem.features.cypher.operations import (CypherRows, QueryList)
@@ -31,6 +30,7 @@ from graphmem.features.extractors.contract import (Extracted, ExtractorAdded, Ex
 from graphmem.features.history.branch_check import (BranchChecked)
 from graphmem.features.history.contract import (Difference, History)
 from graphmem.features.history.why import (Why)
+from graphmem.features.hooks.contract import (HookAnswer)
 from graphmem.features.inbox.operations import (ItemChanged, ItemList)
 from graphmem.features.learning.experiences import (Promoted, Recalled)
 from graphmem.features.learning.lessons import (Injected, Learned)
@@ -590,6 +590,11 @@ class Memory(Handle):
         """Return where a record comes from, what was merged into it, how it did, and why a query finds it."""
     def check(self, *, base: str | None = None) -> BranchChecked:
         """Return what a branch does to the memory since it left another one, and what speaks against merging it."""
+    def hook(
+        self, client: Literal["claude-code", "codex", "gemini", "opencode", "cursor"], event: str, *,
+        until: float | None = None,
+    ) -> HookAnswer:
+        """Answer an event of a coding agent, and keep what its session was shown."""
     def ran(
         self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | str | None = None,
         session: str | None = None, task: str | None = None, began: float | None = None, name: str | None = None,
@@ -630,8 +635,3 @@ class Memory(Handle):
         """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
     def observe(self, ref: str | None = None, *, run_verify: bool = False, yes: bool = False) -> Observed:
         """Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports."""
-    def hook(
-        self, client: Literal["claude-code", "codex", "gemini", "opencode", "cursor"], event: str, *,
-        until: float | None = None,
-    ) -> HookAnswer:
-        """Answer an event of a coding agent, and keep what its session was shown."""

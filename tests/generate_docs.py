@@ -47,7 +47,6 @@ from graphmem.core.search.match_contract import MatchedLog
 from graphmem.core.search.query_contract import Found
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
-from graphmem.doors.agents.hook_contract import HookAnswer
 from graphmem.doors.cli.app import VERBS, command_line, common_options
 from graphmem.doors.cli.help import help_of
 from graphmem.features.briefing.context_contract import ContextBlock
@@ -59,6 +58,7 @@ from graphmem.features.extractors.contract import Extracted, ExtractorAdded, Ext
 from graphmem.features.history.branch_check import BranchChecked
 from graphmem.features.history.contract import Difference, History
 from graphmem.features.history.why import Why
+from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned

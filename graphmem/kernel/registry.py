@@ -1,7 +1,7 @@
 """
 The registry: which features there are, and their operations. Every front end reads it; it imports no feature.
 
-A feature is a folder of ``core``, ``features`` or ``doors``. Its ``__init__`` imports nothing of it: ``FEATURE`` there
+A feature is a folder of ``core`` or ``features``. Its ``__init__`` imports nothing of it: ``FEATURE`` there
 names the operations of each module. A module is imported when one of its operations is first asked for.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_type_hints
 
 from graphmem.kernel.request import NoParameters, Request
 
-HOUSES = ("core", "features", "doors")
+HOUSES = ("core", "features")
 Effect = Literal["read", "write"]
 READ: Effect = "read"
 WRITE: Effect = "write"

@@ -7,10 +7,10 @@ from typing import cast
 import typer
 
 from graphmem.constants import HOOK_EVENT_BYTES
-from graphmem.doors.agents.hook_contract import ClientName, HookRequest
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.inputs import opened
 from graphmem.doors.cli.options import argument
+from graphmem.features.hooks.contract import ClientName, HookRequest
 from graphmem.kernel.system.surroundings import variables
 from graphmem.names import inert
 

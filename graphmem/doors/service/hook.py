@@ -66,7 +66,7 @@ def say_why(arguments: list[str], folder: str, end: float) -> None:
     above = store_above(folder)
     if above is None or not is_foreign(above) or "sessionstart" not in (event := event_of(end)).lower():
         return
-    from graphmem.doors.agents.hook_events import start_said  # noqa: PLC0415 - hardly an event comes here
+    from graphmem.features.hooks.events import start_said  # noqa: PLC0415 - hardly an event comes here
     from graphmem.kernel.system.shell import command  # noqa: PLC0415 - as above
 
     trust = command("git", "config", "--global", "--add", "safe.directory", above)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.doors.agents.hook_contract import HookAnswer
+from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.ran.operations import Ran
 from tests.sample import data, open_memory
 

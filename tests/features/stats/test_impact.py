@@ -12,7 +12,7 @@ from graphmem.core.search.budget import tokens
 from graphmem.doors.cli.app import run
 from graphmem.kernel.machine import impact
 from graphmem.kernel.machine.impact import SessionImpact
-from tests.doors.agents.test_hooks import ERROR, FAILED, bash, send
+from tests.features.hooks.test_operations import ERROR, FAILED, bash, send
 from tests.sample import START, Clock, open_memory
 
 

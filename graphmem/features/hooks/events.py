@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from graphmem.doors.agents.hook_contract import ClientName, HookKind
+from graphmem.features.hooks.contract import ClientName, HookKind
 
 KINDS: Mapping[str, HookKind] = {
     "SessionStart": "start", "sessionStart": "start",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.doors.agents.hook_events import INTERRUPTED, MOST_TEXT, HookEvent, ends_of, parsed, start_said
+from graphmem.features.hooks.events import INTERRUPTED, MOST_TEXT, HookEvent, ends_of, parsed, start_said
 
 
 def after(response: object, name: str = "PostToolUse", **more: Any) -> HookEvent:

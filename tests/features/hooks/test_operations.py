@@ -14,9 +14,9 @@ from graphmem.core.logs.draft import keys_of
 from graphmem.core.logs.run_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.core.search.budget import tokens
-from graphmem.doors.agents import hooks
-from graphmem.doors.agents.hook_contract import ClientName, HookAnswer
-from graphmem.doors.agents.hooks import object_of
+from graphmem.features.hooks import operations as hooks
+from graphmem.features.hooks.contract import ClientName, HookAnswer
+from graphmem.features.hooks.operations import object_of
 from graphmem.kernel.model.candidate import Candidate, Occasion, digest
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.lock import locked

@@ -33,10 +33,10 @@ from graphmem.core.search.match_contract import Matched, MatchRequest
 from graphmem.core.search.query_contract import QueryRequest
 from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import match, own_store, query
-from graphmem.doors.agents.hook_contract import HookAnswer, HookRequest
-from graphmem.doors.agents.hook_events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
 from graphmem.errors import BadInput, GraphmemError, Unavailable
 from graphmem.features.briefing.prime import PrimeRequest, prime
+from graphmem.features.hooks.contract import HookAnswer, HookRequest
+from graphmem.features.hooks.events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
 from graphmem.features.learning import sessions
 from graphmem.features.learning.sessions import NoteRequest
 from graphmem.features.ran import operations as command_runs

@@ -1,0 +1,9 @@
+"""What the hooks of coding agents are answered."""
+
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(
+    operations={
+        "operations": "hook",
+    },
+)
