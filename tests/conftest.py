@@ -69,7 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
 NOT_FAST = (
-    "doors/agents", "features/hooks", "faults", "kernel/git", "features/cypher", "hostile", "http", "mcp", "service", "kernel/system",
+    "doors/agents", "features/hooks", "faults", "kernel/git", "features/cypher", "hostile", "http", "mcp", "service",
+    "kernel/system",
     "catalog/test_vector_file.py", "cli/test_demo.py", "cli/test_hints.py", "cli/test_takeback.py",
     "contract/test_graph_engine.py", "contract/test_scope.py", "embed/test_encoder.py",
     "ledger/test_hostile.py", "ledger/test_journal.py", "ledger/test_standings.py", "machine/test_requests.py",
