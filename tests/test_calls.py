@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphmem import Conflict, Memory
-from graphmem.kernel.store import sync
+from graphmem.kernel.ledger.files import watch
 from graphmem.kernel.system import safe_files
 from tests.sample import failure, open_memory
 
@@ -49,7 +49,7 @@ def test_a_write_opens_at_most_25_files_and_folders_and_a_query_10(
     memory: Memory, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a store that was not written in the last two seconds: each file that was is opened once more, for its hash."""
-    monkeypatch.setattr(sync, "RACY_NS", 0)
+    monkeypatch.setattr(watch, "RACY_NS", 0)
     calls: dict[Callable[[], object], int] = {
         lambda: memory.failures.add("the widget fell off its hinge", name="hinge"): 25,
         lambda: memory.relations.link("failure/first", "causes", "failure/f2"): 25,

@@ -128,7 +128,8 @@ def test_the_program_runs_without_a_feature_whose_folder_is_gone(tmp_path: Path)
     package = tmp_path / "lib" / "graphmem"
     shutil.copytree(Path(graphmem.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "inbox"))
     for data in ("schema", "queries"):
-        shutil.copytree(Path(graphmem.__file__).parents[1] / data, package.parent / data)
+        if (folder := Path(graphmem.__file__).parents[1] / data).is_dir():  # not of a wheel, which has them inside
+            shutil.copytree(folder, package.parent / data)
     (project := tmp_path / "project").mkdir()
 
     def typed(*words: str) -> subprocess.CompletedProcess[str]:
