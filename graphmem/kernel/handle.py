@@ -101,26 +101,7 @@ def _description(row: Operation) -> str:
 
 
 class Handle(Operations):
-    """
-    An open store.
-
-    Args:
-        folder: the folder that holds ``.graphmem``; None looks at ``GRAPHMEM_DIR``, then from here upwards.
-        lock_timeout_s: seconds to wait for another writer; None for what the settings say.
-        now: the clock.
-        new_id: makes the ids of reports.
-        on_message: takes a line for people, such as a bad line of a file; each reported once.
-        progress: shows long work.
-        at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
-        command: what ``undo --list`` is to call the writes.
-        models: those of another memory, ``other.runtime.models``: each is loaded once for both.
-        scope: the scope of the project that says what may be read and written; None looks at ``GRAPHMEM_SCOPE``, an
-            empty text is for all.
-
-    Raises:
-        Unavailable: there is no store; make one with ``Memory.init``.
-        NotFound: ``at`` names no commit with a store, or there is no such scope.
-    """
+    """An open store; what it takes is described at ``Memory``, in ``api``."""
 
     def __init__(
         self,

@@ -207,8 +207,9 @@ class Writing(Snapshot):
             rows = [entry.row for entry in puts]
             for file, numbers in (removes or {}).items():
                 rows += map(orjson.loads, self.client.everything.lines_of(numbers, file).values())
-            for row in rows if writes is not None else ():
-                refuse_unwritable(row, writes or ())
+            if writes is not None:
+                for row in rows:
+                    refuse_unwritable(row, writes)
             for guard in guards:
                 guard(self.client, rows)
         try:
