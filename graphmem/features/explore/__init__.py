@@ -9,5 +9,4 @@ FEATURE = Feature(
     operations={
         "operations": "explorations.start explorations.report explorations.wait explorations.aggregate",
     },
-    extends={"purge": "sessions.clear_purged"},
 )

@@ -98,7 +98,7 @@ def view(client: Client, request: ViewRequest) -> PageData:
     with client.reading() as snapshot, collector_paused():
         found = page_of(snapshot, request.most)
     waiting = review(client, ReviewRequest(limit=MOST_WAITING))
-    run = run_file.read(client.layout.run_state, client.notify_once).model_copy(update={"agent_outputs": None})
+    run = run_file.read(client.state).model_copy(update={"agent_outputs": None})
     return found.model_copy(update={"candidates": waiting.candidates, "waiting": waiting.total, "run": run})
 
 
