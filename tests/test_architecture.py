@@ -13,8 +13,8 @@ TESTS = Path(__file__).parent
 HOUSES = ("kernel", "core", "features", "doors")
 # The rooms of the kernel, on floors: a room imports from the floors below it only.
 KERNEL = (
-    ("answer", "finding", "lazy", "model", "model_files", "ndjson", "parameters", "registry", "request", "suggest",
-     "system", "telemetry", "text", "versions"),
+    ("answer", "finding", "lazy", "markdown", "model", "model_files", "ndjson", "parameters", "registry", "request",
+     "rows", "suggest", "system", "telemetry", "terminal", "text", "versions"),
     ("settings",), ("git", "embed"), ("ledger",), ("catalog", "machine"), ("store",), ("dispatch",),
     ("handle",),
 )  # fmt: skip
@@ -25,9 +25,9 @@ UPWARDS = (
     "core.search: features.briefing",
     "core.vocabulary: features.cypher",
     "doors.agents: features.exchange",
-    "doors.cli: features.briefing features.cypher features.exchange features.explore features.extractors",
-    "doors.cli: features.harvest features.history features.hooks features.learning features.ran features.runs",
-    "doors.cli: features.stats features.upkeep features.view features.work",
+    "doors.cli: features.briefing features.cypher features.exchange features.extractors features.harvest",
+    "doors.cli: features.history features.hooks features.learning features.ran features.stats features.upkeep",
+    "doors.cli: features.view",
     "doors.http: features.upkeep",
     "doors.mcp: features.briefing features.cypher features.learning features.stats features.work",
     "doors.page: features.view",

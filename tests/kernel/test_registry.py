@@ -22,7 +22,7 @@ from graphmem.kernel.registry import Feature
 FEATURE = Feature(
     nouns={"samples": "Samples of anything."},
     operations={"operations": "samples.say"},
-    verbs=("sample",),
+    verbs={"sample": "samples.say"},
     text="operations",
     extends={point: f"operations.{point}_seen" for point in ("call", "check", "purge", "write")},
 )
@@ -31,7 +31,7 @@ OPERATIONS = """
 from graphmem.errors import Refused
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.finding import Code, Finding
-from graphmem.kernel.registry import Printout, operation, reads
+from graphmem.kernel.registry import operation, reads
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot
 
@@ -53,8 +53,8 @@ def say(snapshot: Snapshot, request: SayRequest) -> Said:
 
 
 @reads(Said)
-def said_text(answer: Said) -> Printout:
-    return Printout(f"said: {answer.said}")
+def said_text(answer: Said) -> str:
+    return f"said: {answer.said}"
 
 
 def call_seen(called):

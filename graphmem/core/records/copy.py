@@ -11,7 +11,7 @@ from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
 from graphmem.features.learning.lessons import AddLessonRequest
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.model import Entity, Record
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
@@ -48,7 +48,15 @@ def promote(client: Client, request: CopyRequest) -> Changed:
     return reported(client, made, "user")
 
 
-@operation("user.adopt", writes=True, at_home=True, not_over_http="the user's own store is not used over HTTP")
+@operation(
+    "user.adopt",
+    writes=True,
+    at_home=True,
+    not_over_http="the user's own store is not used over HTTP",
+    command="adopt",
+    example="graphmem adopt pattern/pin-build-tools",
+    takes={"ref": Taken("REF")},
+)
 def adopt(client: Client, request: CopyRequest) -> Changed:
     """Copy a record of the user's own store into this one; again it changes nothing."""
     user = of_user(client)

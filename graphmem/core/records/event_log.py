@@ -23,7 +23,7 @@ from graphmem.kernel.machine import local_events
 from graphmem.kernel.machine.arrivals import arrived
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.names import split_ref
@@ -42,8 +42,16 @@ OF_THIS_MACHINE = "context-"
 VERIFICATIONS = ("chunk-verified", "verification-failed")
 Key = tuple[str, str]  # time and id: the order of events in time
 
+EVENT_EXAMPLE = """such as '{"mode": "full"}'"""
 
-@operation("events.add", writes=True)
+
+@operation(
+    "events.add",
+    writes=True,
+    command="event add",
+    example="graphmem event add review.verdict --data '{\"findings\": []}'",
+    takes={"data": Taken("JSON", reads="json typed", such_as=EVENT_EXAMPLE)},
+)
 def add(client: Client, request: AddEventRequest) -> Happened:
     """
     Record something that happened; types that begin with ``context-`` stay on this machine.

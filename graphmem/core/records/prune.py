@@ -13,14 +13,21 @@ from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Experience, MemoryRecord
 from graphmem.kernel.model.field import parse_time
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id
 
 
-@operation("prune", writes=True, previews="yes")
+@operation(
+    "prune",
+    writes=True,
+    previews="yes",
+    command="prune",
+    example="graphmem prune --max-failures 300 --yes",
+    takes={"min_importance": Taken("I")},
+)
 def prune(snapshot: Snapshot, request: PruneRequest) -> Pruned:
-    """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
+    """Archive the least important memories over a cap, and old ones worth little; without ``yes`` only a preview."""
     going = [
         *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
         *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),

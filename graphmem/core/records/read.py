@@ -13,7 +13,7 @@ from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import Vocabulary
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import LARGEST
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean
@@ -25,7 +25,7 @@ def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:
     return snapshot.catalog.completions(request.prefix, request.limit)
 
 
-@operation("get", past=True, scoped=True)
+@operation("get", past=True, scoped=True, command="get", example="graphmem get failure/import-error")
 def get(snapshot: Snapshot, request: GetRequest) -> Got:
     """Return a record with its edges, by reference or unambiguous name; an archived one too."""
     number = snapshot.resolve(request.ref)
@@ -66,7 +66,16 @@ def edges_of(snapshot: Snapshot, number: int) -> list[Edge]:
     return sorted(edges, key=lambda edge: (edge.type, edge.source, edge.target))
 
 
-@operation("list", positional=1, past=True, scoped=True)
+@operation(
+    "list",
+    positional=1,
+    past=True,
+    scoped=True,
+    command="list",
+    example="graphmem list failure --tag build --sort -updated_at --limit 20",
+    arguments=1,
+    takes={"kind": Taken("KIND|TYPE", "kind"), "sort": Taken("FIELD")},
+)
 def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
     """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
     tags, sort, place = request.tags, request.sort, ListPlace.given(request)

@@ -8,6 +8,12 @@ FEATURE = Feature(
         "two_stores": "query context match solutions",
         "traversal": "related path",
     },
+    verbs={
+        "related": "related",
+        "solutions": "solutions",
+        "path": "path",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

@@ -174,10 +174,10 @@ def rank_of(hit: Matched) -> tuple[int, int, int]:
     return ORDER.index(hit.verdict), matches.RANKS.index(hit.by), hit.line
 
 
-@operation("solutions", past=True, scoped=True)
+@operation("solutions", past=True, scoped=True, command="solutions", example="graphmem solutions failure/import-error")
 def solutions(client: Client, request: SolutionsRequest) -> Solutions:
     """
-    Return the patterns that solve a failure, then those that solve a variant or a cause of it.
+    Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it.
 
     The user's own store is asked for its failures that are the same error: a name alone could be that of another one.
     """

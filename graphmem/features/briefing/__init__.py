@@ -7,6 +7,10 @@ FEATURE = Feature(
     operations={
         "prime": "prime status",
     },
+    verbs={
+        "prime": "prime",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

@@ -10,4 +10,8 @@ FEATURE = Feature(
         "operations": "explorations.start explorations.report explorations.wait explorations.aggregate",
     },
     extends={"purge": "sessions.clear_purged"},
+    verbs={
+        "explore": "explorations.start explorations.report explorations.wait explorations.aggregate",
+    },
+    text="text",
 )

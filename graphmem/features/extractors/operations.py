@@ -38,7 +38,7 @@ from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model.extractor import Extractor
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.ndjson import BadLine, decode, encode
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.settings.trust import ToTrust, are_trusted, trust, trust_lock
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing, refuse_unwritable
@@ -104,7 +104,7 @@ def unless_text(data: bytes | str) -> bytes:
     return data
 
 
-@operation("extractors.list")
+@operation("extractors.list", command="extract list", example="graphmem extract list")
 def listed(snapshot: Snapshot) -> ExtractorList:
     """Return the extractors of the project, and whether each may run in this clone."""
     found, findings = read_extractors(snapshot.layout)
@@ -131,7 +131,15 @@ def is_trusted(layout: Layout, name: str, extractor: Extractor) -> bool:
     return are_trusted(layout.config, [text_to_trust(layout, name, extractor)], "extractors")
 
 
-@operation("extractors.add", writes=True, at_home=True, not_over_http="trusts a program on this machine")
+@operation(
+    "extractors.add",
+    writes=True,
+    at_home=True,
+    not_over_http="trusts a program on this machine",
+    command="extract add",
+    example="graphmem extract add python",
+    takes={"name": Taken("NAME")},
+)
 def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
     """
     Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
@@ -184,6 +192,15 @@ def refuse_narrower(own: EntityType | RelationType | None, made: EntityType | Re
         "Unavailable": "it failed, or took too long; nothing of it was written",
         "BadInput": "it printed what cannot be written; nothing of it was written",
     },
+    command="extract run",
+    example="graphmem extract run python",
+    arguments=1,
+    takes={"names": Taken("NAME…")},
+    help="""
+    Run extractors one after the other, and write what each finds.
+
+    What an extractor wrote before and no longer finds is removed; rows of others stay as they are.
+    """,
 )
 def run(client: Client, request: RunExtractorsRequest) -> Extracted:
     """

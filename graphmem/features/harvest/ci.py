@@ -29,7 +29,7 @@ from graphmem.kernel.machine.candidates import Queue, SourceMark
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit
 from graphmem.kernel.model.commit import CommitMessage
 from graphmem.kernel.model.field import format_time
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
@@ -99,7 +99,23 @@ class CheckHistory:
 
 
 @operation(
-    "imports.ci", writes=True, previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"
+    "imports.ci",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    not_over_http="it reads files of the user who types it",
+    command="import ci",
+    example="graphmem import ci reports/",
+    arguments=1,
+    takes={"commit": Taken("REF")},
+    help="""
+    Find which tests and jobs of CI failed and passed later, and the commit that fixed them; and those that are
+    flaky.
+
+    Read are JUnit XML, the log of pytest --report-log, and logs of GitHub Actions and GitLab. A failure without
+    a pass waits for the import of a later report. What is found waits as candidates, on this machine only:
+    graphmem review
+    """,
 )
 def import_ci(client: Client, request: ImportCiRequest) -> Harvested:
     """

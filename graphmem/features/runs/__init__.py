@@ -12,6 +12,11 @@ FEATURE = Feature(
         "runs.checkpoint runs.end runs.resume",
     },
     extends={"purge": "run_file.clear_purged"},
+    verbs={
+        "run": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "
+        "runs.checkpoint runs.end runs.resume",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

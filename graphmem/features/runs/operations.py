@@ -41,7 +41,7 @@ from graphmem.features.runs.workflow import USUAL, Workflow, missing, refuse_cyc
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.suggest import did_you_mean, refuse_unknown
 from graphmem.kernel.system import foreign, safe_files
@@ -54,8 +54,10 @@ MOST_NOTED = 1_000  # files that hooks note; of more, the last ones
 MOST_NAMES = 20  # in a hint
 USUAL_NAME = "usual"  # name of the workflow where a project declares none
 
+SUCH_AS = 'such as {"workflow_step": "build"}'
 
-@operation("runs.show")
+
+@operation("runs.show", command="run show", example="graphmem run show")
 def show(client: Client) -> RunShown:
     """Return the run state."""
     return shown(run_file.read(client.layout.run_state, client.notify_once))
@@ -111,7 +113,13 @@ def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
     return made
 
 
-@operation("runs.set", writes=True)
+@operation(
+    "runs.set",
+    writes=True,
+    command="run set",
+    example='graphmem run set \'{"workflow_step": "build", "next_step": null}\'',
+    takes={"fields": Taken("JSON|-", reads="json typed", such_as=SUCH_AS)},
+)
 def set_fields(client: Client, request: SetRunRequest) -> RunShown:
     """Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."""
     request = screened(client, request, "run")
@@ -156,7 +164,13 @@ def take_over(
             held.state = changed(client, held.state, new)
 
 
-@operation("runs.change", writes=True)
+@operation(
+    "runs.change",
+    writes=True,
+    command="run change",
+    example="graphmem run change add src/cart.py --section checkout",
+    takes={"section": Taken("ALIAS"), "section_number": Taken("N"), "file": Taken(reads="path")},
+)
 def change(client: Client, request: ChangeRequest) -> RunShown:
     """
     Note a file that was changed outside of the plan, or take it away; the others stay.
@@ -210,7 +224,7 @@ def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
-@operation("runs.done", writes=True)
+@operation("runs.done", writes=True, command="run done", example="graphmem run done plan")
 def done(client: Client, request: StepRequest) -> RunShown:
     """Note that a step of the workflow is complete."""
     request = screened(client, request, "run")
@@ -224,7 +238,14 @@ def done(client: Client, request: StepRequest) -> RunShown:
 # --- prerequisites ----------------------------------------------------------------------------------------------------
 
 
-@operation("runs.require", writes=True)
+@operation(
+    "runs.require",
+    writes=True,
+    command="run require",
+    example="graphmem run require build",
+    takes={"workflow": Taken("NAME")},
+    help="Check what a step needs; exit status 1 where something is missing.",
+)
 def require(client: Client, request: RequireStepRequest) -> Required:
     """Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."""
     request = screened(client, request, "run")
@@ -329,7 +350,13 @@ def is_need(value: object) -> bool:
 # --- build run --------------------------------------------------------------------------------------------------------
 
 
-@operation("runs.begin", writes=True)
+@operation(
+    "runs.begin",
+    writes=True,
+    command="run begin",
+    example="graphmem run begin build.json",
+    takes={"plan": Taken("FILE|-", reads="json object", such_as=BUILD_EXAMPLE)},
+)
 def begin(client: Client, request: BeginBuildRequest) -> RunShown:
     """Begin a build run with the chunks of a plan."""
     request = screened(client, request, "run")
@@ -429,7 +456,7 @@ def under_way(state: RunState) -> BuildRun:
     return run
 
 
-@operation("runs.chunk", writes=True)
+@operation("runs.chunk", writes=True, command="run chunk", example="graphmem run chunk c1 completed")
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk of the build run to its next status."""
     with changing(client) as held:
@@ -465,7 +492,9 @@ def since_of(chunk: Chunk) -> str | None:
     return format_time(max(times)) if times else None
 
 
-@operation("runs.checkpoint", writes=True)
+@operation(
+    "runs.checkpoint", writes=True, command="run checkpoint", example="graphmem run checkpoint --phase stabilise"
+)
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
@@ -476,7 +505,7 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.end", writes=True)
+@operation("runs.end", writes=True, command="run end", example="graphmem run end")
 def end(client: Client) -> RunShown:
     """End the build run: cleared where every chunk is completed, else visible as partial."""
     with changing(client) as held:
@@ -488,7 +517,7 @@ def end(client: Client) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.resume", writes=True)
+@operation("runs.resume", writes=True, command="run resume", example="graphmem run resume --choose resume")
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
     """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
     with changing(client) as held:
