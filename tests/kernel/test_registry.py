@@ -46,7 +46,7 @@ class Said(Answer):
     said: str
 
 
-@operation("samples.say", command="sample say", example="graphmem sample say hello")
+@operation("samples.say", example="graphmem sample say hello")
 def say(snapshot: Snapshot, request: SayRequest) -> Said:
     \"\"\"Return what was given.\"\"\"
     return Said(said=request.text)

@@ -53,9 +53,8 @@ def promote(client: Client, request: CopyRequest) -> Changed:
     writes=True,
     at_home=True,
     not_over_http="the user's own store is not used over HTTP",
-    command="adopt",
     example="graphmem adopt pattern/pin-build-tools",
-    takes={"ref": Taken("REF")},
+    takes={"ref": Taken("REF")},  # of the other store, so that nothing completes it
 )
 def adopt(client: Client, request: CopyRequest) -> Changed:
     """Copy a record of the user's own store into this one; again it changes nothing."""

@@ -48,7 +48,6 @@ EVENT_EXAMPLE = """such as '{"mode": "full"}'"""
 @operation(
     "events.add",
     writes=True,
-    command="event add",
     example="graphmem event add review.verdict --data '{\"findings\": []}'",
     takes={"data": Taken("JSON", reads="json typed", such_as=EVENT_EXAMPLE)},
 )

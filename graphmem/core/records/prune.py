@@ -13,19 +13,12 @@ from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Experience, MemoryRecord
 from graphmem.kernel.model.field import parse_time
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id
 
 
-@operation(
-    "prune",
-    writes=True,
-    previews="yes",
-    command="prune",
-    example="graphmem prune --max-failures 300 --yes",
-    takes={"min_importance": Taken("I")},
-)
+@operation("prune", writes=True, previews="yes", example="graphmem prune --max-failures 300 --yes")
 def prune(snapshot: Snapshot, request: PruneRequest) -> Pruned:
     """Archive the least important memories over a cap, and old ones worth little; without ``yes`` only a preview."""
     going = [

@@ -25,7 +25,7 @@ def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:
     return snapshot.catalog.completions(request.prefix, request.limit)
 
 
-@operation("get", past=True, scoped=True, command="get", example="graphmem get failure/import-error")
+@operation("get", past=True, scoped=True, example="graphmem get failure/import-error")
 def get(snapshot: Snapshot, request: GetRequest) -> Got:
     """Return a record with its edges, by reference or unambiguous name; an archived one too."""
     number = snapshot.resolve(request.ref)
@@ -71,10 +71,9 @@ def edges_of(snapshot: Snapshot, number: int) -> list[Edge]:
     positional=1,
     past=True,
     scoped=True,
-    command="list",
     example="graphmem list failure --tag build --sort -updated_at --limit 20",
     arguments=1,
-    takes={"kind": Taken("KIND|TYPE", "kind"), "sort": Taken("FIELD")},
+    takes={"kind": Taken("KIND|TYPE", "kind")},
 )
 def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
     """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""

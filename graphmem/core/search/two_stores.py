@@ -174,7 +174,7 @@ def rank_of(hit: Matched) -> tuple[int, int, int]:
     return ORDER.index(hit.verdict), matches.RANKS.index(hit.by), hit.line
 
 
-@operation("solutions", past=True, scoped=True, command="solutions", example="graphmem solutions failure/import-error")
+@operation("solutions", past=True, scoped=True, example="graphmem solutions failure/import-error")
 def solutions(client: Client, request: SolutionsRequest) -> Solutions:
     """
     Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it.

@@ -94,7 +94,7 @@ TELLING = frozenset({"structure", "delta"})  # that are enough together
 ID = re.compile(r"[0-9A-Za-z_-]{1,128}")
 
 
-@operation("explorations.start", writes=True, at_home=True, command="explore start", example="graphmem explore start")
+@operation("explorations.start", writes=True, at_home=True, example="graphmem explore start")
 def start(client: Client) -> ExplorationStarted:
     """Begin a session."""
     session = client.new_id()
@@ -133,7 +133,6 @@ def session_of(folder: Path, session: str) -> kept.ExplorationSession:
     "explorations.report",
     writes=True,
     at_home=True,
-    command="explore report",
     example="graphmem explore report 3f2a91c0 structure found.md",
     takes={"text": Taken("FILE|-", reads="text")},
 )
@@ -158,7 +157,6 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
     writes=True,
     at_home=True,
     not_over_http="holds a worker for minutes; a caller looks at the event stream",
-    command="explore wait",
     example="graphmem explore wait 3f2a91c0 --timeout 60",
     takes={"timeout": Taken("SECONDS"), "poll": Taken("SECONDS")},
 )
@@ -201,7 +199,6 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
     "explorations.aggregate",
     writes=True,
     at_home=True,
-    command="explore aggregate",
     example='graphmem explore aggregate 3f2a91c0 "add single sign-on"',
 )
 def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed:

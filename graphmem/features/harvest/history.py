@@ -27,7 +27,6 @@ MOST_CODE = 1_000  # files whose comments are read
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import git",
     example="graphmem import git --since 2026-01-01",
     takes={"since": Taken("DAY")},
     help="""

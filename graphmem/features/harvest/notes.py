@@ -27,7 +27,6 @@ LOOK_BYTES = 65_536  # of a file in which nothing was found, to tell whether it 
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import notes",
     example="graphmem import notes",
     arguments=1,
     help="""

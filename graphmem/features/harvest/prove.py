@@ -51,9 +51,8 @@ PYTHON_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
     previews="yes",
     at_home=True,
     not_over_http="it runs a command",
-    command="review prove",
     example="graphmem review prove c3f2a91c0",
-    takes={"id": Taken("ID"), "yes": Taken("DIGEST")},
+    takes={"yes": Taken("DIGEST")},
 )
 def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     """

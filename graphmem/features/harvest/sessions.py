@@ -52,10 +52,9 @@ class SessionHaul(Haul):
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import sessions",
     example="graphmem import sessions",
     arguments=1,
-    takes={"client": Taken("CLIENT"), "since": Taken("DAY")},
+    takes={"since": Taken("DAY")},
     help="""
     Find what failed and what fixed it in the transcripts of coding agents on this machine.
 

@@ -239,7 +239,6 @@ def drop_expired(writing: Writing, now: datetime) -> None:
     "sessions.start",
     writes=True,
     positional=1,
-    command="session start",
     example='graphmem session start --task "add a login page"',
     takes={"name": Taken("NAME", flag="--session")},
 )
@@ -264,7 +263,7 @@ def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
     command="session task",
     example='graphmem session task "add a login page" --status in_progress',
     arguments=1,
-    takes={"description": Taken("TEXT"), "name": Taken("NAME", flag="--session"), "type": Taken("TYPE")},
+    takes={"name": Taken("NAME", flag="--session")},
 )
 def work_on(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state; a new description begins a new task."""
@@ -303,9 +302,8 @@ def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
     "sessions.note",
     writes=True,
     positional=1,
-    command="session note",
     example="graphmem session note --messages 12 --used decision/tokens-live-in-cookies",
-    takes={"name": Taken("NAME", flag="--session"), "skills": Taken("NAME")},
+    takes={"name": Taken("NAME", flag="--session")},
 )
 def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     """Note how far the session has come, the skills it invoked and the records it used."""
@@ -330,14 +328,8 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     "sessions.decide",
     writes=True,
     positional=2,
-    command="session decide",
     example='graphmem session decide "tokens live in cookies" --because "no XSS can read them"',
-    takes={
-        "decision": Taken("TEXT"),
-        "name": Taken("NAME", flag="--session"),
-        "reasoning": Taken(flag="--because"),
-        "task": Taken("ID"),
-    },
+    takes={"name": Taken("NAME", flag="--session"), "reasoning": Taken(flag="--because")},
 )
 def decide(snapshot: Writing, request: DecideRequest) -> Changed:
     """Record a decision; it is committed with the rest of the memory."""
@@ -365,14 +357,8 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     "sessions.constrain",
     writes=True,
     positional=2,
-    command="session constrain",
     example='graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z',
-    takes={
-        "constraint": Taken("TEXT"),
-        "name": Taken("NAME", flag="--session"),
-        "source": Taken("WHO"),
-        "expires_at": Taken("TIME", flag="--until"),
-    },
+    takes={"name": Taken("NAME", flag="--session"), "expires_at": Taken("TIME", flag="--until")},
 )
 def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed:
     """Record a constraint, for everybody or for a named session, until a time if one is given."""
@@ -422,7 +408,6 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
     "sessions.end",
     writes=True,
     positional=1,
-    command="session end",
     example="graphmem session end",
     takes={"name": Taken("NAME", flag="--session")},
 )

@@ -57,7 +57,7 @@ USUAL_NAME = "usual"  # name of the workflow where a project declares none
 SUCH_AS = 'such as {"workflow_step": "build"}'
 
 
-@operation("runs.show", command="run show", example="graphmem run show")
+@operation("runs.show", example="graphmem run show")
 def show(client: Client) -> RunShown:
     """Return the run state."""
     return shown(run_file.read(client.layout.run_state, client.notify_once))
@@ -116,7 +116,6 @@ def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
 @operation(
     "runs.set",
     writes=True,
-    command="run set",
     example='graphmem run set \'{"workflow_step": "build", "next_step": null}\'',
     takes={"fields": Taken("JSON|-", reads="json typed", such_as=SUCH_AS)},
 )
@@ -167,9 +166,8 @@ def take_over(
 @operation(
     "runs.change",
     writes=True,
-    command="run change",
     example="graphmem run change add src/cart.py --section checkout",
-    takes={"section": Taken("ALIAS"), "section_number": Taken("N"), "file": Taken(reads="path")},
+    takes={"file": Taken(reads="path")},
 )
 def change(client: Client, request: ChangeRequest) -> RunShown:
     """
@@ -224,7 +222,7 @@ def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
-@operation("runs.done", writes=True, command="run done", example="graphmem run done plan")
+@operation("runs.done", writes=True, example="graphmem run done plan")
 def done(client: Client, request: StepRequest) -> RunShown:
     """Note that a step of the workflow is complete."""
     request = screened(client, request, "run")
@@ -241,9 +239,7 @@ def done(client: Client, request: StepRequest) -> RunShown:
 @operation(
     "runs.require",
     writes=True,
-    command="run require",
     example="graphmem run require build",
-    takes={"workflow": Taken("NAME")},
     help="Check what a step needs; exit status 1 where something is missing.",
 )
 def require(client: Client, request: RequireStepRequest) -> Required:
@@ -353,7 +349,6 @@ def is_need(value: object) -> bool:
 @operation(
     "runs.begin",
     writes=True,
-    command="run begin",
     example="graphmem run begin build.json",
     takes={"plan": Taken("FILE|-", reads="json object", such_as=BUILD_EXAMPLE)},
 )
@@ -456,7 +451,7 @@ def under_way(state: RunState) -> BuildRun:
     return run
 
 
-@operation("runs.chunk", writes=True, command="run chunk", example="graphmem run chunk c1 completed")
+@operation("runs.chunk", writes=True, example="graphmem run chunk c1 completed")
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk of the build run to its next status."""
     with changing(client) as held:
@@ -492,9 +487,7 @@ def since_of(chunk: Chunk) -> str | None:
     return format_time(max(times)) if times else None
 
 
-@operation(
-    "runs.checkpoint", writes=True, command="run checkpoint", example="graphmem run checkpoint --phase stabilise"
-)
+@operation("runs.checkpoint", writes=True, example="graphmem run checkpoint --phase stabilise")
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
@@ -505,7 +498,7 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.end", writes=True, command="run end", example="graphmem run end")
+@operation("runs.end", writes=True, example="graphmem run end")
 def end(client: Client) -> RunShown:
     """End the build run: cleared where every chunk is completed, else visible as partial."""
     with changing(client) as held:
@@ -517,7 +510,7 @@ def end(client: Client) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.resume", writes=True, command="run resume", example="graphmem run resume --choose resume")
+@operation("runs.resume", writes=True, example="graphmem run resume --choose resume")
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
     """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
     with changing(client) as held:

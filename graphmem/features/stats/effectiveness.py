@@ -19,7 +19,6 @@ Report = tuple[int, bool]  # on which record, and whether it helped
 @operation(
     "verify_loop",
     past=True,
-    command="verify-loop",
     example="graphmem verify-loop --last 5",
     help="""
     Report whether learning happens: failures are captured, passed to later tasks, used, and help.
