@@ -24,6 +24,7 @@ from graphmem.core.vocabulary.scopes import (ScopeList)
 from graphmem.features.briefing.context_contract import (ContextBlock)
 from graphmem.features.briefing.prime import (Briefing, StoreStatus)
 from graphmem.features.cypher.operations import (CypherRows, QueryList)
+from graphmem.features.exchange.dump_contract import (Dump)
 from graphmem.features.exchange.operations import (Imported)
 from graphmem.features.explore.operations import (ExplorationReported, ExplorationStarted, ExplorationWaited)
 from graphmem.features.extractors.contract import (Extracted, ExtractorAdded, ExtractorList)
@@ -43,7 +44,7 @@ from graphmem.features.stats.impact import (Impact)
 from graphmem.features.upkeep.config import (ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus, ModelChanged)
 from graphmem.features.upkeep.store_contract import (
-    Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed,
+    Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed,
 )
 from graphmem.features.view.operations import (PageData)
 from graphmem.features.work.observation import (Observed)
@@ -535,16 +536,6 @@ class Memory(Handle):
         strict: bool = False, candidates: bool = False,
     ) -> Found:
         """Return the records that a text is about, best first; the answer's ``asked`` names the question in reports."""
-    def context(
-        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
-        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
-        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
-        archetype: str | None = None,
-        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
-        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
-        strict: bool = False, explain: bool = False,
-    ) -> ContextBlock:
-        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def match(self, lines: Log, *, strict: bool = False, explain: bool = False, all: bool = False) -> MatchedLog:
         """Return the known failures that a log reports, with the lines and what fixes them."""
     def solutions(self, ref: str, *, limit: int | None = None, strict: bool = False) -> Solutions:
@@ -564,6 +555,16 @@ class Memory(Handle):
         """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
     def status(self) -> StoreStatus:
         """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
+    def context(
+        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
+        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
+        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
+        archetype: str | None = None,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
+        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
+        strict: bool = False, explain: bool = False,
+    ) -> ContextBlock:
+        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def cypher(
         self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
         limit: int | None = None,

@@ -52,6 +52,7 @@ from graphmem.doors.cli.help import help_of
 from graphmem.features.briefing.context_contract import ContextBlock
 from graphmem.features.briefing.prime import Briefing, StoreStatus
 from graphmem.features.cypher.operations import CypherRows, QueryList
+from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported
 from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
@@ -72,7 +73,6 @@ from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.demo import Demonstrated
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.store_contract import (
-    Dump,
     Exported,
     Initialised,
     Rebuilt,

@@ -21,21 +21,17 @@ KERNEL = (
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
-    "core.records: features.extractors features.learning",
     "core.search: features.briefing",
-    "core.vocabulary: features.cypher",
     "doors.agents: features.exchange",
     "doors.cli: features.briefing features.cypher features.exchange features.extractors features.harvest",
     "doors.cli: features.history features.hooks features.learning features.ran features.stats features.upkeep",
     "doors.cli: features.view",
-    "doors.http: features.upkeep",
     "doors.mcp: features.briefing features.cypher features.learning features.stats features.work",
     "doors.page: features.view",
     "doors.pytest_plugin: features.ran",
     "doors.service: features.hooks",
     "features.briefing: features.learning",
-    "features.exchange: doors.agents doors.page features.briefing features.learning features.runs features.upkeep",
-    "features.exchange: features.view",
+    "features.exchange: doors.agents doors.page features.briefing features.learning features.runs features.view",
     "features.harvest: features.exchange",
     "features.history: features.upkeep",
     "features.hooks: features.briefing features.learning features.ran features.runs",

@@ -4,7 +4,6 @@ The questions that the user's own store is asked too, beside that of the project
 What it answers is only in answers: nothing of it is written into the files of the project.
 """
 
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -16,12 +15,10 @@ from graphmem.core.records.relation_contract import Solution, Solutions, Solutio
 from graphmem.core.search import match as matches
 from graphmem.core.search import query as queries
 from graphmem.core.search import traversal
-from graphmem.core.search.budget import BlockEntry, block, preface, quoted_name, tokens
 from graphmem.core.search.match_contract import Matched, MatchedLog, MatchRequest
 from graphmem.core.search.query_contract import Found, Hit, QueryRequest
 from graphmem.errors import GraphmemError, NotFound
-from graphmem.features.briefing import context as contexts
-from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest
+from graphmem.features.briefing.context_contract import ContextEntry
 from graphmem.kernel.answer import Answer, address
 from graphmem.kernel.model import Failure
 from graphmem.kernel.registry import operation
@@ -32,8 +29,6 @@ from graphmem.names import for_user
 A = TypeVar("A", bound=Answer)
 R = TypeVar("R", Hit, ContextEntry, Matched, Solution)
 OF_THEIRS = {"store": "user"}
-SHARE = 3  # parts of a context block, of which the user's own store may take one
-MARKS = 10  # parts of that third, of which one is kept for the marks of its references
 KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a temporary file
 CERTAINTIES = ("none", "low", "high")
 
@@ -83,54 +78,6 @@ def known_kinds(user: Client, request: QueryRequest) -> QueryRequest:
 def level_of(found: Found, hit: Hit) -> int:
     """Return what results are sorted by before their score: the band, or only whether they are exact."""
     return BANDS.index(hit.band) if found.profile == "classic" else int(hit.band != BANDS[0])
-
-
-@operation("context", past=True, scoped=True)
-def context(client: Client, request: ContextRequest) -> ContextBlock:
-    """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
-    share = request.budget // SHARE
-    room = max(share - share // MARKS, 1)
-    own = request.model_copy(update={"budget": room, "session": None, "files": ()})
-    theirs = ask_user(client, lambda user: contexts.context(user, own))
-    entries = [marked(entry) for entry in theirs.entries] if theirs else []
-    budget = request.budget - (cost_of(entries) if entries else 0)
-    found = contexts.context(client, request.model_copy(update={"budget": budget}))
-    entries = added(entries, found.entries)
-    if theirs is None or not entries:
-        return found.model_copy(update={"budget": request.budget})
-    every = sorted([*found.entries, *entries], key=lambda entry: contexts.SECTIONS.index(entry.section))
-    shown = [BlockEntry(entry.section, entry.text, ()) for entry in every]
-    text = block(shown, request.budget, found.asked, opening=preface(budget, found.asked))
-    theirs_refs = [address(ref, "user") for entry in entries for ref in (entry.ref, *entry.solved_by)]
-    surer = max(found, theirs, key=lambda one: CERTAINTIES.index(one.certainty))
-    return found.model_copy(
-        update={
-            "text": text,
-            "tokens": tokens(text),
-            "budget": request.budget,
-            "refs": list(dict.fromkeys([*found.refs, *theirs_refs])),
-            "entries": every,
-            "note": found.note if found.entries else None,
-            "known": surer.known,
-            "certainty": surer.certainty,
-            "probability": surer.probability,
-        }
-    )
-
-
-def marked(entry: ContextEntry) -> ContextEntry:
-    """Return an entry of the user's own store as the block of a project shows it."""
-    text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, "user")), 1)
-    others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}
-    for ref in others:
-        text = re.sub(rf"(?<![\w/:.-]){re.escape(ref)}(?![\w/-])", lambda found: address(found[0], "user"), text)
-    return entry.model_copy(update={"text": text})
-
-
-def cost_of(entries: Sequence[ContextEntry]) -> int:
-    """Return how many tokens entries take in a block, with their headings."""
-    shown = [BlockEntry(entry.section, entry.text, ()) for entry in entries]
-    return tokens(block(shown, 0, opening=" "))
 
 
 @operation("match", past=True, scoped=True, stream="lines")

@@ -16,7 +16,7 @@ from graphmem.constants import (
     EXTRACT_SAID_LINES,
 )
 from graphmem.core.records.bulk_add import MANY_RECORDS
-from graphmem.core.records.bulk_replace import replace, row_of
+from graphmem.core.records.bulk_replace import Extraction, replace, row_of
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.screening import unexposed
 from graphmem.core.vocabulary.types import declare
@@ -24,7 +24,6 @@ from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavaila
 from graphmem.features.extractors.contract import (
     AddExtractorRequest,
     Extracted,
-    Extraction,
     ExtractorAdded,
     ExtractorList,
     ExtractorShown,
