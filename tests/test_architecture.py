@@ -21,7 +21,6 @@ KERNEL = (
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
-    "core.search: features.briefing",
     "doors.agents: features.exchange",
     "doors.cli: features.briefing features.cypher features.exchange features.extractors features.harvest",
     "doors.cli: features.history features.hooks features.learning features.ran features.stats features.upkeep",
@@ -37,7 +36,7 @@ UPWARDS = (
     "features.hooks: features.briefing features.learning features.ran features.runs",
     "features.stats: features.work",
     "features.upkeep: features.cypher features.work",
-    "features.view: features.harvest features.inbox features.runs features.stats",
+    "features.view: features.harvest features.stats",
     "features.work: features.briefing features.learning",
     "kernel.catalog: core.evidence core.logs core.records core.search",
     "kernel.ledger: core.logs",

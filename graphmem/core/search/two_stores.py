@@ -5,29 +5,38 @@ What it answers is only in answers: nothing of it is written into the files of t
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 from graphmem.core.evidence.score import BANDS
 from graphmem.core.logs.comparison import ORDER
 from graphmem.core.records.record_contract import Listed
-from graphmem.core.records.relation_contract import Solution, Solutions, SolutionsRequest
+from graphmem.core.records.relation_contract import Solutions, SolutionsRequest
 from graphmem.core.search import match as matches
 from graphmem.core.search import query as queries
 from graphmem.core.search import traversal
 from graphmem.core.search.match_contract import Matched, MatchedLog, MatchRequest
 from graphmem.core.search.query_contract import Found, Hit, QueryRequest
 from graphmem.errors import GraphmemError, NotFound
-from graphmem.features.briefing.context_contract import ContextEntry
 from graphmem.kernel.answer import Answer, address
-from graphmem.kernel.model import Failure
+from graphmem.kernel.model import Failure, Record
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
 from graphmem.names import for_user
 
 A = TypeVar("A", bound=Answer)
-R = TypeVar("R", Hit, ContextEntry, Matched, Solution)
+
+
+class Result(Protocol):
+    """A record that answers."""
+
+    @property
+    def record(self) -> Record: ...
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self: ...
+
+
+R = TypeVar("R", bound=Result)
 OF_THEIRS = {"store": "user"}
 KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a temporary file
 CERTAINTIES = ("none", "low", "high")

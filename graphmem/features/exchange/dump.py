@@ -80,7 +80,7 @@ def page(snapshot: Snapshot, request: DumpRequest, records: Sequence[Row]) -> Du
     kinds = {kind for kind in request.kinds if kind in snapshot.vocabulary.linkable}
     numbers = {row_id(key_ref(row)) for row in records}
     data = page_of(snapshot, MOST_DRAWN, records_of=numbers, types=kinds or None)
-    data = data.model_copy(update={"events": [], "inbox": []})
+    data = data.model_copy(update={"events": [], "inbox": [], "run": None})
     left_out = {"record": data.left_out} if data.left_out else {}
     return Dump(
         format="html",

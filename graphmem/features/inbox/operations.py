@@ -105,6 +105,11 @@ def read_items(snapshot: Snapshot) -> dict[str, Item]:
     return found
 
 
+def page_fields(snapshot: Snapshot) -> dict[str, list[Item]]:
+    """Return the items that the page shows: those that are not processed."""
+    return {"inbox": [one for one in read_items(snapshot).values() if one.status != "processed"]}
+
+
 @operation("inbox.add", writes=True, example='graphmem inbox add "a dark mode" --type feature')
 def add_item(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     """Add an item."""
