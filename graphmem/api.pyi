@@ -24,6 +24,7 @@ from graphmem.core.vocabulary.scopes import (ScopeList)
 from graphmem.features.briefing.context_contract import (ContextBlock)
 from graphmem.features.briefing.prime import (Briefing, StoreStatus)
 from graphmem.features.cypher.operations import (CypherRows, QueryList)
+from graphmem.features.exchange.dump_contract import (Dump)
 from graphmem.features.exchange.operations import (Imported)
 from graphmem.features.explore.operations import (ExplorationReported, ExplorationStarted, ExplorationWaited)
 from graphmem.features.extractors.contract import (Extracted, ExtractorAdded, ExtractorList)
@@ -43,7 +44,7 @@ from graphmem.features.stats.impact import (Impact)
 from graphmem.features.upkeep.config import (ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus, ModelChanged)
 from graphmem.features.upkeep.store_contract import (
-    Dump, Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed,
+    Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed,
 )
 from graphmem.features.view.operations import (PageData)
 from graphmem.features.work.observation import (Observed)
@@ -210,7 +211,7 @@ class Candidates(Operations):
         insight: str | None = None, name: str | None = None, tags: Collection[str] | None = None,
         into: str | None = None, at_least: Literal["repeated", "proven"] | None = None, dry_run: bool = False,
     ) -> ReviewedList:
-        """Write a candidate as records, in one write; or all that were repeated or proven."""
+        """Write a candidate as records, in one write that ``undo`` takes back; or all that were repeated or proven."""
     def dismiss(self, id: str, *, reason: str | None = None) -> ReviewedList:
         """Dismiss a candidate: what is about the same does not come back."""
     def prove(self, id: str, *, yes: str | None = None) -> ReviewedList:
@@ -283,7 +284,7 @@ class Decisions(Operations):
         self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
         key: str | None = None,
     ) -> Changed:
-        """Record a decision; ``key`` is its name, made from the text if not given."""
+        """Record a decision; it is committed with the rest of the memory."""
 
 class Constraints(Operations):
     """Rules that hold until a time or for ever."""
@@ -310,7 +311,7 @@ class Sessions(Operations):
         self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
         key: str | None = None,
     ) -> Changed:
-        """Record a decision; ``key`` is its name, made from the text if not given."""
+        """Record a decision; it is committed with the rest of the memory."""
     def constrain(
         self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
         key: str | None = None,
@@ -371,7 +372,7 @@ class Campaigns(Operations):
     ) -> Changed:
         """Begin a campaign."""
     def ready(self, ref: str) -> Ready:
-        """Return the tasks that can start now."""
+        """Return the tasks that can start now: pending, every parent complete."""
     def status(self, ref: str) -> CampaignStanding:
         """Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far."""
     def complete(
@@ -521,7 +522,7 @@ class Memory(Handle):
     def prune(
         self, *, max_failures: int = 500, max_patterns: int = 200, min_importance: float = 0.1, yes: bool = False,
     ) -> Pruned:
-        """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
+        """Archive the least important memories over a cap, and old ones worth little; without ``yes`` only a preview."""
     def feedback(
         self, ref: str, *, helped: bool, wrong: bool = False, note: str | None = None, task: str | None = None,
         question: str | None = None, asked: str | None = None,
@@ -535,20 +536,10 @@ class Memory(Handle):
         strict: bool = False, candidates: bool = False,
     ) -> Found:
         """Return the records that a text is about, best first; the answer's ``asked`` names the question in reports."""
-    def context(
-        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
-        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
-        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
-        archetype: str | None = None,
-        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
-        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
-        strict: bool = False, explain: bool = False,
-    ) -> ContextBlock:
-        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def match(self, lines: Log, *, strict: bool = False, explain: bool = False, all: bool = False) -> MatchedLog:
         """Return the known failures that a log reports, with the lines and what fixes them."""
     def solutions(self, ref: str, *, limit: int | None = None, strict: bool = False) -> Solutions:
-        """Return the patterns that solve a failure, then those that solve a variant or a cause of it."""
+        """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
     def related(
         self, ref: str, *, max_hops: int = 2, types: Collection[str] | None = None,
         kinds: Collection[str] | None = None, direction: Literal["out", "in", "both"] = "both",
@@ -564,6 +555,16 @@ class Memory(Handle):
         """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
     def status(self) -> StoreStatus:
         """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
+    def context(
+        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
+        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
+        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
+        archetype: str | None = None,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
+        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
+        strict: bool = False, explain: bool = False,
+    ) -> ContextBlock:
+        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def cypher(
         self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
         limit: int | None = None,

@@ -19,9 +19,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from graphmem.doors.cli import app, text
+from graphmem.doors.cli import app
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.service import caller
+from graphmem.kernel import terminal
 
 SERVICE = """
 from graphmem.__main__ import main
@@ -87,7 +88,7 @@ def pass_input_on() -> None:
 
 
 caller.printed = printed
-vars(caller)["is_terminal"] = lambda: text.is_terminal()  # noqa: PLW0108 - tests replace it
+vars(caller)["is_terminal"] = lambda: terminal.is_terminal()  # noqa: PLW0108 - tests replace it
 vars(caller)["path_of"] = lambda project, ending: SOCKET
 app.run = run
 

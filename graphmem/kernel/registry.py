@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any, Literal, NamedTuple, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_type_hints
 
 from graphmem.kernel.request import NoParameters, Request
 
@@ -21,7 +21,6 @@ Effect = Literal["read", "write"]
 READ: Effect = "read"
 WRITE: Effect = "write"
 Function = TypeVar("Function", bound=Callable[..., Any])
-Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Feature:
         nouns: what its operations are grouped by, such as ``inbox``, each with its meaning.
         operations: the names of its operations, by the module in its folder that has them, separated by spaces.
         also: other names of operations in Python.
-        verbs: of the command line, of which all commands are made from operations of the feature.
+        verbs: of the command line, each with the operations whose ``command`` begins with it, separated by spaces.
         text: the module in its folder that says how its answers read.
         extends: what it adds to the work of others, a function of a module in its folder by its point: of ``POINTS``.
     """
@@ -41,7 +40,7 @@ class Feature:
     operations: Mapping[str, str]
     nouns: Mapping[str, str] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
-    verbs: Sequence[str] = ()
+    verbs: Mapping[str, str] = field(default_factory=dict)
     text: str | None = None
     extends: Mapping[str, str] = field(default_factory=dict)
 
@@ -51,19 +50,26 @@ class Taken:
     """
     How the command line takes a field of a request, where that does not follow from its type and name.
 
+    A parameter of a text that is annotated with one is an option of the command that is no field of the request.
+
     Args:
         metavar: a word for the value, for the help.
-        complete: completes the value in the shell.
+        completes: what the shell completes: ``ref``, ``kind``, ``type``, ``campaign`` and the like.
         flag: the option; made from the field's name if not given.
         meaning: what the option does, if the description of the field does not say it.
         note: a clause that is true on the command line only.
+        reads: how what is typed becomes the value: ``names`` separated by commas, a ``path`` in the project, a ``text``
+            or ``json`` in a file, or ``json`` as it is typed (``json typed``); ``-`` is standard input.
+        such_as: an example of that JSON, for the hint of an error.
     """
 
     metavar: str | None = None
-    complete: Callable[..., list[str]] | None = None
+    completes: str | None = None
     flag: str | None = None
     meaning: str | None = None
     note: str = ""
+    reads: str | None = None
+    such_as: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,10 +101,13 @@ class Operation:
         is_held: it holds all of its stream anyway, so that it can run a second time.
         not_over_http: why HTTP does not offer it.
         without: parameters that HTTP does not take, each with the reason.
-        command: the command that is made of it, such as ``inbox list``; None where a front end has one by hand.
+        command: the command that is made of it, if it is not the verb and the last word of the name.
         example: a line to type, at the end of its help.
         arguments: how many fields are arguments of the command; all that are required if not given.
         takes: how the command takes fields.
+        leaves: fields that the command does not take.
+        help: of the command, where it says more than the docstring.
+        is_report: the answer says what is wrong with the store, so that the command says nothing else of it.
     """
 
     name: str
@@ -124,6 +133,9 @@ class Operation:
     example: str | None = None
     arguments: int | None = None
     takes: Mapping[str, Taken] = field(default_factory=dict)
+    leaves: Sequence[str] = ()
+    help: str | None = None
+    is_report: bool = False
 
     @property
     def signature(self) -> Signature:
@@ -159,6 +171,7 @@ class Operation:
 POINTS = {
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
+    "page": "takes a `Snapshot` and returns fields of `PageData` that the page of `view` has because of the feature",
     "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",
     "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
 }
@@ -168,33 +181,52 @@ STREAMS = {
     "log": "The output of the command, as lines or as one text; read only where the command failed",
 }
 _loaded: dict[str, Operation] = {}
-_texts: dict[type, Callable[[Any], "Printout"]] = {}
+_texts: dict[object, "Text"] = {}
 
 
-class Printout(NamedTuple):
-    """An answer as people read it, and a line for standard error."""
+class Printout:
+    """
+    An answer as people read it.
 
-    text: str
-    note: str = ""
+    Args:
+        text: for standard output.
+        notes: for standard error, a line each; empty ones are left out.
+        status: with which the command ends.
+        is_dim: the text is pale on a terminal.
+    """
+
+    def __init__(self, text: str, *notes: str, status: int = 0, is_dim: bool = False) -> None:
+        self.text, self.status, self.is_dim = text, status, is_dim
+        self.notes = [note for note in notes if note]
 
 
-def reads(answer: type[Shown]) -> Callable[[Callable[[Shown], Printout]], Callable[[Shown], Printout]]:
-    """Register a function as what says how an answer reads."""
+Text = Callable[..., Printout | str]
+Texts = TypeVar("Texts", bound=Text)
 
-    def register(function: Callable[[Shown], Printout]) -> Callable[[Shown], Printout]:
-        _texts[answer] = function
+
+def reads(*subjects: type | str) -> Callable[[Texts], Texts]:
+    """
+    Register a function as what says how answers read.
+
+    It takes the answer, then fields of the request by their names, and options of the command (see ``Taken``).
+
+    Args:
+        subjects: types of answers, or names of operations, which go before types.
+    """
+
+    def register(function: Texts) -> Texts:
+        _texts.update(dict.fromkeys(subjects, function))
         return function
 
     return register
 
 
-def text_of(answer: object) -> Printout:
-    """Return an answer as people read it, of a feature that has a module of texts."""
-    if type(answer) not in _texts:
-        for folder, feature in features().items():
-            if feature.text:
-                import_module(f"graphmem.{folder}.{feature.text}")
-    return _texts[type(answer)](answer)
+def text_of(row: Operation, answer: object = None) -> Text:
+    """Return what says how an answer of an operation reads, from the module of texts of its feature."""
+    folder = _places()[row.name].rpartition(".")[0]
+    if text := features()[folder.removeprefix("graphmem.")].text:
+        import_module(f"{folder}.{text}")
+    return _texts.get(row.name) or _texts[row.answer if answer is None else type(answer)]
 
 
 def operation(name: str, *, writes: bool = False, **row: Any) -> Callable[[Function], Function]:
@@ -278,9 +310,13 @@ class OperationTable(Mapping[str, Operation]):
 OPERATIONS = OperationTable()
 
 
-def commands(verb: str) -> Iterator[Operation]:
-    """Yield the operations that make the commands of a verb, in the order in which their feature names them."""
+def commands(verb: str) -> Iterator[tuple[str, Operation]]:
+    """
+    Yield the commands of a verb, such as ``inbox list``, with their operations, in the order of their features.
+
+    A command has the last word of its operation's name, if the operation names no other.
+    """
     for feature in features().values():
-        if verb in feature.verbs:
-            names = " ".join(feature.operations.values()).split()
-            yield from (OPERATIONS[name] for name in names if OPERATIONS[name].command)
+        for name in feature.verbs.get(verb, "").split():
+            last = name.rpartition(".")[2].replace("_", "-")
+            yield OPERATIONS[name].command or (verb if last == verb else f"{verb} {last}"), OPERATIONS[name]

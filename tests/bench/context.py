@@ -21,7 +21,7 @@ from unittest import mock
 from graphmem import Memory
 from graphmem.constants import DEFAULT_MODEL, MODEL_COMMAND
 from graphmem.core.search.budget import tokens
-from graphmem.doors.cli.query import of_hits
+from graphmem.core.search.text import hit_lines
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.model import Embedder, find_model
 from tests.bench.known import Sort, choose, foreign, line_of, ref_of, rows, sort_of
@@ -117,7 +117,7 @@ def of_query(memory: Memory, text: str, kept: Mapping[str, str]) -> Iterator[Pie
     """Yield the first ten results, as the command line prints them."""
     answer = memory.query(text)
     for hit in answer.results:
-        size = tokens(of_hits([hit], explain=False))
+        size = tokens(hit_lines([hit], explain=False))
         yield Piece({kept[hit.ref]}, hit.ref.partition("/")[0], size)
 
 

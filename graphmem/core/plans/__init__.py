@@ -6,4 +6,8 @@ FEATURE = Feature(
     operations={
         "similar_campaigns": "similar",
     },
+    verbs={
+        "similar": "similar",
+    },
+    text="text",
 )

@@ -18,7 +18,7 @@ from graphmem.errors import BadInput, NotFound
 from graphmem.kernel.catalog.words import query_terms
 from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.model.campaign import Fingerprint
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 
@@ -33,7 +33,13 @@ def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
     )
 
 
-@operation("similar", past=True, scoped=True)
+@operation(
+    "similar",
+    past=True,
+    scoped=True,
+    example='graphmem similar "add a login page"',
+    takes={"text": Taken("CAMPAIGN-OR-OBJECTIVE", "campaign"), "limit": Taken(flag="--max")},
+)
 def similar(client: Client, request: SimilarRequest) -> Similar:
     """
     Return campaigns that have ended in any way and resemble a campaign or an objective.

@@ -25,6 +25,24 @@ FEATURE = Feature(
         "prune": "prune",
         "feedback": "feedback feedback_rows",
     },
+    verbs={
+        "add": "entities.add insights.add",
+        "rename": "rename",
+        "forget": "forget",
+        "restore": "restore",
+        "pin": "pin",
+        "unpin": "unpin",
+        "event": "events.add",
+        "adopt": "user.adopt",
+        "prune": "prune",
+        "get": "get",
+        "list": "list",
+        "link": "relations.link",
+        "unlink": "relations.unlink",
+        "supersede": "supersede",
+        "purge": "purge",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

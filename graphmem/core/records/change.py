@@ -58,7 +58,7 @@ from graphmem.kernel.model import (
     Task,
 )
 from graphmem.kernel.model.entry import Entry
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.shell import command
@@ -314,7 +314,13 @@ FIXED = (
 )
 
 
-@operation("rename", writes=True, scoped=True)
+@operation(
+    "rename",
+    writes=True,
+    scoped=True,
+    example="graphmem rename failure/modulenotfounderror-yaml yaml-missing",
+    takes={"name": Taken("NEW-NAME")},
+)
 def rename(snapshot: Writing, request: RenameRequest) -> Changed:
     """Give a record another name; the old one is still found."""
     name = screened(snapshot, request, "rename").name
@@ -354,7 +360,13 @@ def tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
     return rows
 
 
-@operation("forget", writes=True, positional=2, scoped=True)
+@operation(
+    "forget",
+    writes=True,
+    positional=2,
+    scoped=True,
+    example='graphmem forget failure/import-error --reason "the library is gone"',
+)
 def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
     """Archive a record: it leaves search and graph, and comes back with ``restore``."""
     request = screened(snapshot, request, "forget")
@@ -366,7 +378,7 @@ def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
     return put(snapshot, number, {"archived_at": snapshot.now, "archive_reason": request.reason}, "archived")
 
 
-@operation("restore", writes=True, scoped=True)
+@operation("restore", writes=True, scoped=True, example="graphmem restore failure/import-error")
 def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
     """Bring an archived record back."""
     number = snapshot.resolve(request.ref)
@@ -378,7 +390,17 @@ def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
     return put(snapshot, number, changes | ({"restored_at": snapshot.now} if is_faded else {}), "restored")
 
 
-@operation("pin", writes=True, scoped=True)
+@operation(
+    "pin",
+    writes=True,
+    scoped=True,
+    example="graphmem pin constraint/no-new-dependencies",
+    help="""
+    Pin a record: the briefing begins with it, it goes before its equals, and nothing archives it.
+
+    What is better still goes before it. A pinned lesson does not fade.
+    """,
+)
 def pin(snapshot: Writing, request: PinRequest) -> Changed:
     """
     Pin a record: the briefing begins with it, it goes before its equals, and nothing archives it.
@@ -397,7 +419,7 @@ def pin(snapshot: Writing, request: PinRequest) -> Changed:
     return put(snapshot, number, {"pinned": True}, "pinned")
 
 
-@operation("unpin", writes=True, scoped=True)
+@operation("unpin", writes=True, scoped=True, example="graphmem unpin constraint/no-new-dependencies")
 def unpin(snapshot: Writing, request: UnpinRequest) -> Changed:
     """Take the pin from a record."""
     number = snapshot.resolve(request.ref)
@@ -427,13 +449,32 @@ def add_pattern(client: Client, request: AddPatternRequest) -> Changed:
     return add_record(client, request)
 
 
-@operation("entities.add", writes=True, previews="dry_run", scoped=True)
+@operation(
+    "entities.add",
+    writes=True,
+    previews="dry_run",
+    scoped=True,
+    command="add entity",
+    example='graphmem add entity class pkg.store.Store --value "Owns the files."',
+    takes={"type_name": Taken("TYPE", "entity type")},
+)
 def add_entity(client: Client, request: AddEntityRequest) -> Changed:
     """Add an entity of a declared type, or change its value."""
     return add_record(client, request)
 
 
-@operation("insights.add", writes=True, positional=2, previews="dry_run", scoped=True)
+@operation(
+    "insights.add",
+    writes=True,
+    positional=2,
+    previews="dry_run",
+    scoped=True,
+    command="add insight",
+    example='graphmem add insight --category codebase_insight --statement "src/api is generated"'
+    " --from experience/2026-11-01_login-loop --from experience/2026-11-08_token-refresh",
+    arguments=0,
+    takes={"derived_from": Taken("EXPERIENCE", flag="--from")},
+)
 def add_insight(client: Client, request: AddInsightRequest) -> Changed:
     """Add an insight by hand; it needs two experiences of different days and tasks."""
     return add_record(client, request)

@@ -22,7 +22,7 @@ from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.names import split_ref
@@ -41,8 +41,15 @@ OF_THIS_MACHINE = "context-"
 VERIFICATIONS = ("chunk-verified", "verification-failed")
 Key = tuple[str, str]  # time and id: the order of events in time
 
+EVENT_EXAMPLE = """such as '{"mode": "full"}'"""
 
-@operation("events.add", writes=True)
+
+@operation(
+    "events.add",
+    writes=True,
+    example="graphmem event add review.verdict --data '{\"findings\": []}'",
+    takes={"data": Taken("JSON", reads="json typed", such_as=EVENT_EXAMPLE)},
+)
 def add(client: Client, request: AddEventRequest) -> Happened:
     """
     Record something that happened; types that begin with ``context-`` stay on this machine.

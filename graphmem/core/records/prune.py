@@ -18,9 +18,9 @@ from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id
 
 
-@operation("prune", writes=True, previews="yes")
+@operation("prune", writes=True, previews="yes", example="graphmem prune --max-failures 300 --yes")
 def prune(snapshot: Snapshot, request: PruneRequest) -> Pruned:
-    """Archive the least important memories over a cap, and old ones worth next to nothing; preview without yes."""
+    """Archive the least important memories over a cap, and old ones worth little; without ``yes`` only a preview."""
     going = [
         *least(weighed(snapshot, "failure"), request.max_failures, request.min_importance),
         *least(weighed(snapshot, "pattern"), request.max_patterns, request.min_importance),

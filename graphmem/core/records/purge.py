@@ -27,7 +27,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.purges import created_at, purge_hash
 from graphmem.kernel.ndjson import Row, decode
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
@@ -88,6 +88,15 @@ class PurgePlan:
     previews="yes",
     at_home=True,
     without={"history_script": "writes a program to any file"},
+    example="graphmem purge failure/with-a-password --yes",
+    arguments=1,
+    takes={"refs": Taken("REF…", "ref"), "history_script": Taken("FILE")},
+    help="""
+    Destroy records, every row that names them, their vectors, and their names in other records.
+
+    The tasks of a campaign go with it. No merge brings a purged record back, but git's own history still has
+    it: --history-script writes a program that shows what it would remove there, and removes it with --yes.
+    """,
 )
 def purge(snapshot: Snapshot, request: PurgeRequest) -> Purged:
     """

@@ -9,7 +9,7 @@ from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.ledger.types import drifted
 from graphmem.kernel.model import Relation
 from graphmem.kernel.model.vocabulary import OWNED_RELATIONS, RelationType, Vocabulary
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing, refuse_unwritable
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system.shell import command
@@ -78,7 +78,13 @@ def shown_end(snapshot: Snapshot, number: int) -> str:
     return f"{record_type}/{name}" if snapshot.catalog.may_tell(record_type) else record_type
 
 
-@operation("relations.link", writes=True, scoped=True)
+@operation(
+    "relations.link",
+    writes=True,
+    scoped=True,
+    example="graphmem link pattern/pin-build-tools solves failure/import-error",
+    takes={"source": Taken("FROM", "ref"), "kind": Taken("TYPE", "relation"), "target": Taken("TO", "ref")},
+)
 def link(snapshot: Writing, request: LinkRequest) -> Linked:
     """Add an edge, or change its weight and note; without a weight it has that of its type."""
     request = screened(snapshot, request, "relation")
@@ -115,7 +121,13 @@ def link(snapshot: Writing, request: LinkRequest) -> Linked:
     return Linked.model_validate({"edge": edge, "action": action})
 
 
-@operation("relations.unlink", writes=True, scoped=True)
+@operation(
+    "relations.unlink",
+    writes=True,
+    scoped=True,
+    example="graphmem unlink pattern/pin-build-tools solves failure/import-error",
+    takes={"source": Taken("FROM", "ref"), "kind": Taken("TYPE", "relation"), "target": Taken("TO", "ref")},
+)
 def unlink(snapshot: Writing, request: UnlinkRequest) -> Linked:
     """Take an edge out."""
     kind = request.kind

@@ -23,14 +23,20 @@ from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.vocabulary import RelationType
 from graphmem.kernel.ndjson import BadLine
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 
 # --- supersede -----------------------------------------------------------------------------------------------------
 
 
-@operation("supersede", writes=True, positional=3)
+@operation(
+    "supersede",
+    writes=True,
+    positional=3,
+    example='graphmem supersede pattern/pin-setuptools pattern/use-importlib --reason "pkg_resources is gone for good"',
+    takes={"old": Taken("OLD", "ref"), "new": Taken("NEW", "ref")},
+)
 def supersede(snapshot: Writing, request: SupersedeRequest) -> Changed:
     """
     Archive a record that another one of its kind takes the place of.

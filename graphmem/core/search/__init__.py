@@ -5,9 +5,15 @@ from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
     operations={
-        "two_stores": "query context match solutions",
+        "two_stores": "query match solutions",
         "traversal": "related path",
     },
+    verbs={
+        "related": "related",
+        "solutions": "solutions",
+        "path": "path",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

@@ -24,7 +24,7 @@ from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.model import MemoryRecord, Record
 from graphmem.kernel.model.vocabulary import Vocabulary
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system.collector import collector_paused
@@ -32,7 +32,13 @@ from graphmem.kernel.system.collector import collector_paused
 AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
 
-@operation("related", past=True, scoped=True)
+@operation(
+    "related",
+    past=True,
+    scoped=True,
+    example="graphmem related failure/auth-timeout --max-hops 3 --type causes --type solves",
+    takes={"types": Taken("T", "relation")},
+)
 @collector_paused()
 def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
     """Return what a record is related to, strongest path first, each path edge by edge."""
@@ -70,7 +76,15 @@ def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
     )
 
 
-@operation("path", past=True, scoped=True, from_files=True)
+@operation(
+    "path",
+    past=True,
+    scoped=True,
+    from_files=True,
+    example="graphmem path failure/auth-timeout pattern/retry-with-backoff",
+    takes={"source": Taken("FROM", "ref"), "target": Taken("TO", "ref"), "types": Taken("T", "relation")},
+    help="Show the strongest chain of edges between two records; exit status 1 if they are not connected.",
+)
 @collector_paused()
 def path(snapshot: Snapshot, request: PathRequest) -> Connection:
     """Return the strongest chain of edges between two records, however weak; strength 0 without one."""

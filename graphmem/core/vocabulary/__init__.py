@@ -13,4 +13,10 @@ FEATURE = Feature(
         "brief": "types.brief",
         "scopes": "scopes.list scopes.show scopes.add",
     },
+    verbs={
+        "scope": "scopes.add scopes.list scopes.show",
+        "type add": "types.add_entity types.add_relation",
+        "type": "types.list types.show types.rename types.drop types.brief",
+    },
+    text="text",
 )

@@ -6,12 +6,24 @@ from graphmem.core.vocabulary.types import refuse_form, refuse_name
 from graphmem.errors import NotFound, Refused
 from graphmem.kernel.ledger.types import has_file
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 
 
-@operation("types.rename", writes=True, previews="yes")
+@operation(
+    "types.rename",
+    writes=True,
+    previews="yes",
+    example="graphmem type rename service component --yes",
+    takes={"old": Taken("OLD", "type")},
+    help="""
+    Give a type another name in its rows, in what refers to them and in the files that name it.
+
+    The old name is still found, also in rows that another branch brings. Without --yes it shows what would
+    change.
+    """,
+)
 def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     """
     Give a type another name in its rows, in what refers to them and in files; without ``yes`` only report that.
@@ -35,7 +47,20 @@ def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     return changed(snapshot, made, new, yes=request.yes)
 
 
-@operation("types.drop", writes=True, positional=1, previews="yes")
+@operation(
+    "types.drop",
+    writes=True,
+    positional=1,
+    previews="yes",
+    example="graphmem type drop service --yes",
+    takes={"name": Taken("NAME", "type")},
+    help="""
+    Take out a type with its rows, the edges and reports that name these, and its name in other types.
+
+    A relation type that is left without an end goes too; an extractor or stored query that named no other type
+    is put aside. Without --yes it shows what would go.
+    """,
+)
 def drop_type(snapshot: Snapshot, request: DropTypeRequest) -> TypeChanged:
     """
     Take out a type with its rows and what names them; without ``yes`` only report what would go.

@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import PurePath
 
 from graphmem.errors import Refused, Unavailable
-from graphmem.features.cypher.project_queries import QUERY_BYTES
 from graphmem.kernel.catalog.database import table_of
 from graphmem.kernel.git.merge_driver import merge_rows
 from graphmem.kernel.ledger.extractors import extractor_file, read_extractors
@@ -258,3 +257,6 @@ MENTIONS: tuple[Callable[[Snapshot, Mapping[str, str | None]], Iterator[tuple[st
     extractors,
     queries,
 )
+
+
+QUERY_BYTES = 64 * 1024  # of a file

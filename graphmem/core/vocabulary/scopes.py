@@ -13,7 +13,7 @@ from graphmem.kernel.ledger.scopes import file_of, read_scopes, scope_of, text_o
 from graphmem.kernel.model.scope import Scope
 from graphmem.kernel.model.vocabulary import ANY
 from graphmem.kernel.parameters import Texts
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
@@ -44,7 +44,7 @@ class ScopeList(Answer):
     results: list[Scope]
 
 
-@operation("scopes.list")
+@operation("scopes.list", example="graphmem scope list")
 def scope_list(snapshot: Snapshot) -> ScopeList:
     """Return the project's scopes: what a caller that is bound to one may read and write."""
     scopes, findings = read_scopes(snapshot.layout, snapshot.vocabulary.record_types)
@@ -53,13 +53,25 @@ def scope_list(snapshot: Snapshot) -> ScopeList:
     return ScopeList(results=scopes)
 
 
-@operation("scopes.show")
+@operation("scopes.show", example="graphmem scope show reviewer")
 def scope_show(snapshot: Snapshot, request: ShowScopeRequest) -> Scope:
     """Return one scope."""
     return scope_of(snapshot.layout, request.name)
 
 
-@operation("scopes.add", writes=True, positional=1)
+@operation(
+    "scopes.add",
+    writes=True,
+    positional=1,
+    example="graphmem scope add reviewer --read failure,pattern --write pattern",
+    arguments=1,
+    takes={"read": Taken("T,…", "kind", reads="names"), "write": Taken("T,…", "kind", reads="names")},
+    help="""
+    Declare a scope, or change what it allows.
+
+    A command, a server or a program is bound to it by --scope NAME, or GRAPHMEM_SCOPE.
+    """,
+)
 def scope_add(snapshot: Writing, request: AddScopeRequest) -> Scope:
     """Declare a scope, or change what it allows."""
     request = screened(snapshot, request, "scope")

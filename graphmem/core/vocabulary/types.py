@@ -22,14 +22,14 @@ from graphmem.kernel.ledger.types import (
     type_text,
 )
 from graphmem.kernel.model.vocabulary import ANY, KEPT_FREE, EntityType, RelationType, Vocabulary
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.names import DEVICE, TYPE_NAME
 
 
-@operation("types.list", scoped=True, from_files=True)
+@operation("types.list", scoped=True, from_files=True, example="graphmem type list")
 def type_list(snapshot: Snapshot) -> TypeList:
     """Return the project's types, and graphmem's own relations."""
     vocabulary = snapshot.catalog.vocabulary.with_types({})
@@ -37,7 +37,13 @@ def type_list(snapshot: Snapshot) -> TypeList:
     return TypeList(entities=sorted(vocabulary.entities.values(), key=lambda made: made.type), relations=relations)
 
 
-@operation("types.show", scoped=True, from_files=True)
+@operation(
+    "types.show",
+    scoped=True,
+    from_files=True,
+    example="graphmem type show solves",
+    takes={"name": Taken("NAME", "type")},
+)
 def type_show(snapshot: Snapshot, request: ShowTypeRequest) -> EntityType | RelationType:
     """Return one type."""
     vocabulary = snapshot.catalog.vocabulary.with_types({})
@@ -51,7 +57,14 @@ def type_show(snapshot: Snapshot, request: ShowTypeRequest) -> EntityType | Rela
 Made = TypeVar("Made", EntityType, RelationType)
 
 
-@operation("types.add_entity", writes=True)
+@operation(
+    "types.add_entity",
+    writes=True,
+    command="type add entity",
+    example='graphmem type add entity class --description "A class of the code."',
+    arguments=1,
+    takes={"search": Taken(meaning="Keep its entities out of query")},
+)
 def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityType:
     """Declare an entity type."""
     request = screened(snapshot, request, "type")
@@ -60,7 +73,18 @@ def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityT
     return made
 
 
-@operation("types.add_relation", writes=True, positional=1)
+@operation(
+    "types.add_relation",
+    writes=True,
+    positional=1,
+    command="type add relation",
+    example="graphmem type add relation calls --from function --to function --weight 0.9",
+    arguments=1,
+    takes={
+        "sources": Taken("T,…", "kind", "--from", reads="names"),
+        "targets": Taken("T,…", "kind", "--to", reads="names"),
+    },
+)
 def add_relation_type(snapshot: Writing, request: AddRelationTypeRequest) -> RelationType:
     """Declare a relation type, and the kinds that it may connect."""
     request = screened(snapshot, request, "type")

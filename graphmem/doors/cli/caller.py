@@ -18,7 +18,6 @@ import typer
 from pydantic import BaseModel
 
 import graphmem
-from graphmem.doors.cli.text import fitted
 from graphmem.doors.service.caller import SILENT_S
 from graphmem.doors.service.place import path_of
 from graphmem.errors import AlreadyDone, Unavailable, Usage
@@ -28,6 +27,7 @@ from graphmem.kernel.machine.service_state import Done
 from graphmem.kernel.machine.state import State
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.system.user import OF_USER
+from graphmem.kernel.terminal import fitted
 from graphmem.names import for_user, inert, visible
 
 if TYPE_CHECKING:

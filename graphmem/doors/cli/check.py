@@ -5,14 +5,16 @@ from typing import Annotated
 
 import typer
 
-from graphmem.doors.cli import text
+from graphmem.core.records import wording
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.history import gist_of
-from graphmem.doors.cli.markdown import Form, bounded, code, is_markdown
+from graphmem.doors.cli.markdown import Form, is_markdown
 from graphmem.features.history.branch_check import BranchChecked, CheckRequest
 from graphmem.features.history.contract import RowChange
+from graphmem.kernel.markdown import bounded, code
 from graphmem.kernel.registry import Taken
+from graphmem.kernel.text import one_line
 
 MARKER = "<!-- graphmem check -->"  # by which a comment is found that is to be replaced
 WORDS = {"created": "added"}  # of what became of a row; others are their own
@@ -55,11 +57,11 @@ def in_markdown(answer: BranchChecked) -> str:
 def items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
     """Yield what there is to know, each with a word for what it is, the most urgent first."""
     for finding in sorted(answer.findings, key=lambda one: one.severity):
-        yield finding.severity, text.one_line(finding.with_fix("fix"), text.ADVICE)
+        yield finding.severity, one_line(finding.with_fix("fix"), wording.ADVICE)
     for one in answer.doubtful:
         yield "doubtful", f"{one.ref} cites {one.cite.partition('#')[0]}, which is {one.state}"
     for failure in answer.known_failures:
-        yield "not fixed yet", f"{failure.ref}, about {text.one_line(', '.join(failure.files))}"
+        yield "not fixed yet", f"{failure.ref}, about {one_line(', '.join(failure.files))}"
     for change in answer.changes:
         yield WORDS.get(change.action, change.action), gist(change)
 
@@ -67,4 +69,4 @@ def items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
 def gist(change: RowChange) -> str:
     """Return what became of a row in one line: its fields that changed, or what it says."""
     about = ", ".join(field.field for field in change.fields) or gist_of(change)
-    return f"{change.ref}{f'  {text.one_line(about)}' if about else ''}"
+    return f"{change.ref}{f'  {one_line(about)}' if about else ''}"

@@ -5,6 +5,7 @@ What a command says of a field by itself is an exception; all else follows from 
 """
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import wraps
@@ -16,10 +17,21 @@ import typer
 from typer.models import ArgumentInfo
 
 from graphmem.doors.cli.app import Noun
-from graphmem.doors.cli.caller import Invocation, complete_campaign, complete_kind, complete_ref, invocation_of
-from graphmem.doors.cli.options import argument, is_negated, option
+from graphmem.doors.cli.caller import (
+    Invocation,
+    complete_campaign,
+    complete_entity_type,
+    complete_kind,
+    complete_ref,
+    complete_relation,
+    complete_task,
+    complete_type,
+    invocation_of,
+)
+from graphmem.doors.cli.inputs import READERS
+from graphmem.doors.cli.options import FLAGS, argument, is_negated, option
 from graphmem.errors import Usage
-from graphmem.kernel.registry import Operation, Taken, commands, text_of
+from graphmem.kernel.registry import Operation, Printout, Taken, commands, text_of
 from graphmem.kernel.request import NoParameters, Request
 from graphmem.kernel.system.user import OF_USER
 
@@ -29,8 +41,17 @@ Call = Callable[..., Any]
 PASSED: dict[str, type[Request]] = {}
 
 
-REF = Taken("REF", complete_ref)
-CAMPAIGN = Taken("NAME", complete_campaign)
+COMPLETERS = {
+    "campaign": complete_campaign,
+    "entity type": complete_entity_type,
+    "kind": complete_kind,
+    "ref": complete_ref,
+    "relation": complete_relation,
+    "task": complete_task,
+    "type": complete_type,
+}
+REF = Taken("REF", "ref")
+CAMPAIGN = Taken("NAME", "campaign")
 # Fields that several requests have, where their type alone does not say it.
 FIELDS = {
     "archetype": Taken("A"),
@@ -46,7 +67,7 @@ FIELDS = {
     "files": Taken("PATH"),
     "id": Taken("ID"),
     "key": Taken("SLUG", flag="--name"),
-    "kinds": Taken("KIND", complete_kind),
+    "kinds": Taken("KIND", "kind"),
     "name": Taken("SLUG"),
     "ref": REF,
     "run": Taken("ID"),
@@ -64,33 +85,73 @@ FIELDS = {
 }
 
 
-def noun(meaning: str) -> typer.Typer:
-    """Return a group of commands, empty yet."""
-    app = typer.Typer(cls=Noun, help=meaning, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
-    app.callback()(lambda: None)
+def noun(meaning: str, own: Callable[..., None] | None = None) -> typer.Typer:
+    """Return a group of commands, empty yet; ``own`` is what its name alone does."""
+    app = typer.Typer(
+        cls=Noun,
+        help=own.__doc__ if own else meaning,
+        no_args_is_help=own is None,
+        invoke_without_command=own is not None,
+        rich_markup_mode=None,
+        add_completion=False,
+    )
+    app.callback()(own or (lambda: None))
     return app
+
+
+def made(verb: str, meaning: str) -> Callable[..., None] | typer.Typer:
+    """Return the command of a verb, or the group of its commands, made from the operations that features name."""
+    found = list(commands(verb))
+    return command_of(found[0][1]) if [path for path, _ in found] == [verb] else group_of(verb, meaning)
 
 
 def group_of(verb: str, meaning: str) -> typer.Typer:
-    """Return the commands of a verb, made from the operations of its feature."""
-    app = noun(meaning)
-    for row in commands(verb):
-        _, _, name = str(row.command).partition(" ")
-        app.command(name, epilog=f"Example: {row.example}")(command_of(row))
+    """Return the group of a verb's commands; one of them may be that of the verb alone."""
+    own = [command_of(row) for path, row in commands(verb) if path == verb]
+    app = noun(meaning, *own)
+    add_commands(app, verb)
     return app
+
+
+def add_commands(app: typer.Typer, verb: str) -> None:
+    """Add the commands below a verb that are made from operations to its group."""
+    for path, row in commands(verb):
+        if path != verb:
+            app.command(path.rpartition(" ")[2])(command_of(row))
 
 
 def command_of(row: Operation) -> Callable[..., None]:
     """Return the command of an operation, which prints its answer as its feature says that it reads."""
 
-    def show(invocation: Invocation, answer: Any) -> None:
-        said = text_of(answer)
-        invocation.answer(answer, said.text)
-        if said.note:
-            invocation.say(said.note)
+    def show(invocation: Invocation, answer: Any, **given: Any) -> None:
+        invocation.is_talk_off = False
+        said = text_of(row, answer)(answer, **given)
+        said = Printout(said) if isinstance(said, str) else said
+        invocation.answer(answer, said.text, is_dim=said.is_dim)
+        for note in said.notes:
+            invocation.say(note)
+        if said.status:
+            raise typer.Exit(said.status)
 
-    show.__doc__ = row.meaning
-    return passes(row.name, row.request, arguments=row.arguments, without=(), **row.takes)(show)
+    named = map(own_option, list(inspect.signature(text_of(row)).parameters.values())[1:])
+    first = list(inspect.signature(show).parameters.values())[:2]
+    show.__signature__ = inspect.Signature([*first, *named])  # type: ignore[attr-defined]
+    command = passes(
+        row.name, row.request, arguments=row.arguments, without=row.leaves, is_report=row.is_report, **row.takes
+    )(show)
+    meaning = re.sub("^Return (whether)?", lambda at: "Say whether" if at[1] else "Show ", row.help or row.meaning)
+    meaning = re.sub("``([^`]+)``", lambda at: FLAGS.get((row.request.__name__, at[1]), at[1]), meaning)
+    command.__doc__ = inspect.cleandoc(meaning) + (f"\n\nExample: {row.example}" if row.example else "")
+    return command
+
+
+def own_option(one: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter of a text; one that no field of the request has becomes an option of the command."""
+    taken = next((part for part in get_args(one.annotation)[1:] if isinstance(part, Taken)), None)
+    if taken is None:
+        return one
+    option = typer.Option(str(taken.flag), metavar=taken.metavar, help=f"{taken.meaning}.")
+    return one.replace(annotation=Annotated[get_args(one.annotation)[0], option])
 
 
 def passes(
@@ -99,6 +160,7 @@ def passes(
     *,
     arguments: int | None = None,
     without: Collection[str] = (),
+    is_report: bool = False,
     **exceptions: Taken,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
@@ -112,6 +174,7 @@ def passes(
     Args:
         arguments: how many fields are arguments; all that are required if not given. The other fields are options.
         without: fields that the command line does not take as they are.
+        is_report: what the store reports is in the answer, and is not said a second time.
         exceptions: fields that are taken otherwise than their name and type say.
     """
     PASSED[operation] = request
@@ -120,6 +183,7 @@ def passes(
         _, second, *named = inspect.signature(show).parameters.values()
         taken = parameters(request, named, exceptions, arguments=arguments, without=without)
         fields = {one.name for one in taken} - {one.name for one in named if is_own(one)}
+        readers = {name: one for name, one in exceptions.items() if one.reads}
         refs = {one.name: is_an_argument(one) for one in taken if is_ref(one)}
         negated = {name for name in fields if is_negated(request.model_fields[name])}
 
@@ -131,6 +195,11 @@ def passes(
             values = of_one_store(invocation, values, refs)
             values.update({name: not values[name] for name in negated})
             given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
+
+            for name in readers.keys() & given.keys():
+                given[name] = READERS[str(readers[name].reads)](invocation, given[name], readers[name].such_as)
+
+            invocation.is_talk_off = is_report
 
             def call(stream: Any = None, /, **changes: Any) -> Any:
                 with nullcontext() if stream is not None else invocation.at_work():
@@ -224,7 +293,9 @@ def parameter(request: type[Request], name: str, exception: Taken | None, *, is_
     given = exception or FIELDS.get(name, Taken())
     if is_argument:
         metavar = exception.metavar if exception else None
-        made = argument(request, name, metavar=metavar or name.upper(), autocompletion=given.complete)
+        made = argument(
+            request, name, metavar=metavar or name.upper(), autocompletion=COMPLETERS.get(given.completes or "")
+        )
     else:
         made = option(
             request,
@@ -233,7 +304,7 @@ def parameter(request: type[Request], name: str, exception: Taken | None, *, is_
             meaning=given.meaning,
             note=given.note,
             metavar=given.metavar or metavar_of(sort),
-            autocompletion=given.complete,
+            autocompletion=COMPLETERS.get(given.completes or ""),
         )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=made, annotation=sort)
 
@@ -257,8 +328,3 @@ def metavar_of(sort: Any) -> str | None:
     if sort is bool or get_origin(sort) is Literal:
         return None
     return "N" if sort in (int, float) else "TEXT"
-
-
-def listed(values: Sequence[str] | None) -> list[str]:
-    """Return the names of an option that takes several, separated by commas or given again."""
-    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]

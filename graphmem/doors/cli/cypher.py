@@ -4,17 +4,20 @@ from typing import Annotated
 
 import typer
 
-from graphmem.doors.cli import text
+from graphmem.core.records import wording
 from graphmem.doors.cli.caller import Invocation, completions
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import parameter
-from graphmem.doors.cli.rows import ROW_FORMATS, cell, rows_as
 from graphmem.errors import Usage
 from graphmem.features.cypher.operations import CypherRequest, CypherRows
+from graphmem.kernel import terminal
 from graphmem.kernel.registry import Taken
+from graphmem.kernel.rows import ROW_FORMATS, cell, rows_as
 from graphmem.kernel.suggest import did_you_mean
+from graphmem.kernel.text import one_line
 from graphmem.names import inert, visible
 
+CELL = 200  # characters of a cell of a table that is not drawn
 FORMATS = ("table", "json", *ROW_FORMATS)
 
 
@@ -88,13 +91,13 @@ def show(invocation: Invocation, answer: CypherRows, form: str) -> None:
     if form in ROW_FORMATS:
         text_of_rows = rows_as(form, answer.columns, answer.rows)
     else:
-        rows = [[text.one_line(visible(cell(value)), text.CELL) for value in row] for row in answer.rows]
-        text_of_rows = text.table([visible(name) for name in answer.columns], rows) if rows else ""
+        rows = [[one_line(visible(cell(value)), CELL) for value in row] for row in answer.rows]
+        text_of_rows = terminal.table([visible(name) for name in answer.columns], rows) if rows else ""
     invocation.answer(answer, "")
     if text_of_rows:
         invocation.write(text_of_rows)
     for ref, doubts in answer.doubts.items():
-        if found := text.against(doubts):
+        if found := wording.against(doubts):
             invocation.say(f"{ref}: {'; '.join(found)}")
     if not answer.rows:
         invocation.say(f"no rows ({', '.join(answer.columns)})")

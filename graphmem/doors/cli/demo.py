@@ -10,13 +10,13 @@ import typer
 from pydantic import BaseModel
 
 from graphmem.api import Memory
-from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, invocation_of
 from graphmem.errors import Usage
 from graphmem.features.upkeep.demo import NEXT, SHOWN, Demonstrated, DemoStep, committed, plant, prepare, shipped
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.settings.folders import project_folder
 from graphmem.kernel.system import shell
+from graphmem.kernel.text import count
 
 
 @dataclass
@@ -95,8 +95,8 @@ def demo(
     )
     added, embedded = plant(show.open().client)
     show.tell(
-        f"{text.count(added.created, 'record')}, {text.count(added.relations, 'relation')},"
-        f" {text.count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s"
+        f"{count(added.created, 'record')}, {count(added.relations, 'relation')},"
+        f" {count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s"
     )
     for purpose, command in SHOWN:
         show.tell(f"\n# {purpose}")
@@ -133,7 +133,7 @@ def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
     if changed:
         show.tell(f"not identical: {', '.join(changed)}")
     else:
-        show.tell(f"identical bytes: {text.count(len(after), 'file')}, before and after")
+        show.tell(f"identical bytes: {count(len(after), 'file')}, before and after")
     return not changed, after
 
 

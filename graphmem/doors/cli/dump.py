@@ -9,17 +9,18 @@ import typer
 
 from graphmem.doors.agents.install_contract import RulesAgent
 from graphmem.doors.agents.rule_files import keep_rules
-from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import listed, passes
+from graphmem.doors.cli.commands import passes
+from graphmem.doors.cli.inputs import listed
 from graphmem.doors.cli.install import changes
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.features.upkeep.store_contract import Dump, DumpRequest
+from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.safe_files import STORE
 from graphmem.kernel.system.surroundings import current_folder
+from graphmem.kernel.text import count
 from graphmem.names import inert
 
 AGENTS: tuple[RulesAgent, ...] = get_args(RulesAgent)
@@ -70,7 +71,7 @@ def dump(
         invocation.say(f"written: {output}")
     elif answer.format == "okf" and not invocation.is_json:
         raise Usage("okf is a folder of pages", hint="name a new one: graphmem dump --to okf -o FOLDER")
-    left_out = ", ".join(text.count(number, kind) for kind, number in answer.left_out.items())
+    left_out = ", ".join(count(number, kind) for kind, number in answer.left_out.items())
     if left_out:
         invocation.say(f"left out: {left_out}")
     if output is None or invocation.is_json:
@@ -98,7 +99,7 @@ def keep(invocation: Invocation, answer: Dump, output: Path | None, into: Sequen
     made = made.model_copy(update={"left_out": answer.left_out, "notices": answer.notices})
     if not answer.rows:
         invocation.say("no constraint, decision or fix is there to keep")
-    if left_out := ", ".join(text.count(number, kind) for kind, number in answer.left_out.items()):
+    if left_out := ", ".join(count(number, kind) for kind, number in answer.left_out.items()):
         invocation.say(f"left out for want of room: {left_out}; --budget makes more")
     lines = [*changes(made)]
     if made.applied and answer.rows:

@@ -4,17 +4,12 @@ from typing import Annotated, Any
 
 import typer
 
+from graphmem.core.records import wording
 from graphmem.core.records.feedback_contract import FeedbackRequest, Reported
 from graphmem.core.records.record_contract import (
     Changed,
     EditRequest,
-    ForgetRequest,
-    PinRequest,
-    RenameRequest,
-    RestoreRequest,
-    UnpinRequest,
 )
-from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation, complete_ref
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.inputs import lines_of, parameter, versions_of
@@ -118,59 +113,7 @@ def edit(
     if not (fields or tag or untag or unset):
         raise Usage("nothing to change", hint="give a field, such as --fix TEXT, or --unset FIELD")
     answer: Changed = call(fields=fields)
-    invocation.answer(answer, text.changed(answer, is_dry=dry_run))
-
-
-@passes("rename", RenameRequest, name=Taken("NEW-NAME"))
-def rename(invocation: Invocation, answer: Changed) -> None:
-    """
-    Give a record another name; the old one is still found.
-
-    Example: graphmem rename failure/modulenotfounderror-yaml yaml-missing
-    """
-    invocation.answer(answer, text.changed(answer))
-
-
-@passes("forget", ForgetRequest)
-def forget(invocation: Invocation, answer: Changed) -> None:
-    """
-    Archive a record: it leaves search and graph, and comes back with restore.
-
-    Example: graphmem forget failure/import-error --reason "the library is gone"
-    """
-    invocation.answer(answer, text.changed(answer))
-
-
-@passes("restore", RestoreRequest)
-def restore(invocation: Invocation, answer: Changed) -> None:
-    """
-    Bring an archived record back.
-
-    Example: graphmem restore failure/import-error
-    """
-    invocation.answer(answer, text.changed(answer))
-
-
-@passes("pin", PinRequest)
-def pin(invocation: Invocation, answer: Changed) -> None:
-    """
-    Pin a record: the briefing begins with it, it goes before its equals, and nothing archives it.
-
-    What is better still goes before it. A pinned lesson does not fade.
-
-    Example: graphmem pin constraint/no-new-dependencies
-    """
-    invocation.answer(answer, text.changed(answer))
-
-
-@passes("unpin", UnpinRequest)
-def unpin(invocation: Invocation, answer: Changed) -> None:
-    """
-    Take the pin from a record.
-
-    Example: graphmem unpin constraint/no-new-dependencies
-    """
-    invocation.answer(answer, text.changed(answer))
+    invocation.answer(answer, wording.changed(answer, is_dry=dry_run))
 
 
 @passes("feedback", FeedbackRequest, task=Taken("T"), asked=Taken("ID"))

@@ -6,10 +6,9 @@ from typing import Any
 import typer
 
 from graphmem.constants import IMPORT_SHOWN
-from graphmem.doors.cli import harvest
 from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, passes
+from graphmem.doors.cli.commands import Call, add_commands, passes
 from graphmem.errors import Usage
 from graphmem.features.exchange.operations import Imported, ImportRequest
 from graphmem.kernel.registry import Taken
@@ -62,11 +61,7 @@ def import_file(invocation: Invocation, call: Call, path: Path, map: list[str] |
         invocation.say("nothing was changed; do it without --dry-run")
 
 
-app.command(ALL, epilog="Example: graphmem import all --dry-run")(harvest.everything)
-app.command("sessions", epilog="Example: graphmem import sessions")(harvest.sessions)
-app.command("git", epilog="Example: graphmem import git --since 2026-01-01")(harvest.git)
-app.command("ci", epilog="Example: graphmem import ci reports/")(harvest.ci)
-app.command("notes", epilog="Example: graphmem import notes")(harvest.notes)
+add_commands(app, "import")
 
 
 def columns_of(given: list[str] | None) -> dict[str, str] | None:

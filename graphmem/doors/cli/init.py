@@ -7,12 +7,12 @@ import typer
 
 from graphmem.api import Memory
 from graphmem.doors.agents.install_contract import InstallClient
-from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.options import option
 from graphmem.errors import Usage
 from graphmem.features.harvest.found import found
 from graphmem.features.upkeep.store_contract import InitRequest
+from graphmem.kernel import terminal
 from graphmem.kernel.settings.folders import project_folder
 from graphmem.names import visible
 
@@ -41,7 +41,12 @@ def init(
     for finding in answer.findings:
         invocation.say(f"{finding.severity}: {finding.with_fix('fix')}")
     lines = [done, *([f"registered with git: {', '.join(settings)}"] if settings else [])]
-    if answer.created and not invocation.is_user and text.is_terminal() and (there := found(Path(answer.path).parent)):
+    if (
+        answer.created
+        and not invocation.is_user
+        and terminal.is_terminal()
+        and (there := found(Path(answer.path).parent))
+    ):
         lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")
     invocation.answer(
         answer, "\n".join([*lines, *([NEXT_OF_USER if invocation.is_user else NEXT] if answer.created else [])])

@@ -3,9 +3,10 @@
 import contextlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO
 
+from graphmem.doors.cli.paths import from_root
 from graphmem.errors import BadInput, NotFound, Unavailable, Usage
 from graphmem.kernel.ndjson import Lines
 from graphmem.kernel.system.surroundings import current_folder
@@ -71,6 +72,50 @@ def json_of(data: bytes | str, what: str, such_as: str) -> object:
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else error
         raise BadInput(f"{what} is not JSON: {why}", hint=such_as) from None
+
+
+def text_in(source: str) -> str:
+    """
+    Return the text of a file, or of standard input for ``-``.
+
+    Raises:
+        BadInput: it is not UTF-8.
+    """
+    with opened(source) as file:
+        data = file.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{source!r} is not UTF-8: {error.reason}", hint="a text in UTF-8") from None
+
+
+def json_typed(given: str, such_as: str) -> object:
+    """Return the object in JSON as it was typed, or in standard input for ``-``."""
+    what = "standard input" if given == "-" else repr(given[:80])
+    return object_of(json_in(given, such_as) if given == "-" else json_of(given, what, such_as), what, such_as)
+
+
+def object_of(made: object, what: str, such_as: str) -> object:
+    """Return a value that is a JSON object, or raise ``BadInput``."""
+    if not isinstance(made, dict):
+        raise BadInput(f"{what} is not a JSON object", hint=such_as)
+    return made
+
+
+def listed(values: Sequence[str] | None) -> list[str]:
+    """Return the names of an option that takes several, separated by commas or given again."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+
+
+# How what is typed becomes the value of a field; each takes the invocation, what is typed, and an example.
+READERS: dict[str, Callable[[Any, Any, str], object]] = {
+    "names": lambda _, given, __: listed(given),
+    "path": lambda invocation, given, _: from_root(invocation.memory.client.root, given),
+    "text": lambda _, given, __: text_in(given),
+    "json": lambda _, given, such_as: json_in(given, such_as),
+    "json object": lambda _, given, such_as: object_of(json_in(given, such_as), "the plan", such_as),
+    "json typed": lambda _, given, such_as: json_typed(given, such_as),
+}
 
 
 def parameter(given: str) -> tuple[str, object]:

@@ -4,24 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphmem.constants import FEW_EXPERIENCES
-from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import passes
 from graphmem.doors.service import manage
 from graphmem.errors import Unavailable
-from graphmem.features.briefing.prime import Briefing, PrimeRequest, StoreStatus
+from graphmem.features.briefing.prime import StoreStatus
+from graphmem.kernel.text import count, one_line
 
 SHOWN_TASKS = 6  # of a sort, so that all is one screen
-
-
-@passes("prime", PrimeRequest)
-def prime(invocation: Invocation, answer: Briefing) -> None:
-    """
-    Print what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask.
-
-    Example: graphmem prime
-    """
-    invocation.answer(answer, answer.text)
 
 
 @passes("status")
@@ -42,14 +32,14 @@ def status(invocation: Invocation, answer: StoreStatus) -> None:
 
 def shown(answer: StoreStatus) -> Iterator[str]:
     """Yield the lines for people."""
-    yield f"store: {answer.store}, {text.count(answer.records, 'record')}, {text.count(answer.relations, 'relation')}"
+    yield f"store: {answer.store}, {count(answer.records, 'record')}, {count(answer.relations, 'relation')}"
     if answer.user_store:
         yield f"your own store: {answer.user_store}, asked too"
     if answer.findings:
-        yield f"files: {text.count(answer.findings, 'finding')}"
+        yield f"files: {count(answer.findings, 'finding')}"
     yield from (f"git: {found.with_fix('fix')}" for found in answer.in_git)
     if answer.without_vector:
-        lacking = text.count(answer.without_vector, "record")
+        lacking = count(answer.without_vector, "record")
         yield f"search: {lacking} of {answer.records:,} without a vector yet, found by words alone"
     if answer.unregistered:
         yield f"clone: git does not know how to merge and show the memory ({', '.join(answer.unregistered)})"
@@ -57,7 +47,7 @@ def shown(answer: StoreStatus) -> Iterator[str]:
         yield f"candidates: {answer.candidates:,} to look at: graphmem review"
     if answer.cold_start:
         yield f"experiences: fewer than {FEW_EXPERIENCES}, each new one has confidence low"
-    yield f"task: {text.one_line(answer.task)}  [{answer.task_status}]" if answer.task else "task: none"
+    yield f"task: {one_line(answer.task)}  [{answer.task_status}]" if answer.task else "task: none"
     for campaign in answer.campaigns:
         ready = f"ready: {', '.join(campaign.ready)}" if campaign.ready else "no task is ready"
         lost = f"; cannot run: {some(campaign.unreachable)}" if campaign.unreachable else ""
@@ -65,8 +55,8 @@ def shown(answer: StoreStatus) -> Iterator[str]:
     for status in ("active", "blocked"):
         tasks = [task for task in answer.tasks if task.status == status]
         for task in tasks[:SHOWN_TASKS]:
-            yield f"{status}: {task.ref}  {text.one_line(task.objective)}"
-            yield from [f"    reason: {text.one_line(task.reason)}"] if task.reason else []
+            yield f"{status}: {task.ref}  {one_line(task.objective)}"
+            yield from [f"    reason: {one_line(task.reason)}"] if task.reason else []
         if len(tasks) > SHOWN_TASKS:
             yield f"{status}: {len(tasks) - SHOWN_TASKS:,} more: graphmem list task"
     if answer.service is not None:

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from graphmem.constants import FEW_EXPERIENCES
-from graphmem.doors.cli import text
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
 from graphmem.features.stats.contract import Connectivity, Stats, StatsRequest
-from graphmem.features.stats.effectiveness_contract import Loop, VerifyLoopRequest
 from graphmem.features.stats.impact import Impact
+from graphmem.kernel import terminal
+from graphmem.kernel.text import count
 
 SHOWN_SIZES = 5  # of components that are listed
 
@@ -73,7 +73,7 @@ def of_agents(answer: Impact) -> Iterator[tuple[str, str]]:
     yield "failures met", f"{answer.failures:,}"
     each = f", {answer.answer_tokens / answer.answered:,.0f} for each answered failure" if answer.answered else ""
     yield "failures answered", f"{answer.answered:,}{share(answer.answered, answer.failures)}"
-    yield "answers cost", f"{text.count(answer.answer_tokens, 'token')}{each}"
+    yield "answers cost", f"{count(answer.answer_tokens, 'token')}{each}"
     yield "all reports", f"helped {answer.helped:,}, failed {answer.failed:,}"
 
 
@@ -88,7 +88,7 @@ def counts(answer: Stats) -> Iterator[str]:
     records = {**answer.records, **entities, "archived": answer.archived}
     for what, numbers in (("records", records), ("relations", answer.relations)):
         rows = [[name, f"{number:,}"] for name, number in numbers.items() if number]
-        yield text.table([what, "number"], rows or [["none yet", "0"]])
+        yield terminal.table([what, "number"], rows or [["none yet", "0"]])
         if what == "records":
             yield ""
 
@@ -114,7 +114,7 @@ def health(answer: Stats) -> Iterator[tuple[str, str]]:
             "estimates",
             (
                 f"{one.task_type}: {one.mean_difference:+.2f} steps, equal {one.equal_ratio:.0%}"
-                f" of {text.count(one.experiences, 'experience')}"
+                f" of {count(one.experiences, 'experience')}"
             ),
         )
     if answer.campaigns is not None:
@@ -133,29 +133,3 @@ def sizes(connected: Connectivity) -> str:
     found = [f"{number:,} of {size:,}" for size, number in connected.component_sizes.items()]
     more = [f"{len(found) - SHOWN_SIZES:,} more sizes"] if len(found) > SHOWN_SIZES else []
     return f": {', '.join(found[:SHOWN_SIZES] + more)}" if found else ""
-
-
-@passes("verify_loop", VerifyLoopRequest)
-def verify_loop(invocation: Invocation, answer: Loop) -> None:
-    """
-    Report whether learning happens: failures are captured, passed to later tasks, used, and help.
-
-    A failure comes to a stage by itself or by a pattern that solves it. What breaks the loop is named; the exit status
-    is 0 either way.
-
-    Example: graphmem verify-loop --last 5
-    """
-    rows = [[one.stage, f"{one.number:,}", text.one_line(", ".join(one.refs))] for one in answer.stages]
-    lines = [text.table(["stage", "failures", "which"], rows), "", window(answer), answer.verdict]
-    invocation.answer(answer, "\n".join(lines))
-
-
-def window(answer: Loop) -> str:
-    """Return what was looked back over."""
-    counted = [
-        text.count(len(answer.campaigns), "campaign"),
-        text.count(len(answer.runs), "run"),
-        text.count(answer.tasks, "task"),
-        text.count(answer.reports, "report"),
-    ]
-    return f"{f'since {answer.since}' if answer.since else 'from the beginning'}: {', '.join(counted)}"

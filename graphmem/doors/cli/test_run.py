@@ -7,16 +7,17 @@ from collections.abc import Iterator, Sequence
 import typer
 
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
+from graphmem.core.records import wording
 from graphmem.core.search.match_contract import Matched, MatchedLog
-from graphmem.doors.cli import text
+from graphmem.core.search.text import match_limits, match_lines
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
-from graphmem.doors.cli.match import limits, shown
 from graphmem.errors import GraphmemError
 from graphmem.features.ran.operations import Ran, RanRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.system.tee import CommandEnd, run
+from graphmem.kernel.text import count, one_line
 from graphmem.names import inert, visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -73,7 +74,7 @@ def said_of(invocation: Invocation, call: Call, ended: CommandEnd, began: float)
         if invocation.is_debug:
             raise
         message = error.message if isinstance(error, GraphmemError) else f"{type(error).__name__}: {error}"
-        return visible(f"graphmem: nothing was recorded: {text.one_line(message, text.ADVICE)}")
+        return visible(f"graphmem: nothing was recorded: {one_line(message, wording.ADVICE)}")
     if invocation.is_json:
         return inert(answer.model_dump_json(by_alias=True))
     lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(answer, invocation.folder)
@@ -86,11 +87,11 @@ def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[st
     more = f", the first {len(results)}" if len(log.results) > len(results) else ""
     cut = f" in its first {KEPT_FIRST_BYTES >> 20} and last {KEPT_LAST_BYTES >> 20} MiB" if ended.is_cut else ""
     alike = sum(found.verdict != "same" for found in log.results)
-    known = text.count(len(log.results) - alike, "known failure") if len(log.results) > alike else "no known failure"
+    known = count(len(log.results) - alike, "known failure") if len(log.results) > alike else "no known failure"
     yield known + (f", {alike} like it" if alike else "") + more + cut
-    yield from (shown(found, is_placed=False) for found in results)
-    yield from map(text.seen, log.candidates)
-    yield from limits(log)
+    yield from (match_lines(found, is_placed=False) for found in results)
+    yield from map(wording.seen, log.candidates)
+    yield from match_limits(log)
     yield from of_the_same(answer, results)
 
 

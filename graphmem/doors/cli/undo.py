@@ -1,60 +1,12 @@
 """``supersede``, ``purge``, ``undo``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphmem.core.records.record_contract import Changed, Purged, PurgeRequest, SupersedeRequest, Write
-from graphmem.doors.cli import text
-from graphmem.doors.cli.caller import Invocation, complete_ref, invocation_of
-from graphmem.doors.cli.commands import passes
+from graphmem.core.records.record_contract import Write
+from graphmem.doors.cli.caller import invocation_of
 from graphmem.errors import Usage
-from graphmem.kernel.registry import Taken
-
-
-@passes("supersede", SupersedeRequest, old=Taken("OLD", complete_ref), new=Taken("NEW", complete_ref))
-def supersede(invocation: Invocation, answer: Changed) -> None:
-    """
-    Archive a record that another one of its kind takes the place of; get shows which.
-
-    Example: graphmem supersede pattern/pin-setuptools pattern/use-importlib --reason "pkg_resources is gone for good"
-    """
-    invocation.answer(answer, f"{text.changed(answer)}{text.ASIDE}superseded by {answer.record.superseded_by}")
-
-
-@passes("purge", PurgeRequest, arguments=1, refs=Taken("REF…", complete_ref), history_script=Taken("FILE"))
-def purge(invocation: Invocation, answer: Purged, yes: bool, history_script: Path | None) -> None:
-    """
-    Destroy records, every row that names them, their vectors, and their names in other records.
-
-    The tasks of a campaign go with it. No merge brings a purged record back, but git's own history still has it:
-    --history-script writes a program that shows what it would remove there, and removes it with --yes.
-
-    Example: graphmem purge failure/with-a-password --yes
-    """
-    invocation.answer(answer, purged(answer, is_written=history_script is not None))
-    if history_script is not None and not answer.records:
-        return
-    if not answer.records:
-        invocation.say("nothing to purge")
-    elif not yes:
-        invocation.say("nothing was changed; do it with --yes")
-
-
-def purged(answer: Purged, *, is_written: bool) -> str:
-    """Return what a purge destroyed, or would."""
-    would = "" if answer.done else "would be "
-    lines = [f"{would}purged {ref}" for ref in answer.records]
-    lines += [f"{would}changed {ref}" for ref in answer.changed]
-    lines += [f"{would}removed from {file}: {text.count(rows, 'row')}" for file, rows in answer.rows.items()]
-    lines += [f"{would}removed: {text.count(answer.vectors, 'vector')}"] if answer.vectors else []
-    lines += [f"quoted by {ref}, which stays: edit it, or purge it too" for ref in answer.quoted_by]
-    if is_written:
-        lines += [f"git's history: look at the head of the program, then run it: {answer.history[0]}"]
-    elif answer.done and answer.history:
-        lines += [f"git's history still has them; to remove them there: {answer.history[0]}"]
-    return "\n".join(lines)
 
 
 def undo(

@@ -278,7 +278,7 @@ def reported(answer: Reported, view: View) -> Reply:
 
 
 def startable(answer: Ready, view: View) -> Reply:
-    """Return the tasks that can start now."""
+    """Return the tasks that can start now: pending, every parent complete."""
     hits, more, notes = page(answer, answer.ready, view)
     return Reply({"campaign": answer.campaign, **more}, [hit(task, view) for task in hits], notes)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.api import Memory
 from graphmem.constants import OFFERED_ERRORS, PYTEST_FAILURES, PYTEST_LOCK_S, SHOWN_FAILURES
-from graphmem.doors.cli.match import shown
+from graphmem.core.search.text import match_lines
 from graphmem.doors.cli.test_run import of_a_pass, of_the_same
 from graphmem.features.ran.operations import Ran
 from graphmem.names import visible
@@ -82,7 +82,7 @@ def together(answers: Sequence[Ran]) -> Ran:
 def known(answer: Ran) -> Iterator[str]:
     """Yield what is known of a failure and sure, as ``ran`` shows it."""
     results = [found for found in answer.log.results if found.verdict == "same"] if answer.log else []
-    yield from (shown(found, is_placed=False) for found in results[:SHOWN_FAILURES])
+    yield from (match_lines(found, is_placed=False) for found in results[:SHOWN_FAILURES])
     yield from of_the_same(answer, results)
 
 

@@ -6,7 +6,12 @@ from graphmem.kernel.registry import Feature
 FEATURE = Feature(
     operations={
         "prime": "prime status",
+        "two_stores": "context",
     },
+    verbs={
+        "prime": "prime",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

@@ -9,4 +9,8 @@ FEATURE = Feature(
     operations={
         "operations": "explorations.start explorations.report explorations.wait explorations.aggregate",
     },
+    verbs={
+        "explore": "explorations.start explorations.report explorations.wait explorations.aggregate",
+    },
+    text="text",
 )

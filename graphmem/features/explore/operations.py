@@ -19,7 +19,7 @@ from graphmem.kernel.answer import Answer
 from graphmem.kernel.machine.state import KeptState, State
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import TEXT_BYTES
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Writing
@@ -90,7 +90,7 @@ MODES: tuple[ExplorationMode, ...] = get_args(ExplorationMode)
 TELLING = frozenset({"structure", "delta"})  # that are enough together
 
 
-@operation("explorations.start", writes=True, at_home=True)
+@operation("explorations.start", writes=True, at_home=True, example="graphmem explore start")
 def start(client: Client) -> ExplorationStarted:
     """Begin a session."""
     session = client.new_id()
@@ -119,7 +119,13 @@ def session_of(state: State | KeptState, session: str) -> ExplorationSession:
     return found
 
 
-@operation("explorations.report", writes=True, at_home=True)
+@operation(
+    "explorations.report",
+    writes=True,
+    at_home=True,
+    example="graphmem explore report 3f2a91c0 structure found.md",
+    takes={"text": Taken("FILE|-", reads="text")},
+)
 def report(client: Client, request: ReportExplorationRequest) -> ExplorationReported:
     """Keep what an agent found; after the wait has ended it is kept as late."""
     request = screened(client, request, "exploration")
@@ -142,6 +148,8 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
     writes=True,
     at_home=True,
     not_over_http="holds a worker for minutes; a caller looks at the event stream",
+    example="graphmem explore wait 3f2a91c0 --timeout 60",
+    takes={"timeout": Taken("SECONDS"), "poll": Taken("SECONDS")},
 )
 def wait(client: Client, request: WaitExplorationRequest) -> ExplorationWaited:
     """Wait until enough is reported, or structure and delta are, or the time is up."""
@@ -178,7 +186,12 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
     return "quorum_failure" if received else "timeout"
 
 
-@operation("explorations.aggregate", writes=True, at_home=True)
+@operation(
+    "explorations.aggregate",
+    writes=True,
+    at_home=True,
+    example='graphmem explore aggregate 3f2a91c0 "add single sign-on"',
+)
 def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed:
     """Keep what was found in a session as one record."""
     request = screened(snapshot, request, "exploration")

@@ -9,4 +9,8 @@ FEATURE = Feature(
     operations={
         "operations": "extractors.list extractors.add extractors.run",
     },
+    verbs={
+        "extract": "extractors.list extractors.run extractors.add",
+    },
+    text="text",
 )

@@ -16,7 +16,7 @@ from graphmem.constants import (
     EXTRACT_SAID_LINES,
 )
 from graphmem.core.records.bulk_add import MANY_RECORDS
-from graphmem.core.records.bulk_replace import replace, row_of
+from graphmem.core.records.bulk_replace import Extraction, replace, row_of
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.screening import unexposed
 from graphmem.core.vocabulary.types import declare
@@ -24,7 +24,6 @@ from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavaila
 from graphmem.features.extractors.contract import (
     AddExtractorRequest,
     Extracted,
-    Extraction,
     ExtractorAdded,
     ExtractorList,
     ExtractorShown,
@@ -104,7 +103,7 @@ def unless_text(data: bytes | str) -> bytes:
     return data
 
 
-@operation("extractors.list")
+@operation("extractors.list", example="graphmem extract list")
 def listed(snapshot: Snapshot) -> ExtractorList:
     """Return the extractors of the project, and whether each may run in this clone."""
     found, findings = read_extractors(snapshot.layout)
@@ -131,7 +130,13 @@ def is_trusted(layout: Layout, name: str, extractor: Extractor) -> bool:
     return are_trusted(layout.config, [text_to_trust(layout, name, extractor)], "extractors")
 
 
-@operation("extractors.add", writes=True, at_home=True, not_over_http="trusts a program on this machine")
+@operation(
+    "extractors.add",
+    writes=True,
+    at_home=True,
+    not_over_http="trusts a program on this machine",
+    example="graphmem extract add python",
+)
 def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
     """
     Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone.
@@ -184,6 +189,13 @@ def refuse_narrower(own: EntityType | RelationType | None, made: EntityType | Re
         "Unavailable": "it failed, or took too long; nothing of it was written",
         "BadInput": "it printed what cannot be written; nothing of it was written",
     },
+    example="graphmem extract run python",
+    arguments=1,
+    help="""
+    Run extractors one after the other, and write what each finds.
+
+    What an extractor wrote before and no longer finds is removed; rows of others stay as they are.
+    """,
 )
 def run(client: Client, request: RunExtractorsRequest) -> Extracted:
     """

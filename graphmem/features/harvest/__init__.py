@@ -16,6 +16,11 @@ FEATURE = Feature(
         "review": "candidates.review candidates.show candidates.accept candidates.dismiss",
         "prove": "candidates.prove candidates.check_proofs",
     },
+    verbs={
+        "import": "imports.sessions imports.notes imports.git imports.ci imports.all",
+        "review": "candidates.review candidates.show candidates.accept candidates.dismiss candidates.prove",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

@@ -99,7 +99,21 @@ class CheckHistory:
 
 
 @operation(
-    "imports.ci", writes=True, previews="dry_run", at_home=True, not_over_http="it reads files of the user who types it"
+    "imports.ci",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    not_over_http="it reads files of the user who types it",
+    example="graphmem import ci reports/",
+    arguments=1,
+    help="""
+    Find which tests and jobs of CI failed and passed later, and the commit that fixed them; and those that are
+    flaky.
+
+    Read are JUnit XML, the log of pytest --report-log, and logs of GitHub Actions and GitLab. A failure without
+    a pass waits for the import of a later report. What is found waits as candidates, on this machine only:
+    graphmem review
+    """,
 )
 def import_ci(client: Client, request: ImportCiRequest) -> Harvested:
     """

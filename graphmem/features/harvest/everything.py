@@ -24,6 +24,12 @@ from graphmem.kernel.store.runtime import Client
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
+    example="graphmem import all --dry-run",
+    help="""
+    Find all of it at the usual places: sessions, git's history, notes. As an option, --all means the same.
+
+    A second import reads only what is new: graphmem review
+    """,
 )
 def import_all(client: Client, request: ImportAllRequest) -> HarvestedAll:
     """

@@ -14,7 +14,7 @@ from graphmem.kernel.git import commands, messages
 from graphmem.kernel.machine.candidates import SourceMark
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit
 from graphmem.kernel.model.commit import CommitMessage
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
 HISTORY = "git:HEAD"  # the name of the history among the files that were read
@@ -27,6 +27,14 @@ MOST_CODE = 1_000  # files whose comments are read
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
+    example="graphmem import git --since 2026-01-01",
+    takes={"since": Taken("DAY")},
+    help="""
+    Find what the history of this repository teaches: what was taken back and why, and which errors were fixed.
+
+    Read too are comments of the code that say what is there only for now, because of a version or an issue.
+    What is found waits as candidates, on this machine only: graphmem review
+    """,
 )
 def import_git(client: Client, request: ImportGitRequest) -> Harvested:
     """

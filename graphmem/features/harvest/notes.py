@@ -27,6 +27,15 @@ LOOK_BYTES = 65_536  # of a file in which nothing was found, to tell whether it 
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
+    example="graphmem import notes",
+    arguments=1,
+    help="""
+    Find what notes for agents and decision records say: rules, decisions, and what to do when.
+
+    Read are AGENTS.md, CLAUDE.md, GEMINI.md, the rules of editors, the memories of Claude Code and Serena,
+    decision records and the packets of Kage; with a path, bundles of Open Knowledge Format too. Each item waits
+    as a candidate, and a later version of the file updates it: graphmem review
+    """,
 )
 def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
     """

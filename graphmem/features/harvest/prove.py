@@ -33,7 +33,7 @@ from graphmem.kernel.model import Record
 from graphmem.kernel.model.candidate import IN_CI, Candidate, Occasion
 from graphmem.kernel.model.proof import MOST_FILES, Proof, is_plain, text_to_trust, valid_proof
 from graphmem.kernel.model.record import Triggered
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.settings.trust import DIGEST_CHARS, are_trusted, note_proof, trust_lock
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.checks import CheckEnd, run
@@ -45,7 +45,14 @@ PYTHON_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 @operation(
-    "candidates.prove", writes=True, positional=1, previews="yes", at_home=True, not_over_http="it runs a command"
+    "candidates.prove",
+    writes=True,
+    positional=1,
+    previews="yes",
+    at_home=True,
+    not_over_http="it runs a command",
+    example="graphmem review prove c3f2a91c0",
+    takes={"yes": Taken("DIGEST")},
 )
 def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     """

@@ -30,14 +30,14 @@ from graphmem.kernel.model import MODELS, Record
 from graphmem.kernel.model.candidate import Candidate, Fields
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.ndjson import encode
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
 SHOWN_EVIDENCE = 1  # occasions that a list shows of a candidate
 SOLVING = frozenset(("failure", "pattern"))  # kinds of which one solves the other
 
 
-@operation("candidates.review")
+@operation("candidates.review", example="graphmem review")
 def review(client: Client, request: ReviewRequest) -> CandidateList:
     """Return the candidates that wait, the most worth first."""
     queue = current(client)
@@ -52,7 +52,7 @@ def review(client: Client, request: ReviewRequest) -> CandidateList:
     return CandidateList(candidates=shown, total=len(found), below=queue.below, notes=notes)
 
 
-@operation("candidates.show")
+@operation("candidates.show", example="graphmem review show c3f2a91c0")
 def show(client: Client, request: ShowCandidateRequest) -> CandidateList:
     """Return one candidate with all its evidence."""
     queue = current(client)
@@ -108,9 +108,17 @@ def record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Reco
     return made
 
 
-@operation("candidates.accept", writes=True, positional=1, previews="dry_run")
+@operation(
+    "candidates.accept",
+    writes=True,
+    positional=1,
+    previews="dry_run",
+    example='graphmem review accept c3f2a91c0 --insight "wrap errors of other packages"',
+    arguments=1,
+    takes={"at_least": Taken(flag="--all-at-least"), "trigger": Taken("TEXT")},
+)
 def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
-    """Write a candidate as records, in one write; or all that were repeated or proven."""
+    """Write a candidate as records, in one write that ``undo`` takes back; or all that were repeated or proven."""
     if (request.id is None) == (request.at_least is None):
         raise Usage("which candidate is not said", hint="give an id, or all of them with at_least")
     request = screened(client, request, "candidate")
@@ -245,7 +253,7 @@ def into(client: Client, ref: str, rows: Sequence[dict[str, Any]]) -> Iterator[d
             yield edge(other, older.key_ref) if older.kind == "failure" else edge(older.key_ref, other)
 
 
-@operation("candidates.dismiss", writes=True)
+@operation("candidates.dismiss", writes=True, example='graphmem review dismiss c3f2a91c0 --reason "a slip"')
 def dismiss(client: Client, request: DismissCandidateRequest) -> ReviewedList:
     """Dismiss a candidate: what is about the same does not come back."""
     with queue_of(client).changing() as queue:

@@ -20,7 +20,7 @@ from graphmem.features.harvest.transcripts.session import ForeignSession
 from graphmem.kernel.git.places import top_of, worktrees
 from graphmem.kernel.machine.candidates import SourceMark
 from graphmem.kernel.model.transcript import Message, RanCommand, TranscriptEvent
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.surroundings import current_folder, variables
@@ -52,6 +52,15 @@ class SessionHaul(Haul):
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
+    example="graphmem import sessions",
+    arguments=1,
+    takes={"since": Taken("DAY")},
+    help="""
+    Find what failed and what fixed it in the transcripts of coding agents on this machine.
+
+    Read are the sessions that worked in this repository, in any of its worktrees. What is found waits as
+    candidates, on this machine only: graphmem review
+    """,
 )
 def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested:
     """Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates."""

@@ -9,6 +9,11 @@ FEATURE = Feature(
         "why": "why",
         "branch_check": "check",
     },
+    verbs={
+        "log": "log",
+        "why": "why",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

@@ -89,7 +89,12 @@ class Why(Answer):
 RANKED = 100  # results among which a record is looked for
 
 
-@operation("why", positional=1)
+@operation(
+    "why",
+    positional=1,
+    example='graphmem why failure/import-error --query "No module named pkg_resources"',
+    arguments=1,
+)
 def why(client: Client, request: WhyRequest) -> Why:
     """
     Return where a record comes from, what was merged into it, how it did, and why a query finds it.

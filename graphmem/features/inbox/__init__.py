@@ -9,6 +9,7 @@ FEATURE = Feature(
     operations={
         "operations": "inbox.add inbox.items inbox.take inbox.dismiss inbox.finish",
     },
-    verbs=("inbox",),
+    verbs={"inbox": "inbox.add inbox.items inbox.take inbox.dismiss inbox.finish"},
     text="text",
+    extends={"page": "operations.page_fields"},
 )

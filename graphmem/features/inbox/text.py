@@ -12,9 +12,9 @@ MADE_HERE = re.compile(r"[0-9a-f]{32}")
 
 
 @reads(ItemChanged)
-def item_text(answer: ItemChanged) -> Printout:
+def item_text(answer: ItemChanged) -> str:
     """Return the item as it is now."""
-    return Printout(_line(answer.item))
+    return _line(answer.item)
 
 
 @reads(ItemList)

@@ -20,6 +20,14 @@ FEATURE = Feature(
     },
     extends={"purge": "session_board.clear_purged"},
     also={"decisions.add": "sessions.decide", "constraints.add": "sessions.constrain"},
+    verbs={
+        "add": "experiences.add",
+        "decay": "lessons.decay",
+        "inject": "lessons.inject",
+        "session": "sessions.show sessions.start sessions.work_on sessions.decide sessions.constrain "
+        "sessions.note sessions.end",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

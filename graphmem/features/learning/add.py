@@ -6,7 +6,7 @@ from graphmem.features.learning.experiences import (
     AddExperienceRequest,
 )
 from graphmem.features.learning.lessons import AddLessonRequest
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
 
@@ -16,7 +16,24 @@ def add_lesson(client: Client, request: AddLessonRequest) -> Changed:
     return add_record(client, request)
 
 
-@operation("experiences.add", writes=True, positional=2, previews="dry_run", scoped=True)
+@operation(
+    "experiences.add",
+    writes=True,
+    positional=2,
+    previews="dry_run",
+    scoped=True,
+    command="add experience",
+    example='graphmem add experience --type bug --description "login loop" --approach "traced the cookie"'
+    ' --outcome success --lesson "SameSite=Lax drops the cookie on a POST from another site"',
+    arguments=0,
+    takes={
+        "task_type": Taken(flag="--type"),
+        "time_taken": Taken(flag="--minutes"),
+        "complexity_estimated": Taken(flag="--estimated"),
+        "complexity_actual": Taken(flag="--actual"),
+        "capabilities_used": Taken("NAME", flag="--capability"),
+    },
+)
 def add_experience(client: Client, request: AddExperienceRequest) -> Changed:
     """Add what a finished task taught; above 200 experiences, the oldest of low confidence is archived."""
     return add_record(client, request)

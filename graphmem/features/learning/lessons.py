@@ -212,7 +212,18 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
         )
 
 
-@operation("lessons.decay", writes=True)
+@operation(
+    "lessons.decay",
+    writes=True,
+    example="graphmem decay --run 2026-11-22-2",
+    arguments=0,
+    help="""
+    Record a run that saw no lesson: every tenth silent run takes one off a lesson's frequency.
+
+    Preferences do not fade. At frequency 0 a lesson counts as archived until a run sees it again. A run that is
+    there already changes nothing.
+    """,
+)
 def decay(snapshot: Writing, request: DecayRequest) -> Learned:
     """Record a run that saw no lesson, and report which lessons it moved."""
     run = screened(snapshot, request, "run").run
@@ -375,7 +386,18 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     return found
 
 
-@operation("lessons.inject", past=True, scoped=True)
+@operation(
+    "lessons.inject",
+    past=True,
+    scoped=True,
+    example="graphmem inject --domain code",
+    help="""
+    Print the lessons that belong into a prompt, at most ten.
+
+    Those that two runs saw, and every preference: of this domain or general, preferences first. What five runs
+    saw is for every prompt. Where there is nothing to say, nothing is printed.
+    """,
+)
 def inject(snapshot: Snapshot, request: InjectRequest) -> Injected:
     """Return the lessons that belong into a prompt, at most ten, ready to be put there."""
     numbers = [number for number, *_ in snapshot.catalog.live_rows("lesson")]

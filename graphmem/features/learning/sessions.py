@@ -21,7 +21,7 @@ from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.kernel.model.blackboard import Blackboard, CurrentSession, CurrentTask, Preferences, TaskStage
 from graphmem.kernel.parameters import SessionName, Texts
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import collapsed, mark, row_id, slug
@@ -120,7 +120,14 @@ MOST_OF_A_NAME = 90  # characters of a session in the name of its record
 Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]
 
 
-@operation("sessions.show", positional=1)
+@operation(
+    "sessions.show",
+    positional=1,
+    command="session",
+    example="graphmem session",
+    takes={"name": Taken("NAME", flag="--session")},
+    help="Show what is current: task, constraints that hold, the ten newest decisions, preferences.",
+)
 def show(snapshot: Snapshot, request: SessionRequest) -> SessionContext:
     """Return what is current; the empty answer where nothing is."""
     return context_of(snapshot, request.name, board_of(snapshot, request.name))
@@ -225,7 +232,13 @@ def drop_expired(writing: Writing, now: datetime) -> None:
         writing.commit([entry(changed(one, values, now), writing.symmetric) for one in expired])
 
 
-@operation("sessions.start", writes=True, positional=1)
+@operation(
+    "sessions.start",
+    writes=True,
+    positional=1,
+    example='graphmem session start --task "add a login page"',
+    takes={"name": Taken("NAME", flag="--session")},
+)
 def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
     """Begin a new session; the preferences of the user stay."""
     request = screened(snapshot, request, "session")
@@ -240,7 +253,15 @@ def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
     return put(snapshot, request.name, begun)
 
 
-@operation("sessions.work_on", writes=True, positional=2)
+@operation(
+    "sessions.work_on",
+    writes=True,
+    positional=2,
+    command="session task",
+    example='graphmem session task "add a login page" --status in_progress',
+    arguments=1,
+    takes={"name": Taken("NAME", flag="--session")},
+)
 def work_on(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state; a new description begins a new task."""
     request = screened(snapshot, request, "session")
@@ -274,7 +295,13 @@ def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
     )
 
 
-@operation("sessions.note", writes=True, positional=1)
+@operation(
+    "sessions.note",
+    writes=True,
+    positional=1,
+    example="graphmem session note --messages 12 --used decision/tokens-live-in-cookies",
+    takes={"name": Taken("NAME", flag="--session")},
+)
 def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     """Note how far the session has come, the skills it invoked and the records it used."""
     request = screened(snapshot, request, "session")
@@ -294,9 +321,15 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     return put(snapshot, request.name, noted)
 
 
-@operation("sessions.decide", writes=True, positional=2)
+@operation(
+    "sessions.decide",
+    writes=True,
+    positional=2,
+    example='graphmem session decide "tokens live in cookies" --because "no XSS can read them"',
+    takes={"name": Taken("NAME", flag="--session"), "reasoning": Taken(flag="--because")},
+)
 def decide(snapshot: Writing, request: DecideRequest) -> Changed:
-    """Record a decision; ``key`` is its name, made from the text if not given."""
+    """Record a decision; it is committed with the rest of the memory."""
     request = screened(snapshot, request, "decision")
     fields = {
         "decision": request.decision,
@@ -317,7 +350,13 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     return named or (collapsed(current.description) if current else None)
 
 
-@operation("sessions.constrain", writes=True, positional=2)
+@operation(
+    "sessions.constrain",
+    writes=True,
+    positional=2,
+    example='graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z',
+    takes={"name": Taken("NAME", flag="--session"), "expires_at": Taken("TIME", flag="--until")},
+)
 def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed:
     """Record a constraint, for everybody or for a named session, until a time if one is given."""
     request = screened(snapshot, request, "constraint")
@@ -362,7 +401,13 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
     return f"{started:%Y-%m-%d}_{(session or slug(about) or 'session')[:MOST_OF_A_NAME]}-{begun}"
 
 
-@operation("sessions.end", writes=True, positional=1)
+@operation(
+    "sessions.end",
+    writes=True,
+    positional=1,
+    example="graphmem session end",
+    takes={"name": Taken("NAME", flag="--session")},
+)
 def end(snapshot: Writing, request: EndSessionRequest) -> Changed:
     """
     End the session: what it was and used becomes a record.

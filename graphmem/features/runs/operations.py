@@ -40,8 +40,9 @@ from graphmem.features.runs.workflow import USUAL, Workflow, missing, refuse_cyc
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean, refuse_unknown
 from graphmem.kernel.system import foreign, safe_files
 from graphmem.names import quoted
@@ -53,8 +54,17 @@ MOST_NOTED = 1_000  # files that hooks note; of more, the last ones
 MOST_NAMES = 20  # in a hint
 USUAL_NAME = "usual"  # name of the workflow where a project declares none
 
+SUCH_AS = 'such as {"workflow_step": "build"}'
 
-@operation("runs.show")
+
+def page_fields(snapshot: Snapshot) -> dict[str, RunState]:
+    """Return the run state that the page shows, without what agents printed."""
+    client = snapshot.client
+    state = run_file.read(client.state)
+    return {"run": state.model_copy(update={"agent_outputs": None})}
+
+
+@operation("runs.show", example="graphmem run show")
 def show(client: Client) -> RunShown:
     """Return the run state."""
     return shown(run_file.read(client.state))
@@ -99,7 +109,12 @@ def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
     return made
 
 
-@operation("runs.set", writes=True)
+@operation(
+    "runs.set",
+    writes=True,
+    example='graphmem run set \'{"workflow_step": "build", "next_step": null}\'',
+    takes={"fields": Taken("JSON|-", reads="json typed", such_as=SUCH_AS)},
+)
 def set_fields(client: Client, request: SetRunRequest) -> RunShown:
     """Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."""
     request = screened(client, request, "run")
@@ -144,7 +159,12 @@ def take_over(
             held.state = changed(client, held.state, new)
 
 
-@operation("runs.change", writes=True)
+@operation(
+    "runs.change",
+    writes=True,
+    example="graphmem run change add src/cart.py --section checkout",
+    takes={"file": Taken(reads="path")},
+)
 def change(client: Client, request: ChangeRequest) -> RunShown:
     """
     Note a file that was changed outside of the plan, or take it away; the others stay.
@@ -198,7 +218,7 @@ def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
-@operation("runs.done", writes=True)
+@operation("runs.done", writes=True, example="graphmem run done plan")
 def done(client: Client, request: StepRequest) -> RunShown:
     """Note that a step of the workflow is complete."""
     request = screened(client, request, "run")
@@ -212,7 +232,12 @@ def done(client: Client, request: StepRequest) -> RunShown:
 # --- prerequisites ----------------------------------------------------------------------------------------------------
 
 
-@operation("runs.require", writes=True)
+@operation(
+    "runs.require",
+    writes=True,
+    example="graphmem run require build",
+    help="Check what a step needs; exit status 1 where something is missing.",
+)
 def require(client: Client, request: RequireStepRequest) -> Required:
     """Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."""
     request = screened(client, request, "run")
@@ -317,7 +342,12 @@ def is_need(value: object) -> bool:
 # --- build run --------------------------------------------------------------------------------------------------------
 
 
-@operation("runs.begin", writes=True)
+@operation(
+    "runs.begin",
+    writes=True,
+    example="graphmem run begin build.json",
+    takes={"plan": Taken("FILE|-", reads="json object", such_as=BUILD_EXAMPLE)},
+)
 def begin(client: Client, request: BeginBuildRequest) -> RunShown:
     """Begin a build run with the chunks of a plan."""
     request = screened(client, request, "run")
@@ -417,7 +447,7 @@ def under_way(state: RunState) -> BuildRun:
     return run
 
 
-@operation("runs.chunk", writes=True)
+@operation("runs.chunk", writes=True, example="graphmem run chunk c1 completed")
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk of the build run to its next status."""
     with run_file.changing(client.state) as held:
@@ -453,7 +483,7 @@ def since_of(chunk: Chunk) -> str | None:
     return format_time(max(times)) if times else None
 
 
-@operation("runs.checkpoint", writes=True)
+@operation("runs.checkpoint", writes=True, example="graphmem run checkpoint --phase stabilise")
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
@@ -464,7 +494,7 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.end", writes=True)
+@operation("runs.end", writes=True, example="graphmem run end")
 def end(client: Client) -> RunShown:
     """End the build run: cleared where every chunk is completed, else visible as partial."""
     with run_file.changing(client.state) as held:
@@ -476,7 +506,7 @@ def end(client: Client) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.resume", writes=True)
+@operation("runs.resume", writes=True, example="graphmem run resume --choose resume")
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
     """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
     with run_file.changing(client.state) as held:

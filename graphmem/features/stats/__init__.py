@@ -8,4 +8,8 @@ FEATURE = Feature(
         "impact": "impact",
         "effectiveness": "verify_loop",
     },
+    verbs={
+        "verify-loop": "verify_loop",
+    },
+    text="text",
 )

@@ -16,7 +16,17 @@ Carriers = dict[int, set[int]]  # by failure, by number: itself and the patterns
 Report = tuple[int, bool]  # on which record, and whether it helped
 
 
-@operation("verify_loop", past=True)
+@operation(
+    "verify_loop",
+    past=True,
+    example="graphmem verify-loop --last 5",
+    help="""
+    Report whether learning happens: failures are captured, passed to later tasks, used, and help.
+
+    A failure comes to a stage by itself or by a pattern that solves it. What breaks the loop is named; the exit
+    status is 0 either way.
+    """,
+)
 def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
     """
     Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken.

@@ -20,4 +20,15 @@ FEATURE = Feature(
         "trust": "trust",
         "config": "config",
     },
+    verbs={
+        "config": "config",
+        "embed": "embed.status embed.change",
+        "rebuild": "rebuild",
+        "validate": "validate",
+        "resolve": "resolve",
+        "vacuum": "vacuum",
+        "reset": "reset",
+        "trust": "trust",
+    },
+    text="text",
 )

@@ -38,7 +38,17 @@ class ConfigShown(Answer):
 USER_STORE = "user_store"
 
 
-@operation("config", not_over_http="it names files and variables of the user who runs the service")
+@operation(
+    "config",
+    not_over_http="it names files and variables of the user who runs the service",
+    example="graphmem config retrieval",
+    arguments=1,
+    help="""
+    Show the settings that hold here, and where each value comes from.
+
+    They are changed in files or by variables; docs/reference/config.md says what each means.
+    """,
+)
 def config(client: Client, request: ConfigRequest) -> ConfigShown:
     """
     Return the settings that hold here, and what gave each.

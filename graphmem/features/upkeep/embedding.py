@@ -14,7 +14,7 @@ from graphmem.kernel.answer import Answer
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.vectors import AHEAD, FEW_TEXTS, VectorStore
 from graphmem.kernel.ledger.files.journal import replace_files
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.settings.config import CONFIG_BYTES, Embedding, read_toml, web_address
 from graphmem.kernel.settings.config_file import Value, replace_user_config, with_values
@@ -83,7 +83,7 @@ NAMES = ("embedding.model", "embedding.endpoint", "embedding.dimensions")  # set
 SHOWN_S = 5.0  # seconds from which it is said how long it takes
 
 
-@operation("embed.status")
+@operation("embed.status", example="graphmem embed status")
 def status(client: Client) -> EmbeddingStatus:
     """Return which model makes the vectors, and how many texts lack one of it."""
     client.sync()
@@ -120,6 +120,14 @@ def measured(client: Client, store: VectorStore) -> tuple[int, float | None]:
     writes=True,
     at_home=True,
     not_over_http="chooses what is loaded on this machine, or where texts are sent",
+    example="graphmem embed change nomic-embed-text --endpoint http://127.0.0.1:11434",
+    takes={"endpoint": Taken("URL")},
+    help="""
+    Let another model make the vectors; all of them are made first.
+
+    If that fails or is interrupted, nothing has changed, and the same command goes on. To change the model is
+    to trust it in this clone. The key for the endpoint comes from GRAPHMEM_EMBEDDING_KEY, never from a file.
+    """,
 )
 def change(client: Client, request: ChangeModelRequest) -> ModelChanged:
     """

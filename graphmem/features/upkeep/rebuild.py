@@ -4,12 +4,14 @@ import time
 
 from graphmem.features.upkeep.store_contract import RebuildRequest, Rebuilt
 from graphmem.kernel.catalog.vectors import forget_damaged
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import ALL, Client
 from graphmem.kernel.system.collector import collector_paused
 
 
-@operation("rebuild", writes=True, at_home=True)
+@operation(
+    "rebuild", writes=True, at_home=True, example="graphmem rebuild", takes={"embed": Taken(meaning="Make no vectors")}
+)
 def rebuild(client: Client, request: RebuildRequest) -> Rebuilt:
     """Rebuild everything derived from the files; ``embed=False`` makes no vectors."""
     client.refuse_unusable()

@@ -9,7 +9,19 @@ from graphmem.kernel.system import safe_files
 KEPT = "purge"  # what was purged stays away
 
 
-@operation("reset", writes=True, previews="yes", not_over_http="empties the memory of a project")
+@operation(
+    "reset",
+    writes=True,
+    previews="yes",
+    not_over_http="empties the memory of a project",
+    example="graphmem reset",
+    help="""
+    Take all rows out of the memory in one write; types, scopes and settings stay. Without --yes show what would
+    go.
+
+    What was purged stays away. To take it back: graphmem undo
+    """,
+)
 def reset(snapshot: Snapshot, request: ResetRequest) -> Reset:
     """
     Take all rows out of the memory, in one write; types, scopes and settings stay. Without ``yes`` count them.

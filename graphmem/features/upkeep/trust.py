@@ -9,7 +9,7 @@ from graphmem.kernel.ledger.extractors import read_extractors, text_to_trust
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model import Task
 from graphmem.kernel.model.proof import valid_proof
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.settings.config import needs_trust
 from graphmem.kernel.settings.trust import Sort, ToTrust, are_trusted, trust_lock, untrusted
 from graphmem.kernel.settings.trust import trust as trust_all
@@ -23,7 +23,21 @@ SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
 
 
 @operation(
-    "trust", writes=True, previews="yes", at_home=True, not_over_http="a person decides what to trust, on this machine"
+    "trust",
+    writes=True,
+    previews="yes",
+    at_home=True,
+    not_over_http="a person decides what to trust, on this machine",
+    example="graphmem trust",
+    takes={"yes": Taken("DIGEST")},
+    help="""
+    Show which settings load other weights, and which commands, proofs and extractors run; let them count here.
+
+    They come with the branch, so they count only when you have looked at them, and as long as they, the files
+    of their models and the scripts that extractors name are the same.
+
+    The digest covers all that is shown; with any other digest nothing is trusted.
+    """,
 )
 def trust(client: Client, request: TrustRequest) -> Trust:
     """

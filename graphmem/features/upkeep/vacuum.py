@@ -22,7 +22,19 @@ from graphmem.kernel.system.lock import locked
 Step = tuple[str, int, Callable[[], object]]  # what is not needed, its bytes, and what removes it
 
 
-@operation("vacuum", writes=True, previews="dry_run", at_home=True)
+@operation(
+    "vacuum",
+    writes=True,
+    previews="dry_run",
+    at_home=True,
+    example="graphmem vacuum --dry-run",
+    help="""
+    Remove what is derived and not needed now: vectors of other models, past states of --at, graphs of scopes,
+    room.
+
+    A command that needs it makes it again.
+    """,
+)
 def vacuum(client: Client, request: VacuumRequest) -> Vacuumed:
     """
     Remove what is derived and not needed now: old vectors, past states, graphs of scopes, unused room.

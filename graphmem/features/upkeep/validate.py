@@ -63,7 +63,13 @@ class FindingDraft(NamedTuple):
     fix: str | None
 
 
-@operation("validate", scoped=True)
+@operation(
+    "validate",
+    scoped=True,
+    example="graphmem validate",
+    is_report=True,
+    help="Check files, vocabulary and graph against each other; errors exit 1, warnings alone exit 0.",
+)
 def validate(client: Client) -> Checked:
     """
     Check files, vocabulary, graph and search index against each other.

@@ -16,6 +16,14 @@ FEATURE = Feature(
         "phases": "phases.status phases.can phases.move phases.reset phases.duration",
         "observation": "observe",
     },
+    verbs={
+        "campaign": "campaigns.create campaigns.add_tasks campaigns.ready campaigns.status campaigns.propagate "
+        "campaigns.replan_input campaigns.merge_plan",
+        "observe": "observe",
+        "phase": "phases.status phases.can phases.move phases.reset phases.duration",
+        "task": "tasks.start tasks.complete tasks.block tasks.reopen tasks.show",
+    },
+    text="text",
 )
 
 __getattr__ = lazy_modules(__name__)

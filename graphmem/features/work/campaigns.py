@@ -34,7 +34,7 @@ from graphmem.errors import Refused
 from graphmem.features.work.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Failure, Relation, Task
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
@@ -54,7 +54,12 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     return number, record
 
 
-@operation("campaigns.create", writes=True)
+@operation(
+    "campaigns.create",
+    writes=True,
+    example='graphmem campaign create "Add single sign-on" --name sso',
+    leaves=("tags", "sources"),
+)
 def create(client: Client, request: CreateCampaignRequest) -> Changed:
     """
     Begin a campaign.
@@ -74,7 +79,7 @@ def known_cost(client: Client, objective: str) -> float:
     return sum(one.cost or 0.0 for one in near if isinstance(one, Failure)) if found.certainty != "none" else 0.0
 
 
-@operation("campaigns.status")
+@operation("campaigns.status", example="graphmem campaign status sso", takes={"ref": Taken("NAME", "campaign")})
 @collector_paused()
 def status(snapshot: Snapshot, request: CampaignRequest) -> CampaignStanding:
     """Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far."""
@@ -148,9 +153,11 @@ def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
     )
 
 
-@operation("campaigns.ready", from_files=True)
+@operation(
+    "campaigns.ready", from_files=True, example="graphmem campaign ready sso", takes={"ref": Taken("NAME", "campaign")}
+)
 def ready(snapshot: Snapshot, request: ReadyRequest) -> Ready:
-    """Return the tasks that can start now."""
+    """Return the tasks that can start now: pending, every parent complete."""
     number, campaign = campaign_of(snapshot, request.ref)
     return Ready(campaign=campaign.ref, ready=plan_of(snapshot, number).ready)
 

@@ -33,7 +33,7 @@ from graphmem.kernel.model import Campaign, Failure, Pattern, Task
 from graphmem.kernel.model.candidate import Candidate, Fields, Occasion, candidate_id
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.settings.trust import are_trusted
 from graphmem.kernel.store.runtime import Client, counted
@@ -144,6 +144,14 @@ def some(number: int, noun: str, what: str) -> str:
     positional=1,
     at_home=True,
     without={"run_verify": "runs commands of the project on this machine"},
+    example="graphmem observe sso --run-verify",
+    arguments=1,
+    takes={"ref": Taken("CAMPAIGN", "campaign")},
+    help="""
+    Learn from the finished and blocked tasks of a campaign: failures, patterns, edges, reports.
+
+    Verify commands come with the branch, so they run only with --run-verify, and when they are trusted.
+    """,
 )
 def observe(client: Client, request: ObserveRequest) -> Observed:
     """

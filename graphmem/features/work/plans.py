@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from graphmem.constants import DELIVERED_SHOWN
 from graphmem.core.plans.campaign_contract import (
+    PLAN_EXAMPLE,
     AddTasksRequest,
     BlockedWork,
     CampaignRequest,
@@ -25,7 +26,7 @@ from graphmem.features.work.campaigns import campaign_of, standing
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.model.entry import Entry
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id, split_ref
 
@@ -37,7 +38,12 @@ LASTING = frozenset(
 )
 
 
-@operation("campaigns.add_tasks", writes=True)
+@operation(
+    "campaigns.add_tasks",
+    writes=True,
+    example="graphmem campaign add-tasks sso plan.json",
+    takes={"ref": Taken("NAME", "campaign"), "plan": Taken("FILE|-", reads="json", such_as=PLAN_EXAMPLE)},
+)
 def add_tasks(snapshot: Writing, request: AddTasksRequest) -> CampaignTasks:
     """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
     request = screened(snapshot, request, "tasks")
@@ -79,7 +85,12 @@ def checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
     return made
 
 
-@operation("campaigns.propagate", writes=True)
+@operation(
+    "campaigns.propagate",
+    writes=True,
+    example="graphmem campaign propagate sso",
+    takes={"ref": Taken("NAME", "campaign")},
+)
 def propagate(snapshot: Writing, request: CampaignRequest) -> CampaignStanding:
     """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
     number, _ = active_campaign(snapshot, request.ref)
@@ -114,7 +125,11 @@ def remarked(snapshot: Snapshot, number: int, causes: Collection[str]) -> list[E
     return [entry(after, snapshot.symmetric), *moved]
 
 
-@operation("campaigns.replan_input")
+@operation(
+    "campaigns.replan_input",
+    example="graphmem campaign replan-input sso --json",
+    takes={"ref": Taken("NAME", "campaign")},
+)
 def replan_input(snapshot: Snapshot, request: CampaignRequest) -> ReplanInput:
     """Return what a planner needs to plan the unfinished part again."""
     number, campaign = campaign_of(snapshot, request.ref)
@@ -136,7 +151,12 @@ def replan_input(snapshot: Snapshot, request: CampaignRequest) -> ReplanInput:
     )
 
 
-@operation("campaigns.merge_plan", writes=True)
+@operation(
+    "campaigns.merge_plan",
+    writes=True,
+    example="graphmem campaign merge-plan sso plan.json",
+    takes={"ref": Taken("NAME", "campaign"), "plan": Taken("FILE|-", reads="json", such_as=PLAN_EXAMPLE)},
+)
 def merge_plan(snapshot: Writing, request: MergePlanRequest) -> MergedPlan:
     """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is."""
     request = screened(snapshot, request, "tasks")

@@ -39,7 +39,7 @@ from graphmem.kernel.model import Event, Failure, Pattern, Relation, Task
 from graphmem.kernel.model.blackboard import TaskStage
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.shell import command
@@ -107,7 +107,7 @@ def active_plan(snapshot: Snapshot, task: Task) -> Plan:
 # --- start ------------------------------------------------------------------------------------------------------------
 
 
-@operation("tasks.start", writes=True)
+@operation("tasks.start", writes=True, example="graphmem task start sso/002", takes={"ref": Taken("REF", "task")})
 def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     """
     Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
@@ -200,7 +200,12 @@ def put_on_board(snapshot: Writing, task: Task, session: str | None, status: Tas
 # --- the ends ---------------------------------------------------------------------------------------------------------
 
 
-@operation("tasks.complete", writes=True)
+@operation(
+    "tasks.complete",
+    writes=True,
+    example='graphmem task complete sso/002 --delivered "login works" --used failure/import-error',
+    takes={"ref": Taken("REF", "task"), "solved_by": Taken("PATTERN", "ref")},
+)
 def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
     """
     Complete a task, report what helped, and link the patterns that solved what it was blocked by.
@@ -304,7 +309,13 @@ def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Coll
     return [entry(report, ()) for report, action in made if action != "unchanged"]
 
 
-@operation("tasks.block", writes=True)
+@operation(
+    "tasks.block",
+    writes=True,
+    example='graphmem task block sso/002 --reason "ImportError: no module named authlib"',
+    arguments=1,
+    takes={"ref": Taken("REF", "task"), "by": Taken("FAILURE", "ref")},
+)
 def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
     """
     Block a task; the answer has the known failures that the reason reports, with what fixes them.
@@ -338,7 +349,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
     return answer.model_copy(update={"known": known})
 
 
-@operation("tasks.reopen", writes=True)
+@operation("tasks.reopen", writes=True, example="graphmem task reopen sso/002", takes={"ref": Taken("REF", "task")})
 def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged:
     """Make a task pending again, from whatever state it is in."""
     request = screened(snapshot, request, "task")
@@ -420,7 +431,7 @@ def session_in(move: Event) -> str | None:
 # --- show -------------------------------------------------------------------------------------------------------------
 
 
-@operation("tasks.show")
+@operation("tasks.show", example="graphmem task show sso/002", takes={"ref": Taken("REF", "task")})
 def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
     """Return a task with its workspace, what became of what it was handed out, and its moves."""
     number, task = task_of(snapshot, request.ref)

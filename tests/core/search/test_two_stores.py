@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from graphmem import Memory
 from graphmem.core.search.budget import tokens
 from graphmem.core.search.query_contract import Found
+from graphmem.core.search.text import hit_lines
 from graphmem.core.search.two_stores import CERTAINTIES
-from graphmem.doors.cli.query import of_hits
 from graphmem.errors import NotFound
 from tests.features.harvest.test_sessions import LINT, Transcript
 from tests.sample import open_memory
@@ -174,7 +174,7 @@ def test_whatever_an_entry_of_the_user_names_is_marked_too(memory: Memory, user:
         text = memory.context(objective).text
         assert named in text
         assert not re.search(r"(?<!user:)(pattern|failure)/\w+", text)
-    text = of_hits(memory.query("KeyError: 'price' of a basket").results, explain=False)
+    text = hit_lines(memory.query("KeyError: 'price' of a basket").results, explain=False)
     assert [text.count(ref) for ref in ("failure/near", "user:failure/near")] == [2, 2]
 
 

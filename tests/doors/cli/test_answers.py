@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from graphmem.core.evidence.score import BANDS
+from graphmem.core.records.text import NO_RECORDS
 from graphmem.doors.cli.app import run
-from graphmem.doors.cli.query import NO_RECORDS
 
 
 @dataclass(frozen=True)

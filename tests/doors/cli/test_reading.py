@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.doors.cli import text
 from graphmem.doors.cli.app import run
+from graphmem.kernel import text
 from graphmem.kernel.model import Failure
 from tests.repository import Repository
 from tests.sample import START

@@ -1,9 +1,5 @@
-"""How answers look to people: short, aligned, one line a record where that is possible."""
+"""Records, edges and answers about them as people read them: short, one line a record where that is possible."""
 
-import re
-import shutil
-import sys
-import textwrap
 from collections.abc import Sequence
 
 from graphmem.core.evidence.citation_contract import Cited, VariantFix
@@ -14,6 +10,7 @@ from graphmem.core.records.candidate import MARK
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.record_contract import Changed, Got, Listed
 from graphmem.core.records.relation_contract import Edge, Reached, Solution
+from graphmem.kernel import terminal
 from graphmem.kernel.answer import Store
 from graphmem.kernel.model import (
     Failure,
@@ -21,60 +18,14 @@ from graphmem.kernel.model import (
     Record,
 )
 from graphmem.kernel.system import shell
-from graphmem.kernel.system.surroundings import variables
-from graphmem.kernel.text import one_line as one_line  # noqa: PLC0414 - the commands take it from here
+from graphmem.kernel.text import count, one_line
 from graphmem.names import visible
 
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
 ADVICE = 240  # characters of what is to be done
-CELL = 200  # characters of a cell of a table that is not drawn
 ASIDE = "\n    "  # a line below another
-NARROW = 40  # characters of a terminal below which lines are as they are
-LEAD = re.compile(r"[ │├└─]*(?:> |\d+  |- )?")  # what is before the text of a line
-BELOW = str.maketrans({"├": "│", "└": " ", "─": " ", ">": " ", "-": " ", **dict.fromkeys("0123456789", " ")})
-SET_IN = "    "  # before the rest of a line that is broken
-INDENT = 18  # characters before the value of a field
 LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
 UNSHOWN = ("kind", "key", "name", "ref", "edited")
-
-
-def is_terminal() -> bool:
-    """Return whether a person reads the answer."""
-    return sys.stdout.isatty()
-
-
-def width_of_terminal() -> int:
-    """Return how many characters the terminal of the caller shows in a line."""
-    given = variables().get("COLUMNS", "")
-    return int(given) if given.isdecimal() and int(given) else shutil.get_terminal_size().columns
-
-
-def fitted(text: str) -> str:
-    """Return a text with the lines that are too long for the terminal broken at blanks, the rest of each set in."""
-    width = width_of_terminal()
-    return "\n".join(part for line in text.split("\n") for part in broken(line, width))
-
-
-def broken(line: str, width: int) -> list[str]:
-    """Return a line in parts as long as the terminal is wide; below a branch of a tree its lines go on."""
-    if len(line) <= width or width < NARROW:
-        return [line]
-    lead = LEAD.match(line)
-    start = lead[0] if lead else ""
-    rest = start.translate(BELOW) + SET_IN
-    return wrapped(line.removeprefix(start), width, start, rest)
-
-
-def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """Return a text in lines broken at blanks alone, so that references stay whole; with what is before each line."""
-    return textwrap.wrap(
-        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )
-
-
-def count(number: int, noun: str) -> str:
-    """Return how many of something there are: ``1 row``, ``2 rows``, ``2 passes``."""
-    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
 def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
@@ -84,7 +35,7 @@ def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
 
 def listed(found: Sequence[Listed]) -> str:
     """Return records as a list: a line each; on a terminal with what is to be done, each text on a line of its own."""
-    if not is_terminal():
+    if not terminal.is_terminal():
         return "\n".join(line(one.record, one.doubts) for one in found)
     return "\n".join(ASIDE.join([one.ref, *against(one.doubts), gist(one.record)]) for one in found)
 
@@ -158,21 +109,10 @@ def fields(record: Record, *, but: str = "") -> str:
     lines = [record.ref]
     for name in names:
         if name == "fix" and isinstance(record, Failure):
-            lines += [field(word, said) for word, said in advice(record)]
+            lines += [terminal.field(word, said) for word, said in advice(record)]
         elif name not in (*UNSHOWN, but) and values[name] not in (None, [], (), {}, "", False, 0):
-            lines.append(field(name, shown(values[name])))
+            lines.append(terminal.field(name, shown(values[name])))
     return "\n".join(lines)
-
-
-def field(name: str, value: str) -> str:
-    """Return a field with its value; on a terminal its lines are as long as that is wide, below the name if need be."""
-    head, rest, lines = f"  {name + ':':<15} ", " " * INDENT, value.strip().split("\n")
-    if is_terminal():
-        room = width_of_terminal()
-        if max(map(len, value.split()), default=0) > room - INDENT:
-            head, rest = f"  {name}:\n{SET_IN}", SET_IN
-        lines = [part for line in lines for part in wrapped(line, max(40, room - len(rest))) or [""]]
-    return head + f"\n{rest}".join(lines)
 
 
 def shown(value: object) -> str:
@@ -240,34 +180,6 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
 
     walk((start,), "")
     return "\n".join(lines)
-
-
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as a table: drawn on a terminal, aligned plain text elsewhere."""
-    if is_terminal():
-        return drawn(headers, rows)
-    widths = [max(len(row[n]) for row in (headers, *rows)) for n in range(len(headers))]
-    lines = [headers, *rows]
-    return "\n".join(
-        "  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip() for row in lines
-    )
-
-
-def drawn(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as a table with lines, as wide as the terminal; without colours, so that nothing in it is escaped."""
-    from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    made = Table()
-    for name in headers:
-        made.add_column(Text(name), overflow="fold")
-    for row in rows:
-        made.add_row(*map(Text, row))
-    console = Console(color_system=None, width=width_of_terminal())
-    with console.capture() as capture:
-        console.print(made)
-    return capture.get().rstrip("\n")
 
 
 def worth(record: Record) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from graphmem.doors.cli.markdown import code
+from graphmem.kernel.markdown import code
 from graphmem.names import inert, visible
 
 ROW_FORMATS = ("ndjson", "csv", "markdown")

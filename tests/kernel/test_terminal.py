@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.doors.cli.text import NARROW, fitted
+from graphmem.kernel.terminal import NARROW, fitted
 
 TREE = "├── <-solves 1.5- pattern/use-strong-authentication  = 1.5  Against Adversary in the Middle"
 WORDS = st.lists(st.text("abcde/-", min_size=1, max_size=30), min_size=1, max_size=40).map(" ".join)

@@ -1,0 +1,146 @@
+"""How answers about records, relations and events read on a terminal."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from graphmem.core.evidence.doubt import cited
+from graphmem.core.records import wording
+from graphmem.core.records.event_contract import Happened, Happening
+from graphmem.core.records.record_contract import (
+    Changed,
+    Got,
+    Listed,
+    Listing,
+    Pruned,
+    PrunedRecord,
+    Purged,
+)
+from graphmem.core.records.relation_contract import (
+    Linked,
+)
+from graphmem.kernel.registry import Printout, Taken, reads
+from graphmem.kernel.rows import rows_as
+from graphmem.kernel.text import count, one_line
+
+NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
+HARDLY_SHARED = 0.2  # share of a question, by the rarity of its words, below which its words tell nothing
+
+
+@reads("entities.add", "insights.add")
+def _add_entity_text(answer: Changed, dry_run: bool) -> str:
+    return wording.changed(answer, is_dry=dry_run)
+
+
+@reads("rename", "forget", "restore", "pin", "unpin", "user.adopt")
+def _rename_text(answer: Changed) -> str:
+    return wording.changed(answer)
+
+
+@reads(Happened)
+def _event_add_text(answer: Happened) -> str:
+    return event_line(answer.event)
+
+
+@reads("prune")
+def _prune_text(answer: Pruned, yes: bool) -> Printout:
+    return Printout(
+        "\n".join(pruned(found, is_done=answer.done) for found in answer.records),
+        "nothing to prune" if not answer.records else "nothing was changed; do it with --yes" if not yes else "",
+    )
+
+
+@reads(Got)
+def _get_text(answer: Got) -> str:
+    edges = "".join(f"\n  {wording.edge(edge)}" for edge in answer.relations)
+    cites = "".join(f"\n  cites:          {cited(one)}" for one in answer.cites)
+    head, _, rest = wording.fields(answer.record, but="cites").partition("\n")
+    notes = [doubt.text for doubt in answer.doubts if not doubt.is_mark]
+    tasks = [wording.handed_out(answer).strip()] if answer.handed_out else []
+    marks = "".join(f"\n  {one}" for one in (*wording.against(answer.doubts), *notes, *tasks))
+    alike = "".join(f"\n  {one}" for one in wording.variant_lines(answer.variant_fix))
+    return f"{head}{marks}\n{rest}{alike}{cites}{edges}"
+
+
+@reads("list")
+def _list_text(
+    answer: Listing,
+    kind: str | None,
+    tags: list[str] | None,
+    archived: bool,
+    limit: int | None,
+    form: Annotated[
+        Literal["text", "ndjson", "csv", "markdown"], Taken(flag="--format", meaning="How the records are printed")
+    ] = "text",
+) -> Printout:
+    return Printout(
+        wording.listed(answer.results) if form == "text" else rows_of(answer.results, form),
+        f"{len(answer.results):,} of {answer.total:,}; the next ones: --cursor {answer.cursor}"
+        if answer.cursor
+        else f"0 of {answer.total:,}; raise --limit"
+        if limit == 0 < answer.total
+        else "",
+        ("no such records" if kind or tags or archived else NO_RECORDS) if not answer.total else "",
+    )
+
+
+@reads(Linked)
+def _link_text(answer: Linked) -> str:
+    return f"{answer.action} {wording.edge(answer.edge)}"
+
+
+@reads("supersede")
+def _supersede_text(answer: Changed) -> str:
+    return f"{wording.changed(answer)}{wording.ASIDE}superseded by {answer.record.superseded_by}"
+
+
+@reads("purge")
+def _purge_text(answer: Purged, yes: bool, history_script: Path | None) -> Printout:
+    return Printout(
+        purged(answer, is_written=history_script is not None),
+        "nothing to purge"
+        if not answer.records and history_script is None
+        else "nothing was changed; do it with --yes"
+        if answer.records and (not yes)
+        else "",
+    )
+
+
+def event_line(one: Happening) -> str:
+    """Return an event in one line."""
+    data = one.data if isinstance(one.data, dict) else {}
+    moved = f"  {data['from']} to {data['to']}" if {"from", "to"} <= data.keys() else ""
+    rest = {name: value for name, value in data.items() if name not in ("from", "to")}
+    more = f"  {one_line(json.dumps(rest, ensure_ascii=False))}" if rest else ""
+    return f"{one.at}  {one.type}{f'  {one.subject}' if one.subject else ''}{moved}{more}"
+
+
+def pruned(found: PrunedRecord, *, is_done: bool) -> str:
+    """Return a record that goes, and why."""
+    worth = "" if found.importance is None else f"importance {found.importance:.3f}, "
+    return f"{'' if is_done else 'would be '}archived {found.ref}  ({worth}{found.reason})"
+
+
+def rows_of(found: Sequence[Listed], form: str) -> str:
+    """Return records as rows, with their references and the fields that one of them has a value in."""
+    rows = [{"ref": one.ref, **one.record.model_dump(mode="json", by_alias=True)} for one in found]
+    columns = [
+        name for name in dict.fromkeys(name for row in rows for name in row) if any(row.get(name) for row in rows)
+    ]
+    return rows_as(form, columns, [[row.get(name) for name in columns] for row in rows]) if rows else ""
+
+
+def purged(answer: Purged, *, is_written: bool) -> str:
+    """Return what a purge destroyed, or would."""
+    would = "" if answer.done else "would be "
+    lines = [f"{would}purged {ref}" for ref in answer.records]
+    lines += [f"{would}changed {ref}" for ref in answer.changed]
+    lines += [f"{would}removed from {file}: {count(rows, 'row')}" for file, rows in answer.rows.items()]
+    lines += [f"{would}removed: {count(answer.vectors, 'vector')}"] if answer.vectors else []
+    lines += [f"quoted by {ref}, which stays: edit it, or purge it too" for ref in answer.quoted_by]
+    if is_written:
+        lines += [f"git's history: look at the head of the program, then run it: {answer.history[0]}"]
+    elif answer.done and answer.history:
+        lines += [f"git's history still has them; to remove them there: {answer.history[0]}"]
+    return "\n".join(lines)

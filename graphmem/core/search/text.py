@@ -1,0 +1,163 @@
+"""How what a search found reads on a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from graphmem.constants import SHOWN_SLOW
+from graphmem.core.records import wording
+from graphmem.core.records.relation_contract import (
+    Connection,
+    Related,
+    Solutions,
+)
+from graphmem.core.search.match_contract import Matched, MatchedLog, ReadProblem
+from graphmem.core.search.query_contract import Factors, Found, Hit
+from graphmem.kernel.answer import address
+from graphmem.kernel.model import Failure
+from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.system import shell
+from graphmem.kernel.text import count, one_line
+from graphmem.names import visible
+
+BY = {"line": "the same line", "match": "its expression", "signature": "the same problem"}
+VERDICTS = {"same_rule": "the same rule for other names", "other": "another problem", "unclear": "like it"}
+HARDLY_SHARED = 0.2  # share of a question, by the rarity of its words, below which its words tell nothing
+
+
+@reads(Related)
+def _related_text(answer: Related) -> Printout:
+    return Printout(
+        wording.tree(answer.start, answer.results),
+        "more are within reach; raise --limit" if answer.truncated else "",
+        "the search ended at its budget: there may be stronger paths" if not answer.exhaustive else "",
+        "nothing is within reach" if not answer.results else "",
+    )
+
+
+@reads(Solutions)
+def _solutions_text(answer: Solutions) -> Printout:
+    lines = wording.against(answer.doubts)
+    lines += [f"{address('fix', fix.store)}: {one_line(fix.text, wording.ADVICE)}" for fix in answer.fixes]
+    for found in answer.results:
+        first = found.path[0]
+        near = address(first.target if first.direction == "out" else first.source, found.store)
+        way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
+        ref = address(found.ref, found.store)
+        head = f"{ref}  [{found.strength:.3f}]{way}{wording.worth(found.record)}{wording.handed_out(found)}"
+        lines.append(
+            wording.ASIDE.join([head, *wording.against(found.doubts, found.cites), wording.gist(found.record)])
+        )
+    fix = shell.command("graphmem", "edit", answer.failure, "--fix", "what fixed it")
+    return Printout(
+        "\n".join(lines),
+        f"nothing solves {answer.failure} yet; to record what does: {fix}"
+        if not (answer.fixes or answer.results)
+        else "",
+    )
+
+
+@reads("path")
+def _path_text(answer: Connection, max_hops: int) -> Printout | str:
+    if answer.hops == 0 and answer.strength == 0:
+        far = f"{answer.source} and {answer.target} are not connected within {count(max_hops, 'hop')}"
+        return Printout("", far, status=1)
+    lines = [
+        f"strength {answer.strength:.4g}, {count(answer.hops, 'hop')}",
+        *(f"  {wording.edge(edge)}" for edge in answer.path),
+    ]
+    return "\n".join(lines)
+
+
+def problem_lines(one: ReadProblem) -> str:
+    """Return how a line of a log was read: by which format, its template and its names."""
+    by = f"format of {one.tool}" if one.tool else "general rules"
+    told = {"code": one.code, "names": ", ".join(one.names), "place": one.file, "test": one.test, "in": one.frame}
+    lines = [f"line {one.line:,}, read by the {by}" if one.tool else f"line {one.line:,}, read by {by}"]
+    lines += [f"> {one_line(one.printed)}", f"says: {one.template}  (the same by {one.identity})"]
+    return wording.ASIDE.join([*lines, *(f"{name}: {one_line(value)}" for name, value in told.items() if value)])
+
+
+def match_limits(answer: MatchedLog) -> Iterator[str]:
+    """Yield what was not looked at, and why."""
+    if answer.slow:
+        named = ", ".join(answer.slow[:SHOWN_SLOW]) + (", …" if len(answer.slow) > SHOWN_SLOW else "")
+        what = count(len(answer.slow), "match expression")
+        yield f"left aside, for together they take too long on this log: {what}: {named}"
+    if answer.cut:
+        yield f"only the beginning was looked at of {count(answer.cut, 'very long line')}"
+    if answer.unread:
+        yield f"not looked up, for many errors came before: the errors on {count(answer.unread, 'later line')}"
+
+
+def match_lines(found: Matched, *, is_placed: bool = True) -> str:
+    """Return a failure with the line that reports it, where that is in a file, and what to do."""
+    more = f" and {len(found.lines) - 1:,} more" if len(found.lines) > 1 else ""
+    place = f"  line {found.line:,}{more}" if is_placed else ""
+    alike = f", similarity {found.similarity:.2f}" if found.similarity is not None else ""
+    why = f": {one_line('; '.join(found.reasons))}" if found.reasons and found.verdict != "same" else ""
+    by = BY.get(found.by, "") if found.verdict == "same" else f"{VERDICTS[found.verdict]}{alike}{why}"
+    lines = [
+        f"{address(found.ref, found.store)}{place}  [{by}]{wording.worth(found.record)}",
+        f"> {one_line(found.text)}",
+    ]
+    lines += wording.against(found.doubts, found.cites) + wording.holding(found.holds)
+    record = found.record
+    if isinstance(record, Failure):
+        if found.by not in ("line", "match"):
+            lines.append(f"is: {one_line(found.recorded or record.trigger)}")
+        lines += wording.advice_lines(record) + wording.variant_lines(found.variant_fix, found.store)
+    for solution in found.solved_by:
+        insight = one_line(getattr(solution.record, "insight", None), wording.ADVICE)
+        marks, worth = wording.marks(solution.doubts), wording.worth(solution.record)
+        lines.append(f"{address(solution.ref, found.store)}: {marks}{insight}{worth}")
+    return wording.ASIDE.join(lines)
+
+
+def query_doubt(answer: Found) -> str:
+    """Return in one clause why the first result may not be what was asked for."""
+    if answer.certainty == "none":
+        return "nothing known for this"
+    first = answer.results[0]
+    if any(found.sign == "other_error" for found in first.doubts):
+        return "unsure whether this is known"  # its mark says why
+    if first.verdict == "unclear" and first.reasons:
+        why = visible(first.reasons[0])
+    elif first.factors.lexical < HARDLY_SHARED:
+        why = "hardly a word in common"
+    else:
+        why = "words in common, but no line or code that tells"
+    return f"unsure whether this is known ({why})"
+
+
+def hit_lines(found: Sequence[Hit], explain: bool) -> str:
+    """Return what was found, with the factors of each score if they are asked for."""
+    lines = list[str]()
+    for hit in found:
+        place = f"  [{hit.band}, score {hit.score:.3g}]" if explain else ""
+        lines.append(f"{address(hit.ref, hit.store)}{place}{wording.worth(hit.record)}")
+        said = [*wording.against(hit.doubts, hit.cites), *wording.holding(hit.holds), wording.gist(hit.record)]
+        said += [*wording.variant_lines(hit.variant_fix, hit.store), *(score_lines(hit) if explain else ())]
+        lines += [f"    {one}" for one in said if one]
+    return "\n".join(lines)
+
+
+def score_lines(hit: Hit) -> tuple[str, str]:
+    """Return what the score of a result is made of, and its relevance, a line each."""
+    factors = hit.factors
+    reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"
+    return (
+        f"score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
+        f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
+        + ("" if factors.finished == 1.0 else f" × finished {factors.finished:.3f}")
+        + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
+        + ("" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.3f}")
+        + _places_gained(factors),
+        f"relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
+        f" exact {factors.exact:g}{', expression 1' * bool(factors.expression)},"
+        f" graph {factors.graph:.3f}{reranked}",
+    )
+
+
+def _places_gained(factors: Factors) -> str:
+    """Return which factors change the place of a result, and by how many places."""
+    found = [f"{name} {places:+d}" for name, places in factors.moved.items() if places]
+    return f"; places gained: {', '.join(found)}" if found else ""

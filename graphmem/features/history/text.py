@@ -1,0 +1,135 @@
+"""How what changed reads on a terminal."""
+
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from graphmem.core.records import wording
+from graphmem.core.records.text import event_line
+from graphmem.core.search.text import score_lines
+from graphmem.features.history.contract import (
+    FieldChange,
+    History,
+    Revision,
+    RowChange,
+)
+from graphmem.features.history.why import Origin, Ranking, ReportMade, Why
+from graphmem.kernel import terminal
+from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.text import one_line
+
+SAID = 120  # characters of a field's old and new value together
+SHOWN = 5  # reports, edges and merged texts that a screen shows; --json has all
+
+
+@reads(History)
+def _log_text(answer: History) -> Printout:
+    return Printout(
+        "\n".join([*map(revision, answer.results), *map(event_line, reversed(answer.events))]),
+        "more commits changed it; raise --limit" if answer.truncated else "",
+        "the clone is shallow: what happened before is not here; git fetch --unshallow" if answer.shallow else "",
+        f"no commit changed {answer.ref}" if not answer.results else "",
+    )
+
+
+@reads(Why)
+def _why_text(answer: Why) -> str:
+    return "\n".join(lines_of(answer))
+
+
+def revision(found: Revision) -> str:
+    """Return a commit with what it did to the record."""
+    head = "not committed yet"
+    if found.commit is not None:
+        parts = found.commit[:10], found.at, one_line(found.author), one_line(found.subject)
+        head = "  ".join(filter(None, parts))
+    return "\n".join([head, f"  {found.change.action} {found.change.ref}", *fields(found.change)])
+
+
+def fields(change: RowChange) -> list[str]:
+    """Return the changed fields of a row, one a line."""
+    return [f"    {one_line(field.field)}: {' → '.join(values(field))}" for field in change.fields]
+
+
+def values(field: FieldChange) -> tuple[str, ...]:
+    """Return what a field was and is; of a list, the items that came and went."""
+    if isinstance(field.old, list | None) and isinstance(field.new, list | None):
+        old, new = [[item_of(item) for item in value or []] for value in (field.old, field.new)]
+        told = [f"+{item}" for item in new if item not in old] + [f"-{item}" for item in old if item not in new]
+        return (one_line(", ".join(told) or "another order", SAID),)
+    return told_apart(said(field.old), said(field.new))
+
+
+def item_of(value: JsonValue) -> str:
+    """Return an item of a list: of a text that was set aside its field and itself, not its time."""
+    if isinstance(value, dict) and value.keys() >= {"field", "text"}:
+        return f"{wording.shown(value['field'])}: {wording.shown(value['text'])}"
+    return wording.shown(value)
+
+
+def told_apart(old: str, new: str) -> tuple[str, str]:
+    """Return two values, each cut to half a line; where both are long, from a little before they differ."""
+    room = SAID // 2
+    start = next((place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
+    skip = max(0, start - room // 3) if max(len(old), len(new)) > room else 0
+    old, new = (f"…{value[skip:]}" if skip else value for value in (old, new))
+    return one_line(old, room), one_line(new, room)
+
+
+def said(value: JsonValue) -> str:
+    """Return a field's value on one line."""
+    return one_line(wording.shown(value), 2**20) if value is not None else "none"
+
+
+def lines_of(found: Why) -> Iterator[str]:
+    """Yield a record and why it is there, a line each."""
+    yield f"{found.ref}  {one_line(found.record.headline)}"
+    yield from came_from(found.origin)
+    if found.renamed:
+        yield terminal.field("renamed from", ", ".join(found.renamed))
+    yield from several("merged in", [f"{one.field}: {one_line(one.text)}" for one in found.merged])
+    yield from several("reports", list(map(report, reversed(found.reports))))
+    if found.supersedes:
+        yield terminal.field("supersedes", ", ".join(found.supersedes))
+    if found.superseded_by:
+        yield terminal.field("superseded by", found.superseded_by)
+    yield from several("edges", list(map(wording.edge, found.relations)))
+    if found.ranking is not None:
+        yield from ranked(found.ranking)
+
+
+def came_from(origin: Origin) -> Iterator[str]:
+    """Yield where a record comes from."""
+    yield terminal.field("created", origin.created_at)
+    yield from several("seen in", origin.sources)
+    if origin.candidate:
+        yield terminal.field("accepted", f"from candidate {origin.candidate}")
+    if origin.commit:
+        said = f"{origin.commit[:10]}  {one_line(origin.author)}  {one_line(origin.subject)}"
+        yield terminal.field("committed", said)
+    else:
+        yield terminal.field("committed", "not yet")
+
+
+def several(name: str, values: list[str]) -> Iterator[str]:
+    """Yield the first of several values below each other, and how many more there are."""
+    more = [f"… and {len(values) - SHOWN:,} more: --json"] if len(values) > SHOWN else []
+    if values:
+        yield terminal.field(name, "\n".join([*values[:SHOWN], *more]))
+
+
+def report(one: ReportMade) -> str:
+    """Return a report in a line."""
+    said = "wrong" if one.wrong else "helped" if one.helped else "did not help"
+    about = [f"in {one.task}"] if one.task else []
+    about += [f'asked "{one_line(one.question, 60)}"'] if one.question else []
+    about += [one_line(one.note, 60)] if one.note else []
+    return "  ".join([one.at, said, *about])
+
+
+def ranked(ranking: Ranking) -> Iterator[str]:
+    """Yield the place of a record for a query, and what its score is made of."""
+    where = f"place {ranking.place} of {ranking.results}" if ranking.hit else f"not among {ranking.results} results"
+    yield terminal.field("query", f"{where} for: {one_line(ranking.query)}")
+    if ranking.hit is not None:
+        yield from (f"    {line}" for line in (*wording.holding(ranking.hit.holds), *score_lines(ranking.hit)))

@@ -1,0 +1,95 @@
+"""How lessons, experiences and sessions read on a terminal."""
+
+from graphmem.core.records import wording
+from graphmem.core.records.record_contract import Changed
+from graphmem.features.learning.lessons import (
+    Injected,
+    Learned,
+    SeenLesson,
+)
+from graphmem.features.learning.sessions import (
+    SessionContext,
+)
+from graphmem.kernel.model import Constraint
+from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.text import count, one_line
+
+
+@reads("experiences.add")
+def _add_experience_text(answer: Changed, dry_run: bool) -> str:
+    return wording.changed(answer, is_dry=dry_run)
+
+
+@reads(Learned)
+def _decay_text(answer: Learned) -> str:
+    return learned(answer)
+
+
+@reads(Injected)
+def _inject_text(answer: Injected) -> str:
+    return answer.text
+
+
+@reads("sessions.show")
+def _session_text(answer: SessionContext) -> Printout:
+    current = shown(answer)
+    return Printout(
+        current,
+        'nothing is current; to begin: graphmem session start --task "what is to be done"' if not current else "",
+    )
+
+
+@reads("sessions.start", "sessions.work_on", "sessions.note")
+def _session_start_text(answer: SessionContext) -> str:
+    return shown(answer)
+
+
+@reads("sessions.decide", "sessions.constrain", "sessions.end")
+def _session_decide_text(answer: Changed) -> str:
+    return wording.changed(answer)
+
+
+def learned(answer: Learned) -> str:
+    """Return what a run taught."""
+    lines = [f"{answer.action} run/{answer.run}", *map(seen, answer.seen)]
+    for moved in answer.moved:
+        faded = ", faded away" if moved.faded else ""
+        lines.append(f"    {moved.ref}  frequency {moved.before} -> {moved.after}{faded}")
+    if answer.passed_over:
+        lines.append(f"    passed over: {count(answer.passed_over, 'finding')}")
+    return "\n".join(lines)
+
+
+def seen(lesson: SeenLesson) -> str:
+    """Return a lesson that a run saw, and why that was thought."""
+    by = {"keywords": lesson.overlap, "similarity": lesson.similarity}.get(lesson.rule)
+    rule = lesson.rule if by is None else f"{lesson.rule} {by:.2f}"
+    return f"    {lesson.ref}  ({rule}) {one_line(lesson.finding, 72)}"
+
+
+def shown(answer: SessionContext) -> str:
+    """Return what is current for people."""
+    lines = []
+    if task := answer.current_task or answer.last_task:
+        named = f"{one_line(task.description)}{f' ({task.id})' if task.id else ''}"
+        is_current = f"task: {named}  [{task.status}, since {task.started_at:%H:%M}]"
+        lines.append(is_current if answer.current_task else f"last task: {named}")
+    for found in answer.active_constraints:
+        assert isinstance(found.record, Constraint)
+        until = found.record.expires_at
+        lines.append(f"{wording.line(found.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
+        lines += contradicting(answer, found.ref)
+    for found in answer.recent_decisions:
+        lines += [wording.line(found.record), *contradicting(answer, found.ref)]
+    wishes = answer.user_preferences.model_dump(exclude_none=True)
+    lines += [f"{name.replace('_', ' ')}: {one_line(str(value))}" for name, value in wishes.items()]
+    if answer.session.started_at:
+        since, last = answer.session.started_at, answer.session.last_updated
+        lines.append(f"session since {since:%Y-%m-%d %H:%M}, last {last:%H:%M}, {answer.session.messages} messages")
+    return "\n".join(lines)
+
+
+def contradicting(answer: SessionContext, ref: str) -> list[str]:
+    """Return a line that names what says the opposite of a record, if anything does."""
+    others = answer.contradictions.get(ref)
+    return [f"    ! contradicts {one_line(', '.join(others))}"] if others else []
