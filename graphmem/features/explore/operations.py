@@ -7,18 +7,17 @@ What they report is kept on this machine: only ``aggregate`` needs a moment of t
 from time import monotonic, sleep
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from graphmem.constants import EXPLORE_POLL_S, EXPLORE_QUORUM, EXPLORE_S
 from graphmem.core.records.change import add_to
 from graphmem.core.records.record_contract import Changed
 from graphmem.core.records.screening import screened, screened_fields
 from graphmem.errors import BadInput, GraphmemError, NotFound, Refused
-from graphmem.features.explore.sessions import ExplorationSession, Report
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.machine.state import KeptState, State
 from graphmem.kernel.model.exploration import ExplorationMode
-from graphmem.kernel.model.field import TEXT_BYTES
+from graphmem.kernel.model.field import TEXT_BYTES, Time
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
@@ -86,6 +85,26 @@ class ExplorationWaited(Answer):
     seconds: float
 
 
+class ModeReport(BaseModel):
+    """What was reported for one mode."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    at: Time
+    text: str
+    late: bool = False
+
+
+class ExplorationSession(BaseModel):
+    """When a session began, what was reported, and when its wait ended: what is reported after that is late."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    started_at: Time
+    ended_at: Time | None = None
+    reports: dict[ExplorationMode, ModeReport] = {}
+
+
 MODES: tuple[ExplorationMode, ...] = get_args(ExplorationMode)
 TELLING = frozenset({"structure", "delta"})  # that are enough together
 
@@ -138,7 +157,7 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
     with client.state.changing() as kept:
         found = session_of(kept, request.session)
         is_late = found.ended_at is not None
-        made = Report(at=client.now(), text=request.text, late=is_late)
+        made = ModeReport(at=client.now(), text=request.text, late=is_late)
         put(kept, request.session, found.model_copy(update={"reports": {**found.reports, request.mode: made}}))
     return ExplorationReported(session=request.session, mode=request.mode, late=is_late)
 
