@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import json
 import os
-import re
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,6 +28,7 @@ from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.system.user import OF_USER
 from graphmem.kernel.terminal import fitted
 from graphmem.names import for_user, inert, visible
+from graphmem.patterns import lazy_re
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -338,7 +338,7 @@ def synced(memory: "Memory") -> "Vocabulary":
 
 
 # What no shell takes for more than a word: bash puts a completion into the line as it is, zsh evaluates it.
-PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
+PLAIN = lazy_re(r"(?!-)[\w./@:+-]+")
 
 
 def completions(ctx: typer.Context, incomplete: str, names: "Callable[[Memory], Iterable[str]]") -> list[str]:
