@@ -10,8 +10,8 @@ from graphmem.core.records.cursor import ListPlace
 from graphmem.core.records.record_contract import GetRequest, Got, Listed, Listing, ListRequest, NamesRequest
 from graphmem.core.records.relation_contract import Edge
 from graphmem.errors import NotFound, Usage
-from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.ledger.parts import usual_file
+from graphmem.kernel.machine.usage import accesses
 from graphmem.kernel.model import MODELS, Record
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import Vocabulary
@@ -37,7 +37,7 @@ def get(snapshot: Snapshot, request: GetRequest) -> Got:
     doubter = Doubter(snapshot)
     cites = doubter.tree.cites_of(record)
     handed, worked = snapshot.catalog.handed_out([number]).get(number, (0, 0))
-    count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
+    count, last = accesses(snapshot.client.state, [record.key_ref]).get(record.key_ref, (0, None))
     return Got(
         ref=record.ref,
         record=record,

@@ -182,10 +182,10 @@ def once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Respo
     """Carry a request out; one that was carried out before gets the answer of the first time."""
     if asked is None:
         return work()
-    layout = memory.client.layout
+    client = memory.client
     with carried_out(asked):
         try:
-            asked.refuse_done(layout.requests, partial(undo.has_happened, layout))
+            asked.refuse_done(client.state, partial(undo.has_happened, client.layout))
             response = work()
         except AlreadyDone as error:
             body = error.answer if isinstance(error.answer, str) else Done().model_dump_json()

@@ -129,7 +129,7 @@ def import_ci(client: Client, request: ImportCiRequest) -> Harvested:
     root = client.root
     commit = commands.find_commit(root, request.commit) if request.commit else ""
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     haul, history = Haul(), CheckHistory(root)
     files = list(dict.fromkeys(files_of(haul, request.paths)))
     for number, path in enumerate(files):

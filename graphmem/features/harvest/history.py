@@ -51,7 +51,7 @@ def import_git(client: Client, request: ImportGitRequest) -> Harvested:
     if head is None:
         raise Unavailable("git has no commit here", hint="there is a history from the first commit on")
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     last = before.sources.get(HISTORY)
     haul = Haul()
     if last is not None and last.commit == head and not request.since:

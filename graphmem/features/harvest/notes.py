@@ -48,7 +48,7 @@ def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
     root = client.root
     files = list(dict.fromkeys(files_of(root, request.paths)))
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     haul = Haul(marks={str(file.path): mark_of(file) for file in files if not file.doubt})
     is_read = all(before.sources.get(path) == mark for path, mark in haul.marks.items())
     is_read = is_read and not any(file.doubt for file in files)

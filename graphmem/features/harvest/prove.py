@@ -63,7 +63,7 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
         Refused: ``yes`` is the digest of something else.
     """
     queue = queue_of(client)
-    found = queue.read(client.notify_once)
+    found = queue.read()
     one = named(found, request.id)
     plan = plan_of(client, one)
     is_trusted = are_trusted(client.layout.config, [what_runs(plan)], "proofs")

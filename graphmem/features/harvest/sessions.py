@@ -68,7 +68,7 @@ def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested
     roots = [os.path.realpath(root) for root in worktrees(client.root)]
     haul = SessionHaul(roots=roots, any_project=request.any_project, since=request.since or "")
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     files = sorted(files_of(request, roots), key=lambda pair: pair[1].modified if pair[1] else 0)
     for number, (file, mark) in enumerate(files):
         if mark is None:

@@ -153,7 +153,7 @@ def origin(client: Client, record: Record, keys: Sequence[str]) -> Origin:
         added = next((one for one in reversed(list(revisions(client, keys))) if one.commit is not None), None)
     except Unavailable:  # no git, or no repository
         added = None
-    candidates = queue_of(client).read(client.notify_once).candidates.values()
+    candidates = queue_of(client).read().candidates.values()
     return Origin(
         created_at=format_time(record.created_at),
         sources=list(record.sources),

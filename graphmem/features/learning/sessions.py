@@ -137,7 +137,7 @@ def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
     """Return the blackboard of a session; damage is reported, and it counts as empty."""
     if session is not None:
         refuse_no_slug("session", session)
-    return session_board.read(session_board.path_of(snapshot.layout.state, session), snapshot.notify_once)
+    return session_board.read(snapshot.client.state, session)
 
 
 def contradictions(said: Mapping[str, str]) -> dict[str, list[str]]:
@@ -219,10 +219,7 @@ def put(snapshot: Writing, session: str | None, change: Change) -> SessionContex
         raise BadInput(f"session: {message}", hint=expected) from None
     as_record(snapshot, after, session)  # what could not be kept at its end is refused now
     drop_expired(snapshot, now)
-    try:
-        session_board.write(session_board.path_of(snapshot.layout.state, session), after)
-    except OSError as error:
-        raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
+    session_board.write(snapshot.client.state, session, after)
     return context_of(snapshot, session, after)
 
 
@@ -417,7 +414,7 @@ def end(snapshot: Writing, request: EndSessionRequest) -> Changed:
 
     What helped in sessions of agents, and waits for their end, is written too.
     """
-    write_waiting(snapshot, hook_sessions(snapshot.client).waiting())
+    write_waiting(snapshot, hook_sessions(snapshot.client).every())
     return finish(snapshot, request.name, board_of(snapshot, request.name))
 
 
@@ -435,12 +432,8 @@ def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed
         )
     made = as_record(snapshot, board, session)
     snapshot.commit([entry(made, snapshot.symmetric)])
-    path = session_board.path_of(snapshot.layout.state, session)
     try:
-        if board.preferences.model_dump(exclude_none=True):
-            session_board.write(path, Blackboard(preferences=board.preferences))
-        else:
-            session_board.remove(path)
-    except OSError as error:  # the record is written: the session has ended
-        snapshot.notify_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
+        session_board.write(snapshot.client.state, session, Blackboard(preferences=board.preferences))
+    except Unavailable as error:  # the record is written: the session has ended
+        snapshot.notify_once(f"the session that ended is still shown: {error}")
     return Changed(ref=made.ref, action="created", record=made)

@@ -4,10 +4,9 @@ The run state: what is going on now on this machine, its build run, and what a s
 It is a file of this machine under a lock of its own: no use case but a skipped step needs a moment of the store.
 """
 
-import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast, get_args
 
 import orjson
@@ -17,7 +16,7 @@ from graphmem.constants import WORKFLOW_BYTES
 from graphmem.core.records.events import event
 from graphmem.core.records.moves import CHUNK_MOVES, refuse_move
 from graphmem.core.records.screening import screened
-from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.features.runs import run_file
 from graphmem.features.runs.contract import (
     BUILD_EXAMPLE,
@@ -61,30 +60,19 @@ SUCH_AS = 'such as {"workflow_step": "build"}'
 def page_fields(snapshot: Snapshot) -> dict[str, RunState]:
     """Return the run state that the page shows, without what agents printed."""
     client = snapshot.client
-    state = run_file.read(client.layout.run_state, client.notify_once)
+    state = run_file.read(client.state)
     return {"run": state.model_copy(update={"agent_outputs": None})}
 
 
 @operation("runs.show", example="graphmem run show")
 def show(client: Client) -> RunShown:
     """Return the run state."""
-    return shown(run_file.read(client.layout.run_state, client.notify_once))
+    return shown(run_file.read(client.state))
 
 
 def shown(state: RunState) -> RunShown:
     """Return the run state as an answer."""
     return RunShown.model_validate(state.model_dump(mode="json", exclude_none=True))
-
-
-@contextlib.contextmanager
-def changing(client: Client) -> Iterator[run_file.HeldRun]:
-    """Yield the run state to be changed, alone with it."""
-    path = client.layout.run_state
-    try:
-        with run_file.changing(path, client.local / "run.lock", client.lock_timeout_s, client.notify_once) as held:
-            yield held
-    except OSError as error:
-        raise Unavailable(f"{path} cannot be written: {error.strerror}", hint="is the store writable?") from None
 
 
 def changed(client: Client, state: RunState, fields: Mapping[str, Any]) -> RunState:
@@ -135,7 +123,7 @@ def set_fields(client: Client, request: SetRunRequest) -> RunShown:
         if name in OWN:
             raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
     refuse_unknown("the run state", fields, RunState.model_fields.keys() - {*OWN})
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         if (listed := fields.get("untracked_changes")) and isinstance(listed, list):
             fields["untracked_changes"] = united(held.state, listed)
         held.state = changed(client, held.state, fields)
@@ -158,7 +146,7 @@ def take_over(
         skip: is told of the others: where in the input they stand, and why.
         is_real: the run state is changed.
     """
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         here = held.state.model_dump(mode="json", exclude_none=True)
         given = RunState.model_validate(fields).model_dump(mode="json", exclude_none=True)
         for name, value in given.items():
@@ -185,7 +173,7 @@ def change(client: Client, request: ChangeRequest) -> RunShown:
         NotFound: the file that is done was not noted.
     """
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         if request.action == "add":
             fields = {"file": request.file, "section": request.section, "section_number": request.section_number}
             kept = noted(client, held.state, [fields])
@@ -204,7 +192,7 @@ def change(client: Client, request: ChangeRequest) -> RunShown:
 
 def note_edits(client: Client, files: Collection[str]) -> None:
     """Note files that an agent edited while no command of a plan and no build was under way."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = held.state.build_run
         if held.state.current_command is None and (run is None or run.status != "running"):
             kept = noted(client, held.state, [{"file": file} for file in files])
@@ -234,7 +222,7 @@ def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
 def done(client: Client, request: StepRequest) -> RunShown:
     """Note that a step of the workflow is complete."""
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         steps = list(dict.fromkeys([*(held.state.completed_steps or ()), request.step]))
         ended = {"workflow_step": None} if held.state.workflow_step == request.step else {}
         held.state = changed(client, held.state, {"completed_steps": steps, **ended})
@@ -253,7 +241,7 @@ def done(client: Client, request: StepRequest) -> RunShown:
 def require(client: Client, request: RequireStepRequest) -> Required:
     """Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."""
     request = screened(client, request, "run")
-    state = run_file.read(client.layout.run_state, client.notify_once)
+    state = run_file.read(client.state)
     name = request.workflow or state.workflow
     workflow = workflow_of(client, name)
     if request.step not in workflow:
@@ -272,7 +260,7 @@ def require(client: Client, request: RequireStepRequest) -> Required:
 
 def skipped(client: Client, step: str, steps: list[str]) -> Required:
     """Note that a step begins without those that it needs."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         kept = list(dict.fromkeys([*(held.state.skipped_steps or ()), *steps]))
         held.state = changed(client, held.state, {"skipped_steps": kept})
     with client.writing() as snapshot:
@@ -363,7 +351,7 @@ def is_need(value: object) -> bool:
 def begin(client: Client, request: BeginBuildRequest) -> RunShown:
     """Begin a build run with the chunks of a plan."""
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         current = held.state.build_run
         if current is not None and current.status == "running":
             raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
@@ -462,7 +450,7 @@ def under_way(state: RunState) -> BuildRun:
 @operation("runs.chunk", writes=True, example="graphmem run chunk c1 completed")
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk of the build run to its next status."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = under_way(held.state)
         found = next((one for one in run.chunks if one.id == request.id), None)
         if found is None:
@@ -499,7 +487,7 @@ def since_of(chunk: Chunk) -> str | None:
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = under_way(held.state)
         changes = {"last_checkpoint": client.now(), "convergence_phase": request.phase or run.convergence_phase}
         held.state = with_progress(client, held.state, run.model_copy(update=changes))
@@ -509,7 +497,7 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
 @operation("runs.end", writes=True, example="graphmem run end")
 def end(client: Client) -> RunShown:
     """End the build run: cleared where every chunk is completed, else visible as partial."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = current_run(held.state)
         if all(one.status == "completed" for one in run.chunks):
             held.state = changed(client, held.state, {"build_run": None, "chunk_progress": None})
@@ -521,7 +509,7 @@ def end(client: Client) -> RunShown:
 @operation("runs.resume", writes=True, example="graphmem run resume --choose resume")
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
     """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = current_run(held.state)
         version = held.state.spec_version
         if request.choose == "resume":  # what was under way when its process died is begun again
