@@ -20,6 +20,7 @@ from graphmem.core.records.screening import screened, screened_fields
 from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
 from graphmem.features.explore import sessions as kept
 from graphmem.kernel.answer import Answer
+from graphmem.kernel.model import Exploration
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import TEXT_BYTES
 from graphmem.kernel.registry import Taken, operation
@@ -204,7 +205,7 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
     command="explore aggregate",
     example='graphmem explore aggregate 3f2a91c0 "add single sign-on"',
 )
-def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed:
+def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed[Exploration]:
     """Keep what was found in a session as one record."""
     request, folder = screened(snapshot, request, "exploration"), snapshot.layout.explorations
     session_of(folder, request.session)

@@ -62,7 +62,7 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     leaves=("tags", "sources"),
     takes={"framework": Taken("F"), "failure_cost_k": Taken("K")},
 )
-def create(client: Client, request: CreateCampaignRequest) -> Changed:
+def create(client: Client, request: CreateCampaignRequest) -> Changed[Campaign]:
     """
     Begin a campaign.
 
