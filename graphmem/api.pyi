@@ -49,11 +49,20 @@ from graphmem.features.upkeep.store_contract import (
 from graphmem.features.view.operations import (PageData)
 from graphmem.features.work.observation import (Observed)
 from graphmem.features.work.phases import (PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus)
-from graphmem.features.work.task_contract import (TaskChanged, TaskShown)
+from graphmem.features.work.task_contract import (TaskChanged, TaskShown, Workspace)
 from graphmem.kernel.dispatch import (Log)
 from graphmem.kernel.finding import (Checked, Doctored)
 from graphmem.kernel.handle import (Handle, Operations)
+from graphmem.kernel.model.campaign import (Campaign)
+from graphmem.kernel.model.entity import (Entity)
+from graphmem.kernel.model.experience import (Experience)
+from graphmem.kernel.model.exploration import (Exploration)
+from graphmem.kernel.model.failure import (Failure)
+from graphmem.kernel.model.insight import (Insight)
+from graphmem.kernel.model.lesson import (Lesson)
+from graphmem.kernel.model.pattern import (Pattern)
 from graphmem.kernel.model.scope import (Scope)
+from graphmem.kernel.model.session import (Constraint, Decision, Session)
 from graphmem.kernel.model.vocabulary import (EntityType, RelationType)
 
 class Failures(Operations):
@@ -67,7 +76,7 @@ class Failures(Operations):
         versions: Mapping[str, str] | None = None, versions_from: Literal["lock", "auto", "none"] = "lock",
         check_after: str | None = None, flaky: bool | None = None, dedup: bool = True, dry_run: bool = False,
         verbatim: bool = False, replace: bool = False, supersedes: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Failure]:
         """Add a failure; one that repeats another is merged into it."""
 
 class Patterns(Operations):
@@ -79,7 +88,7 @@ class Patterns(Operations):
         versions: Mapping[str, str] | None = None, versions_from: Literal["lock", "auto", "none"] = "lock",
         check_after: str | None = None, dedup: bool = True, dry_run: bool = False, verbatim: bool = False,
         replace: bool = False, supersedes: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Pattern]:
         """Add a pattern; one that repeats another is merged into it."""
 
 class Entities(Operations):
@@ -87,7 +96,7 @@ class Entities(Operations):
     def add(
         self, type_name: str, name: str, *, value: str | None = None, sources: Collection[str] | None = None,
         dry_run: bool = False, verbatim: bool = False,
-    ) -> Changed:
+    ) -> Changed[Entity]:
         """Add an entity of a declared type, or change its value."""
 
 class User(Operations):
@@ -104,7 +113,7 @@ class Insights(Operations):
         statement: str, *, derived_from: Collection[str], name: str | None = None, tags: Collection[str] | None = None,
         sources: Collection[str] | None = None, dry_run: bool = False, verbatim: bool = False,
         supersedes: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Insight]:
         """Add an insight by hand; it needs two experiences of different days and tasks."""
 
 class Relations(Operations):
@@ -188,7 +197,7 @@ class Explorations(Operations):
         """Keep what an agent found; after the wait has ended it is kept as late."""
     def wait(self, session: str, *, required: int = 3, timeout: float = 300.0, poll: float = 2.0) -> ExplorationWaited:
         """Wait until enough is reported, or structure and delta are, or the time is up."""
-    def aggregate(self, session: str, objective: str) -> Changed:
+    def aggregate(self, session: str, objective: str) -> Changed[Exploration]:
         """Keep what was found in a session as one record."""
 
 class Extractors(Operations):
@@ -242,7 +251,7 @@ class Lessons(Operations):
         source: str | None = None, tags: Collection[str] | None = None, sources: Collection[str] | None = None,
         files: Collection[str] | None = None, cites: Collection[str] | None = None, dedup: bool = True,
         dry_run: bool = False, verbatim: bool = False, replace: bool = False, supersedes: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Lesson]:
         """Add a lesson by hand; a ``preference`` is injected at once, any other type after two runs saw it."""
     def learn(self, events: Log, *, name: str = "<events>", run: str | None = None, semantic: bool = False) -> Learned:
         """Take from the events of a finished run which lessons it saw, and new ones; the same events change nothing."""
@@ -263,7 +272,7 @@ class Experiences(Operations):
         capabilities_used: Collection[str] | None = None, confidence: Literal["low", "medium", "high"] | None = None,
         tags: Collection[str] | None = None, sources: Collection[str] | None = None, dry_run: bool = False,
         verbatim: bool = False, supersedes: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Experience]:
         """Add what a finished task taught; above 200 experiences, the oldest of low confidence is archived."""
     def recall(
         self, *,
@@ -283,7 +292,7 @@ class Decisions(Operations):
     def add(
         self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
         key: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Decision]:
         """Record a decision; it is committed with the rest of the memory."""
 
 class Constraints(Operations):
@@ -291,7 +300,7 @@ class Constraints(Operations):
     def add(
         self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
         key: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Constraint]:
         """Record a constraint, for everybody or for a named session, until a time if one is given."""
 
 class Sessions(Operations):
@@ -310,12 +319,12 @@ class Sessions(Operations):
     def decide(
         self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
         key: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Decision]:
         """Record a decision; it is committed with the rest of the memory."""
     def constrain(
         self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
         key: str | None = None,
-    ) -> Changed:
+    ) -> Changed[Constraint]:
         """Record a constraint, for everybody or for a named session, until a time if one is given."""
     def prefer(
         self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
@@ -327,7 +336,7 @@ class Sessions(Operations):
         skills: Collection[str] = (), used: Collection[str] = (),
     ) -> SessionContext:
         """Note how far the session has come, the skills it invoked and the records it used."""
-    def end(self, name: str | None = None) -> Changed:
+    def end(self, name: str | None = None) -> Changed[Session]:
         """End the session: what it was and used becomes a record."""
 
 class Runs(Operations):
@@ -369,7 +378,7 @@ class Campaigns(Operations):
         self, objective: str, *, name: str | None = None, framework: str | None = None,
         tags: Collection[str] | None = None, sources: Collection[str] | None = None, sections: int | None = None,
         framework_level: int | None = None, failure_cost_k: float | None = None,
-    ) -> Changed:
+    ) -> Changed[Campaign]:
         """Begin a campaign."""
     def ready(self, ref: str) -> Ready:
         """Return the tasks that can start now: pending, every parent complete."""
@@ -390,19 +399,19 @@ class Campaigns(Operations):
 
 class Tasks(Operations):
     """The tasks of campaigns: each is started with what the project knows, and teaches by how it ends."""
-    def start(self, ref: str, *, budget: int = 2000, session: str | None = None) -> TaskChanged:
+    def start(self, ref: str, *, budget: int = 2000, session: str | None = None) -> TaskChanged[Workspace]:
         """Start a task whose parents are complete; the answer's workspace is a prompt to begin with."""
     def complete(
         self, ref: str, *, delivered: str | None = None, used: Collection[str] = (), failed: Collection[str] = (),
         solved_by: Collection[str] = (), spent: float | None = None, session: str | None = None,
-    ) -> TaskChanged:
+    ) -> TaskChanged[None]:
         """Complete a task, report what helped, and link the patterns that solved what it was blocked by."""
     def block(
         self, ref: str, reason: str, *, by: Collection[str] = (), failed: Collection[str] = (),
         session: str | None = None,
-    ) -> TaskChanged:
+    ) -> TaskChanged[None]:
         """Block a task; the answer has the known failures that the reason reports, with what fixes them."""
-    def reopen(self, ref: str, *, reason: str | None = None, session: str | None = None) -> TaskChanged:
+    def reopen(self, ref: str, *, reason: str | None = None, session: str | None = None) -> TaskChanged[None]:
         """Make a task pending again, from whatever state it is in."""
     def show(self, ref: str, *, budget: int = 2000) -> TaskShown:
         """Return a task with its workspace, what became of what it was handed out, and its moves."""

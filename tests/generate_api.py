@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from graphmem.kernel.answer import Holds
 from graphmem.kernel.registry import OPERATIONS, Operation, features
 from tests.operations import NOUNS, ROWS
 
@@ -42,7 +43,7 @@ def api_stub() -> str:
         "graphmem.kernel.dispatch": {"Log"}, "graphmem.kernel.handle": {"Handle", "Operations"},
     }  # fmt: skip
     for row in ROWS:
-        for answer in answers(row.answer):
+        for answer in answers(returned(row)):
             imports.setdefault(answer.__module__, set()).add(answer.__name__)
     lines = "".join(imported(place, sorted(names)) for place, names in sorted(imports.items()))
     memory = "class Memory(Handle):\n" + "".join(
@@ -56,8 +57,15 @@ def imported(place: str, names: Sequence[str]) -> str:
     return wrapped(f"from {place} import (", names, ")\n")
 
 
+def returned(row: Operation) -> Any:
+    """Return the type of an answer with what it holds, such as the record of ``Changed[Failure]``."""
+    return get_type_hints(row.function, include_extras=True)["return"]
+
+
 def answers(answer: Any) -> Iterator[type]:
     """Yield the models in the type of an answer."""
+    if isinstance(answer, Holds):
+        yield from answers(answer.kind)
     if isinstance(answer, type) and issubclass(answer, BaseModel):
         yield answer
     for part in get_args(answer):
@@ -67,7 +75,7 @@ def answers(answer: Any) -> Iterator[type]:
 def method(row: Operation, verb: str) -> str:
     """Return the method of an operation: its types, and what it does."""
     static = "" if row.needs_store else "    @staticmethod\n"
-    head = wrapped(f"    def {verb}(", parameters(row), f") -> {spelled(row.answer)}:")
+    head = wrapped(f"    def {verb}(", parameters(row), f") -> {spelled(returned(row))}:")
     return f'{static}{head}\n        """{row.meaning}"""\n'
 
 
@@ -114,7 +122,8 @@ def spelled(annotation: Any, *, is_taken: bool = False) -> str:
     if annotation is NoneType or annotation is None:
         return "None"
     if origin is Annotated:
-        return spelled(parts[0], is_taken=is_taken)
+        held = [f"[{spelled(one.kind)}]" for one in annotation.__metadata__ if isinstance(one, Holds)]
+        return "".join([spelled(parts[0], is_taken=is_taken), *held])
     if origin is Literal:
         return f"Literal[{', '.join(json.dumps(value) for value in parts)}]"
     if origin is tuple:

@@ -564,7 +564,7 @@ def json_page() -> str:
     ]
     for model in shapes(ANSWERS.values()):
         fields = {name: field for name, field in model.model_fields.items() if name != "notices"}
-        rows = [[f"`{field.alias or name}`", type_of(field.annotation)] for name, field in fields.items()]
+        rows = [[f"`{field.alias or name}`", type_of(held_in(field))] for name, field in fields.items()]
         parts += [f"## {model.__name__}", first_line(model), table(["field", "type"], rows)]
     return "\n\n".join(parts)
 
@@ -581,11 +581,16 @@ def shapes(types_met: Iterable[Any]) -> list[type[BaseModel]]:
             return
         found[annotation.__name__] = annotation
         for field in annotation.model_fields.values():
-            meet(field.annotation)
+            meet(held_in(field))
 
     for one in types_met:
         meet(one)
     return list(found.values())
+
+
+def held_in(field: FieldInfo) -> Any:
+    """Return the type of a field of an answer; of one whose type is a parameter, all that it may be."""
+    return getattr(field.annotation, "__default__", field.annotation)
 
 
 # --- errors and settings --------------------------------------------------------------------------------------------

@@ -1,30 +1,56 @@
 """The base of all answers: one model an operation, the same JSON from every front end (docs/reference/json.md)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, SkipValidation
+from typing_extensions import TypeVar
 
-from graphmem.kernel.model import AnyRecord, Pattern
+from graphmem.kernel.model import AnyRecord
 from graphmem.kernel.model.record import Record
 from graphmem.kernel.system.user import OF_USER
 
-# A record was checked when it was read; its shown name, such as ``beta~0a1b2c``, cannot be given to a record.
+RecordT_co = TypeVar("RecordT_co", bound=Record, default=AnyRecord, covariant=True)
+
 if TYPE_CHECKING:
-    Shown: TypeAlias = AnyRecord
-    ShownPattern: TypeAlias = Pattern
+    Shown = Annotated[RecordT_co, SkipValidation]
 else:
-    Shown = ShownPattern = Annotated[SerializeAsAny[Record], SkipValidation]
+
+    class Shown:
+        """
+        A record in an answer; for type checkers, of the kind in brackets.
+
+        It was checked when it was read; its shown name, such as ``beta~0a1b2c``, cannot be given to a record.
+        """
+
+        def __class_getitem__(cls, kind: object) -> object:
+            return Annotated[SerializeAsAny[Record], SkipValidation]
 
 
 Store = Literal["project", "user"]  # where a result comes from
 
 
+class Holds(NamedTuple):
+    """What an answer of several kinds holds, such as the record of ``Changed[Failure]``."""
+
+    kind: Any
+
+
 class Part(BaseModel):
-    """Base of what answers hold: a value."""
+    """
+    Base of what answers hold: a value.
+
+    Where it is generic, brackets say for type checkers, and for the generated ``api.pyi``, what it holds; it is one
+    model with one JSON Schema.
+    """
 
     model_config = ConfigDict(
         defer_build=True, frozen=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
     )
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, kind: object) -> object:
+            return Annotated[cls, Holds(kind)]
 
 
 class Answer(Part):

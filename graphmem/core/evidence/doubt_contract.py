@@ -4,6 +4,7 @@ from typing import Literal
 
 from graphmem.core.evidence.citation_contract import Cited
 from graphmem.kernel.answer import Answer, Part, Shown
+from graphmem.kernel.model import AnyRecord
 
 Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version", "flaky"]
 NOTES = ("other_version",)
@@ -41,7 +42,7 @@ class StaleRecord(Part):
     ref: str
     cites: list[Cited]
     doubts: list[Doubt] = []
-    record: Shown
+    record: Shown[AnyRecord]
 
 
 class StaleRecords(Answer):

@@ -20,6 +20,7 @@ from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.records.record_contract import AddRequest
 from graphmem.errors import BadInput, GraphmemError
 from graphmem.kernel.answer import Answer, Part, Shown
+from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.model.campaign import CampaignStatus
 from graphmem.kernel.model.field import Item, Number, StringSet, Text, TextList
 from graphmem.kernel.model.task import Confidence, Idioms, TaskType
@@ -268,7 +269,7 @@ class CampaignStanding(Answer):
     duplicates: list[str]
     estimate: Estimate | None
     actual: Actual
-    tasks: list[Shown]
+    tasks: list[Shown[Task]]
     changed: list[str] = []
 
 
@@ -295,7 +296,7 @@ class ReplanInput(Answer):
     objective: str
     completed: list[CompletedWork]
     blocked: list[BlockedWork]
-    remaining: list[Shown]
+    remaining: list[Shown[Task]]
 
 
 class MergedPlan(Answer):
@@ -306,7 +307,7 @@ class MergedPlan(Answer):
     added: list[str]
     changed: list[str]
     removed: list[str]
-    tasks: list[Shown]
+    tasks: list[Shown[Task]]
 
 
 class Parts(Part):
@@ -329,7 +330,7 @@ class SimilarCampaign(Part):
     solved_by: list[str]
     doubts: dict[str, list[Doubt]] = {}
     took: Actual
-    record: Shown
+    record: Shown[Campaign]
 
 
 class Similar(Answer):
@@ -343,15 +344,15 @@ class CampaignTasks(Answer):
     """A campaign with its tasks, in the order of the plan."""
 
     campaign: str
-    record: Shown
-    tasks: list[Shown]
+    record: Shown[Campaign]
+    tasks: list[Shown[Task]]
 
 
 class Ready(Answer):
     """The tasks of a campaign that can start now."""
 
     campaign: str
-    ready: list[Shown]
+    ready: list[Shown[Task]]
 
 
 class CampaignSizes(Part):

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from graphmem.kernel.answer import Answer, Part, Shown
+from graphmem.kernel.model import AnyRecord, Failure, Pattern
 from graphmem.kernel.model.candidate import Occasion
 from graphmem.kernel.model.field import Day
 from graphmem.kernel.parameters import DryRun
@@ -111,9 +112,9 @@ class ShownCandidate(Part):
     worth: float
     occurrences: int
     state: str
-    failure: Shown | None = None
-    pattern: Shown | None = None
-    other: list[Shown] = []
+    failure: Shown[Failure] | None = None
+    pattern: Shown[Pattern] | None = None
+    other: list[Shown[AnyRecord]] = []
     evidence: list[Occasion] = []
     near: str | None = Field(None, description="A record that says nearly the same")
     reason: str | None = None

@@ -52,8 +52,10 @@ from graphmem.kernel.model import (
     Campaign,
     Entity,
     Fact,
+    Failure,
     Insight,
     MemoryRecord,
+    Pattern,
     Record,
     Task,
 )
@@ -78,7 +80,7 @@ def add(
     versions_from: VersionSource = "none",
     replace: bool = False,
     supersedes: str | None = None,
-) -> Changed:
+) -> Changed[Any]:
     """
     Add a record, or change the one that has its key; ``ready`` and ``add_to`` say what the parameters are.
 
@@ -93,7 +95,7 @@ def add(
     return answer
 
 
-def add_record(client: Client, request: AddRequest) -> Changed:
+def add_record(client: Client, request: AddRequest) -> Changed[Any]:
     """Add the record of a request, or change the one that has its key."""
     answer = add(client, request.kind, request.row, **request.options)
     sees = client.rights.sees
@@ -147,7 +149,7 @@ def add_to(
     dedup: bool = True,
     replace: bool = False,
     supersedes: str | None = None,
-) -> Changed:
+) -> Changed[Any]:
     """
     Add a record, or change the one that has its key, in a write that is under way; any other snapshot is only read.
 
@@ -438,13 +440,13 @@ def refuse_fact(record: Record) -> None:
 
 
 @operation("failures.add", writes=True, previews="dry_run", scoped=True)
-def add_failure(client: Client, request: AddFailureRequest) -> Changed:
+def add_failure(client: Client, request: AddFailureRequest) -> Changed[Failure]:
     """Add a failure; one that repeats another is merged into it."""
     return add_record(client, request)
 
 
 @operation("patterns.add", writes=True, previews="dry_run", scoped=True)
-def add_pattern(client: Client, request: AddPatternRequest) -> Changed:
+def add_pattern(client: Client, request: AddPatternRequest) -> Changed[Pattern]:
     """Add a pattern; one that repeats another is merged into it."""
     return add_record(client, request)
 
@@ -458,7 +460,7 @@ def add_pattern(client: Client, request: AddPatternRequest) -> Changed:
     example='graphmem add entity class pkg.store.Store --value "Owns the files."',
     takes={"type_name": Taken("TYPE", "entity type")},
 )
-def add_entity(client: Client, request: AddEntityRequest) -> Changed:
+def add_entity(client: Client, request: AddEntityRequest) -> Changed[Entity]:
     """Add an entity of a declared type, or change its value."""
     return add_record(client, request)
 
@@ -475,6 +477,6 @@ def add_entity(client: Client, request: AddEntityRequest) -> Changed:
     arguments=0,
     takes={"derived_from": Taken("EXPERIENCE", flag="--from")},
 )
-def add_insight(client: Client, request: AddInsightRequest) -> Changed:
+def add_insight(client: Client, request: AddInsightRequest) -> Changed[Insight]:
     """Add an insight by hand; it needs two experiences of different days and tasks."""
     return add_record(client, request)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,8 @@ from graphmem.core.evidence.citation_contract import Cited, Fix, VariantFix
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.records.relation_contract import Edge
 from graphmem.errors import BadInput, GraphmemError
-from graphmem.kernel.answer import Answer, Part, Shown
+from graphmem.kernel.answer import Answer, Part, RecordT_co, Shown
+from graphmem.kernel.model import AnyRecord
 from graphmem.kernel.model.record import Alternate
 from graphmem.kernel.parameters import DryRun, InputName, Reason, Ref, Texts, Yes
 from graphmem.kernel.request import Request
@@ -180,7 +181,7 @@ class Variant(Part):
     differs: list[str] = []
 
 
-class Changed(Answer):
+class Changed(Answer, Generic[RecordT_co]):
     """
     What a command did to one record; ``ref`` is the record that now holds it.
 
@@ -198,7 +199,7 @@ class Changed(Answer):
     variants: list[Variant] = []
     set_aside: list[Alternate] = []
     superseded: str | None = None
-    record: Shown
+    record: Shown[RecordT_co]
 
 
 class Update(Part):
@@ -229,7 +230,7 @@ class Got(Answer):
     """
 
     ref: str
-    record: Shown
+    record: Shown[AnyRecord]
     relations: list[Edge]
     access_count: int = 0
     last_accessed: str | None = None
@@ -241,12 +242,12 @@ class Got(Answer):
     doubts: list[Doubt] = []
 
 
-class Listed(Part):
+class Listed(Part, Generic[RecordT_co]):
     """A record in a list."""
 
     ref: str
     doubts: list[Doubt] = []
-    record: Shown
+    record: Shown[RecordT_co]
 
 
 class Listing(Answer):

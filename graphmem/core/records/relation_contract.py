@@ -7,7 +7,8 @@ from pydantic import Field
 from graphmem.constants import DEFAULT_HOPS, MAX_HOPS, MIN_STRENGTH
 from graphmem.core.evidence.citation_contract import Cited, Fix
 from graphmem.core.evidence.doubt_contract import Doubt
-from graphmem.kernel.answer import Answer, Part, Shown, ShownPattern, Store
+from graphmem.kernel.answer import Answer, Part, Shown, Store
+from graphmem.kernel.model import AnyRecord, Pattern
 from graphmem.kernel.parameters import MostResults, Ref, RelationTypes, Strict, Texts
 from graphmem.kernel.request import Request
 
@@ -98,7 +99,7 @@ class Reached(Part):
     strength: float
     hops: int
     path: list[Edge]
-    record: Shown
+    record: Shown[AnyRecord]
     doubts: list[Doubt] = []
 
 
@@ -136,7 +137,7 @@ class Solution(Part):
     path: list[Edge]
     handed_out: int = 0
     worked: int = 0
-    record: ShownPattern
+    record: Shown[Pattern]
     cites: list[Cited] = []
     doubts: list[Doubt] = []
 

@@ -9,6 +9,7 @@ from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.record_contract import Listed
 from graphmem.kernel.answer import Answer, Part, Shown, Store
+from graphmem.kernel.model import Failure, Pattern
 from graphmem.kernel.model.verdict import Verdict
 from graphmem.kernel.parameters import Strict
 from graphmem.kernel.request import Request
@@ -47,8 +48,8 @@ class Matched(Part):
     similarity: float | None = None
     verdict: Verdict = "same"
     reasons: list[str] = []
-    solved_by: list[Listed] = []
-    record: Shown
+    solved_by: list[Listed[Pattern]] = []
+    record: Shown[Failure]
     fixes: list[Fix] = []
     variant_fix: VariantFix | None = None
     cites: list[Cited] = []

@@ -10,6 +10,7 @@ from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.score import Band, Tier
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.kernel.answer import Answer, Part, Shown, Store
+from graphmem.kernel.model import AnyRecord
 from graphmem.kernel.model.verdict import Verdict
 from graphmem.kernel.parameters import Strict
 from graphmem.kernel.request import Request
@@ -88,7 +89,7 @@ class Hit(Part):
     tier: Tier
     band: Band
     factors: Factors
-    record: Shown
+    record: Shown[AnyRecord]
     fixes: list[Fix] = []
     variant_fix: VariantFix | None = None
     cites: list[Cited] = []

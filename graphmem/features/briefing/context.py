@@ -42,7 +42,7 @@ from graphmem.features.briefing.sections import (
 )
 from graphmem.features.learning.sessions import board_of, current_of
 from graphmem.kernel.machine.usage import accesses, count
-from graphmem.kernel.model import Campaign, Constraint, Entity, Failure, Pattern, Record, Task
+from graphmem.kernel.model import Constraint, Entity, Failure, Pattern, Record, Task
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.label import Sort, folded, paths, words
 from graphmem.kernel.settings.config import Retrieval
@@ -465,7 +465,6 @@ def campaigns(snapshot: Snapshot, objective: str) -> Iterator[ContextEntry]:
 
 def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     """Return what a prompt should know of a campaign."""
-    assert isinstance(found.record, Campaign)
     notes = [("objective", found.record.objective), ("outcome", found.outcome or found.status)]
     notes += [("blocked by", ", ".join(found.blocked_by))] if found.blocked_by else []
     notes += [("used", ", ".join(found.solved_by))] if found.solved_by else []

@@ -10,6 +10,7 @@ from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.score import Tier
 from graphmem.core.search.query_contract import Certainty, Factors, ProfileName
 from graphmem.kernel.answer import Answer, Part, Shown, Store
+from graphmem.kernel.model import AnyRecord
 from graphmem.kernel.model.experience import Complexity, ExperienceType
 from graphmem.kernel.parameters import Strict, Texts
 from graphmem.kernel.request import Request
@@ -60,7 +61,7 @@ class ContextEntry(Part):
     access_count: int = 0
     last_accessed: str | None = None
     text: str
-    record: Shown
+    record: Shown[AnyRecord]
     fixes: list[Fix] = []
     variant_fix: VariantFix | None = None
     cites: list[Cited] = []

@@ -16,6 +16,7 @@ from graphmem.core.records.screening import screened, screened_fields
 from graphmem.errors import BadInput, GraphmemError, NotFound, Refused
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.machine.state import KeptState, State
+from graphmem.kernel.model import Exploration
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import TEXT_BYTES, Time
 from graphmem.kernel.registry import Taken, operation
@@ -211,7 +212,7 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
     at_home=True,
     example='graphmem explore aggregate 3f2a91c0 "add single sign-on"',
 )
-def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed:
+def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed[Exploration]:
     """Keep what was found in a session as one record."""
     request = screened(snapshot, request, "exploration")
     found = session_of(snapshot.client.state, request.session).reports

@@ -12,7 +12,7 @@ from graphmem.core.search.query_contract import Certainty, Hit, QueryRequest
 from graphmem.errors import Unavailable
 from graphmem.features.history.operations import present, revisions
 from graphmem.kernel.answer import Answer, Part, Shown
-from graphmem.kernel.model import Record
+from graphmem.kernel.model import AnyRecord, Record
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.record import Alternate
 from graphmem.kernel.parameters import Ref
@@ -75,7 +75,7 @@ class Why(Answer):
     """
 
     ref: str
-    record: Shown
+    record: Shown[AnyRecord]
     origin: Origin
     merged: list[Alternate] = []
     renamed: list[str] = []

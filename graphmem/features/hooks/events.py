@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from graphmem.features.hooks.contract import ClientName, HookKind
+from graphmem.features.hooks.contract import HookKind
+from graphmem.kernel.parameters import ClientName
 from graphmem.patterns import lazy_re
 
 KINDS: Mapping[str, HookKind] = {

@@ -6,12 +6,13 @@ from graphmem.features.learning.experiences import (
     AddExperienceRequest,
 )
 from graphmem.features.learning.lessons import AddLessonRequest
+from graphmem.kernel.model import Experience, Lesson
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
 
 @operation("lessons.add", writes=True, previews="dry_run", scoped=True)
-def add_lesson(client: Client, request: AddLessonRequest) -> Changed:
+def add_lesson(client: Client, request: AddLessonRequest) -> Changed[Lesson]:
     """Add a lesson by hand; a ``preference`` is injected at once, any other type after two runs saw it."""
     return add_record(client, request)
 
@@ -34,6 +35,6 @@ def add_lesson(client: Client, request: AddLessonRequest) -> Changed:
         "capabilities_used": Taken("NAME", flag="--capability"),
     },
 )
-def add_experience(client: Client, request: AddExperienceRequest) -> Changed:
+def add_experience(client: Client, request: AddExperienceRequest) -> Changed[Experience]:
     """Add what a finished task taught; above 200 experiences, the oldest of low confidence is archived."""
     return add_record(client, request)

@@ -73,7 +73,7 @@ class PromoteRequest(Request):
 class Recalled(Answer):
     """Experiences with tasks of a kind, newest first, and their lessons, those of sure or successful ones first."""
 
-    experiences: list[Listed]
+    experiences: list[Listed[Experience]]
     lessons: list[OfferedLesson]
 
 

@@ -131,7 +131,7 @@ class Injected(Answer):
     """Lessons for a prompt, and the block that says them; empty where none is eligible."""
 
     text: str
-    lessons: list[Listed]
+    lessons: list[Listed[Lesson]]
 
 
 class OfferedLesson(Part):

@@ -109,8 +109,8 @@ class SessionContext(Answer):
 
     current_task: CurrentTask | None
     last_task: CurrentTask | None
-    recent_decisions: list[Listed]
-    active_constraints: list[Listed]
+    recent_decisions: list[Listed[Decision]]
+    active_constraints: list[Listed[Constraint]]
     contradictions: dict[str, list[str]] = {}
     user_preferences: Preferences
     session: CurrentSession
@@ -328,7 +328,7 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     example='graphmem session decide "tokens live in cookies" --because "no XSS can read them"',
     takes={"name": Taken("NAME", flag="--session"), "reasoning": Taken(flag="--because")},
 )
-def decide(snapshot: Writing, request: DecideRequest) -> Changed:
+def decide(snapshot: Writing, request: DecideRequest) -> Changed[Decision]:
     """Record a decision; it is committed with the rest of the memory."""
     request = screened(snapshot, request, "decision")
     fields = {
@@ -357,7 +357,7 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     example='graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z',
     takes={"name": Taken("NAME", flag="--session"), "expires_at": Taken("TIME", flag="--until")},
 )
-def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed:
+def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed[Constraint]:
     """Record a constraint, for everybody or for a named session, until a time if one is given."""
     request = screened(snapshot, request, "constraint")
     if request.expires_at is not None:
@@ -408,7 +408,7 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
     example="graphmem session end",
     takes={"name": Taken("NAME", flag="--session")},
 )
-def end(snapshot: Writing, request: EndSessionRequest) -> Changed:
+def end(snapshot: Writing, request: EndSessionRequest) -> Changed[Session]:
     """
     End the session: what it was and used becomes a record.
 
@@ -418,7 +418,7 @@ def end(snapshot: Writing, request: EndSessionRequest) -> Changed:
     return finish(snapshot, request.name, board_of(snapshot, request.name))
 
 
-def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed:
+def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed[Session]:
     """
     End a session, in a write that is under way.
 

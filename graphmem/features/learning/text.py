@@ -10,7 +10,6 @@ from graphmem.features.learning.lessons import (
 from graphmem.features.learning.sessions import (
     SessionContext,
 )
-from graphmem.kernel.model import Constraint
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count, one_line
 
@@ -74,13 +73,12 @@ def shown(answer: SessionContext) -> str:
         named = f"{one_line(task.description)}{f' ({task.id})' if task.id else ''}"
         is_current = f"task: {named}  [{task.status}, since {task.started_at:%H:%M}]"
         lines.append(is_current if answer.current_task else f"last task: {named}")
-    for found in answer.active_constraints:
-        assert isinstance(found.record, Constraint)
-        until = found.record.expires_at
-        lines.append(f"{wording.line(found.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
-        lines += contradicting(answer, found.ref)
-    for found in answer.recent_decisions:
-        lines += [wording.line(found.record), *contradicting(answer, found.ref)]
+    for rule in answer.active_constraints:
+        until = rule.record.expires_at
+        lines.append(f"{wording.line(rule.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
+        lines += contradicting(answer, rule.ref)
+    for decided in answer.recent_decisions:
+        lines += [wording.line(decided.record), *contradicting(answer, decided.ref)]
     wishes = answer.user_preferences.model_dump(exclude_none=True)
     lines += [f"{name.replace('_', ' ')}: {one_line(str(value))}" for name, value in wishes.items()]
     if answer.session.started_at:

@@ -60,7 +60,7 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     example='graphmem campaign create "Add single sign-on" --name sso',
     leaves=("tags", "sources"),
 )
-def create(client: Client, request: CreateCampaignRequest) -> Changed:
+def create(client: Client, request: CreateCampaignRequest) -> Changed[Campaign]:
     """
     Begin a campaign.
 

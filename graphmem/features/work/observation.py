@@ -92,7 +92,7 @@ class Observed(Answer):
     campaign: str
     steps: list[ObservedStep]
     verified: list[Verified]
-    failures: list[Changed]
+    failures: list[Changed[Failure]]
     patterns: list[OfferedPattern]
     links: list[Edge]
     feedback: int
@@ -115,7 +115,7 @@ class Observation:
     framework: str | None = None  # of the campaign
     steps: list[ObservedStep] = field(default_factory=list)
     verified: list[Verified] = field(default_factory=list)
-    failures: list[Changed] = field(default_factory=list)
+    failures: list[Changed[Failure]] = field(default_factory=list)
     patterns: dict[int, OfferedPattern] = field(default_factory=dict)
 
     @property
@@ -298,7 +298,6 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
             except BadInput:  # an expression that the program does not take
                 made = add_to(snapshot, "failure", given)
             run.failures.append(made)
-            assert isinstance(made.record, Failure)
             stored = snapshot.catalog.stored(number)
             assert isinstance(stored, Task)
             after = changed(stored, {"blocked_by": sorted({*stored.blocked_by, made.record.key_ref})}, snapshot.now)

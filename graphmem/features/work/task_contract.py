@@ -1,13 +1,15 @@
 """What operations on the tasks of a campaign take and return."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Generic, Literal
 
 from pydantic import Field
+from typing_extensions import TypeVar
 
 from graphmem.constants import CONTEXT_BUDGET
 from graphmem.core.search.match_contract import Matched
 from graphmem.errors import BadInput, GraphmemError
 from graphmem.kernel.answer import Answer, Part, Shown
+from graphmem.kernel.model import Task
 from graphmem.kernel.parameters import SessionName, Texts
 from graphmem.kernel.request import Request
 
@@ -100,7 +102,10 @@ class Workspace(Part):
     asked: str | None = None
 
 
-class TaskChanged(Answer):
+WorkspaceT_co = TypeVar("WorkspaceT_co", bound=Workspace | None, default=Workspace | None, covariant=True)
+
+
+class TaskChanged(Answer, Generic[WorkspaceT_co]):
     """
     What a command did to a task.
 
@@ -112,10 +117,10 @@ class TaskChanged(Answer):
 
     ref: str
     action: Literal["started", "completed", "blocked", "reopened", "updated", "unchanged"]
-    record: Shown
+    record: Shown[Task]
     since: str | None = None
     by: str | None = None
-    workspace: Workspace | None = None
+    workspace: WorkspaceT_co = None  # type: ignore[assignment]
     known: list[Matched] = []
     released: list[str] = []
     solved: list[str] = []
@@ -148,7 +153,7 @@ class TaskShown(Answer):
     """
 
     ref: str
-    record: Shown
+    record: Shown[Task]
     workspace: Workspace | None
     handed_out: HandedOut
     moves: list[TaskMove]

@@ -32,6 +32,7 @@ from graphmem.features.work.task_contract import (
     TaskChanged,
     TaskMove,
     TaskShown,
+    Workspace,
 )
 from graphmem.features.work.workspace import delivered_before, handed_out_before, workspace
 from graphmem.kernel.ledger.row import entry
@@ -108,7 +109,7 @@ def active_plan(snapshot: Snapshot, task: Task) -> Plan:
 
 
 @operation("tasks.start", writes=True, example="graphmem task start sso/002", takes={"ref": Taken("REF", "task")})
-def start(client: Client, request: StartTaskRequest) -> TaskChanged:
+def start(client: Client, request: StartTaskRequest) -> TaskChanged[Workspace]:
     """
     Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
 
@@ -153,7 +154,7 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged:
     return answer.model_copy(update={"workspace": found})
 
 
-def under_way(snapshot: Snapshot, plan: Plan, number: int, task: Task, budget: int) -> TaskChanged:
+def under_way(snapshot: Snapshot, plan: Plan, number: int, task: Task, budget: int) -> TaskChanged[Workspace]:
     """Return the answer for a task that is active already: who started it, and its workspace as it is now."""
     found = workspace(snapshot, plan, number, budget, handed_out_before(snapshot, task))
     return unmoved(snapshot, number, "unchanged").model_copy(update={"workspace": found})
@@ -206,7 +207,7 @@ def put_on_board(snapshot: Writing, task: Task, session: str | None, status: Tas
     example='graphmem task complete sso/002 --delivered "login works" --used failure/import-error',
     takes={"ref": Taken("REF", "task"), "solved_by": Taken("PATTERN", "ref")},
 )
-def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged:
+def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged[None]:
     """
     Complete a task, report what helped, and link the patterns that solved what it was blocked by.
 
@@ -316,7 +317,7 @@ def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Coll
     arguments=1,
     takes={"ref": Taken("REF", "task"), "by": Taken("FAILURE", "ref")},
 )
-def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
+def block(client: Client, request: BlockTaskRequest) -> TaskChanged[None]:
     """
     Block a task; the answer has the known failures that the reason reports, with what fixes them.
 
@@ -350,7 +351,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged:
 
 
 @operation("tasks.reopen", writes=True, example="graphmem task reopen sso/002", takes={"ref": Taken("REF", "task")})
-def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged:
+def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged[None]:
     """Make a task pending again, from whatever state it is in."""
     request = screened(snapshot, request, "task")
     number, task = task_of(snapshot, request.ref)
@@ -373,7 +374,7 @@ def moved(
     also: Collection[Entry] = (),
     *,
     session: str | None = None,
-) -> TaskChanged:
+) -> TaskChanged[Any]:
     """
     Write the changes of a task, with the event of its move and other rows, all or nothing.
 
@@ -409,7 +410,7 @@ def moved(
     )
 
 
-def unmoved(snapshot: Snapshot, number: int, action: Literal["updated", "unchanged"]) -> TaskChanged:
+def unmoved(snapshot: Snapshot, number: int, action: Literal["updated", "unchanged"]) -> TaskChanged[Any]:
     """Return the answer for a task that is in the state that was asked for: since when, and by which session."""
     record = snapshot.catalog.records([number])[number]
     last = [one for one in events_about(snapshot, [number]).get(number, ()) if one.type in TASK_TYPES][-1:]

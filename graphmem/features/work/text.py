@@ -23,6 +23,7 @@ from graphmem.features.work.phases import (
 from graphmem.features.work.task_contract import (
     TaskChanged,
     TaskShown,
+    Workspace,
 )
 from graphmem.kernel.model import Record
 from graphmem.kernel.registry import Printout, reads
@@ -105,8 +106,8 @@ def _phase_duration_text(answer: PhaseDurations) -> str:
 
 
 @reads("tasks.start")
-def _task_start_text(answer: TaskChanged) -> Printout:
-    return Printout(answer.workspace.text if answer.workspace else "", *task_changed(answer).splitlines())
+def _task_start_text(answer: TaskChanged[Workspace]) -> Printout:
+    return Printout(answer.workspace.text, *task_changed(answer).splitlines())
 
 
 @reads("tasks.complete", "tasks.block", "tasks.reopen")

@@ -94,7 +94,7 @@ def test_a_browser_reviews_by_keyboard_sees_what_comes_and_keeps_its_token(proje
     for name in ("wrong", "none"):
         assert "Run graphmem view in the project again" in found[name]
     with Memory(project.root) as memory:
-        assert [one.failure.trigger for one in memory.candidates.review().candidates if one.failure] == [  # type: ignore[union-attr]
+        assert [one.failure.trigger for one in memory.candidates.review().candidates if one.failure] == [
             "three broke", "four broke", "five broke",
         ]  # fmt: skip
         assert [one.reason for one in memory.candidates.review(dismissed=True).candidates] == ["a dead end"]

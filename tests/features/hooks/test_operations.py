@@ -15,9 +15,10 @@ from graphmem.core.logs.run_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.core.search.budget import tokens
 from graphmem.features.hooks import operations as hooks
-from graphmem.features.hooks.contract import ClientName, HookAnswer
+from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.hooks.operations import object_of
 from graphmem.kernel.model.candidate import Candidate, Occasion, digest
+from graphmem.kernel.parameters import ClientName
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.lock import locked
 from tests.sample import Clock, data, open_memory, put_state

@@ -279,7 +279,7 @@ def test_a_finished_campaign_keeps_its_fingerprint(campaign: Memory) -> None:
 def test_a_campaign_whose_tasks_are_all_complete_is_complete(campaign: Memory) -> None:
     campaign.campaigns.add_tasks("auth", [task(1)])
     finish(campaign, "auth/001")
-    assert campaign.campaigns.complete("auth").record.status == "complete"  # type: ignore[union-attr]  # a campaign
+    assert campaign.campaigns.complete("auth").record.status == "complete"
 
 
 def test_a_campaign_with_open_tasks_ends_as_partial_or_failed_and_as_nothing_else(
