@@ -5,7 +5,7 @@ if TYPE_CHECKING:
     import re
     from typing import Any, AnyStr
 
-METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
+_METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 
 
 class LazyPattern:
@@ -18,7 +18,7 @@ class LazyPattern:
         import re  # noqa: PLC0415 - the caller of a service, and the status line, use none
 
         compiled = re.compile(self.pattern, self.given_flags)
-        self.__dict__.update({method: getattr(compiled, method) for method in METHODS})
+        self.__dict__.update({method: getattr(compiled, method) for method in _METHODS})
         return getattr(compiled, name)
 
 

@@ -13,6 +13,7 @@ import pytest
 import graphmem
 from graphmem import Refused, features
 from graphmem.doors.cli.app import MADE, VERBS, run
+from graphmem.doors.cli.commands import PASSED
 from graphmem.kernel import registry
 from tests.sample import open_memory
 
@@ -91,6 +92,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.undo()
     forget()
     del registry._loaded["samples.say"]
+    PASSED.pop("samples.say", None)
     for name in [name for name in sys.modules if name.startswith("graphmem.features.sample")]:
         del sys.modules[name]
 

@@ -1,4 +1,4 @@
-"""``supersede``, ``purge``, ``undo``."""
+"""``supersede``, ``purge``, ``_undo``."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from graphmem.doors.cli.caller import invocation_of
 from graphmem.errors import Usage
 
 
-def undo(
+def _undo(
     ctx: typer.Context,
     number: Annotated[int | None, typer.Argument(metavar="N", help="How many writes [default: 1].")] = None,
     listing: Annotated[bool, typer.Option("--list", help="Show what can be taken back, the last first.")] = False,
@@ -27,15 +27,15 @@ def undo(
         if number is not None:
             raise Usage("--list takes nothing back", hint="give either N or --list")
         answer = invocation.memory.undoable()
-        invocation.answer(answer, "\n".join(f"{n:>2}  {written(w)}" for n, w in enumerate(answer.writes, 1)))
+        invocation.answer(answer, "\n".join(f"{n:>2}  {_written(w)}" for n, w in enumerate(answer.writes, 1)))
         if not answer.writes:
             invocation.say("nothing to undo")
         return
     answer = invocation.memory.undo(1 if number is None else number)
-    invocation.answer(answer, "\n".join(f"took back {written(write)}" for write in answer.writes))
+    invocation.answer(answer, "\n".join(f"took back {_written(write)}" for write in answer.writes))
 
 
-def written(write: Write) -> str:
+def _written(write: Write) -> str:
     """Return a write on one line: when, by what, how many rows, and which."""
     counts = [f"{number:,} {what}" for what in ("added", "changed", "removed") if (number := getattr(write, what))]
     total = write.added + write.changed + write.removed
