@@ -96,6 +96,7 @@ from graphmem.kernel.model.schema import row_names
 from graphmem.kernel.model.scope import Scope
 from graphmem.kernel.request import bounds
 from graphmem.kernel.settings.config import Settings, SettingsSection, sections
+from tests.generate_api import class_of
 from tests.operations import NOUNS, REQUESTS
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
@@ -113,20 +114,47 @@ def python() -> str:
     )
     assert isinstance(handle, griffe.Module)
     assert isinstance(api, griffe.Module)
-    nouns = [api.classes[noun.title()] for noun in NOUNS]
+    handle_methods = [method("Memory", found) for found in public(handle.classes["Handle"])]
+    memory = [method("memory", found) for found in public(api.classes["Memory"])]
+    store = [method("memory.store", found) for found in public(handle.classes["OpenStore"])]
     parts = [
         "# Python",
         "Every method of `graphmem.Memory` and of its nouns.\n"
         "A test compares this page with the code, so a changed signature shows in the diff of a pull request.\n"
         "Their parameters are those of the [requests](requests.md), with meanings and limits; the models that they "
-        "return are those of the [JSON reference](json.md).",
+        "return are those of the [JSON reference](json.md).\n"
+        "Brackets say what an answer holds, for type checkers: the record of a `Changed[Failure]` is a `Failure`.",
         "## memory",
-        *(method("Memory", found) for found in public(handle.classes["Handle"]) + public(api.classes["Memory"])),
+        block("\n\n".join([*handle_methods, *memory])),
     ]
-    for noun in nouns:
-        name = f"memory.{noun.name.lower()}"
-        parts += [f"## {name}", *(method(name, found) for found in public(noun))]
-    return "\n\n".join(parts)
+    for noun in NOUNS:
+        own = [method(f"memory.{noun}", found) for found in public(api.classes[class_of(noun)])]
+        parts += [f"## memory.{noun}", block("\n\n".join([*(store if noun == "store" else ()), *own]))]
+    return "\n\n".join([*parts, "## Types", *public_types()])
+
+
+def public_types() -> Iterator[str]:
+    """Yield what can be imported from the package."""
+    yield (
+        "What `graphmem` has beside `Memory`, for signatures: the [errors](errors.md), the [records](records.md), the "
+        "[answers](json.md) and what they hold, and what `Memory` takes.\n"
+        "A module is imported when one of its names is first asked for."
+    )
+    places: dict[str, list[str]] = {"errors": [], "records": [], "answers, and what they hold": [], "parameters": []}
+    for name, place in vars(graphmem)["_MODULES"].items():
+        found = getattr(graphmem, name)
+        if place == "graphmem.errors":
+            sort = "errors"
+        elif place == "graphmem.kernel.model":
+            sort = "records"
+        elif isinstance(found, type) and issubclass(found, BaseModel):
+            sort = "answers, and what they hold"
+        else:
+            sort = "parameters"
+        places[sort] += [] if name == "Memory" else [name]
+    yield table(
+        ["sort", "names"], [[sort, ", ".join(f"`{name}`" for name in sorted(names))] for sort, names in places.items()]
+    )
 
 
 def public(found: griffe.Class) -> list[griffe.Function]:
@@ -138,12 +166,10 @@ def public(found: griffe.Class) -> list[griffe.Function]:
 
 def method(owner: str, found: griffe.Function) -> str:
     """Return a method as the page shows it: its signature, and the first sentence of its docstring."""
-    parameters = griffe.Parameters(*(one for one in found.parameters if one.name != "self"))
-    found.parameters = parameters
-    name = owner if found.name == "__init__" else f"{owner[0].lower()}{owner[1:]}.{found.name}"
-    signature = found.signature(name=name)
+    found.parameters = griffe.Parameters(*(one for one in found.parameters if one.name != "self"))
+    signature = found.signature(name=owner if found.name == "__init__" else f"{owner.lower()}.{found.name}")
     said = (found.docstring.value.strip().partition("\n\n")[0].replace("\n", " ") if found.docstring else "").strip()
-    return f"```text\n{signature}\n```\n\n{said}".rstrip()
+    return f"{signature}\n    {said}".rstrip()
 
 
 # --- command line ---------------------------------------------------------------------------------------------------

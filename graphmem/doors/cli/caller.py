@@ -99,7 +99,7 @@ class Invocation:
                 models=self.models,
                 scope=self.scope,
             )
-            self.refuse_done(self.opened.client.layout, self.opened.caller.scope)
+            self.refuse_done(self.opened.store.client.layout, self.opened.store.caller.scope)
         return self.opened
 
     def refuse_done(self, layout: "Layout", scope: str | None) -> None:
@@ -124,7 +124,7 @@ class Invocation:
         """Return whether the settings ask for a service and none was started yet."""
         if self.opened is None or os.environ.get("GRAPHMEM_SERVICE") == "off":
             return False
-        client = self.opened.client
+        client = self.opened.store.client
         path = path_of(str(client.root), "sock") if client.settings.service.autostart else None
         return path is not None and not os.path.exists(path)
 
@@ -277,15 +277,15 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
         if folder is None:
             return []
         ctx.find_root().obj = Invocation(folder=str(folder))
-        return [f"{OF_USER}{ref}" for ref in completions(ctx, typed, lambda memory: memory.names(typed))]
-    return completions(ctx, incomplete, lambda memory: memory.names(incomplete) or bare_names(memory, incomplete))
+        return [f"{OF_USER}{ref}" for ref in completions(ctx, typed, lambda memory: memory.store.names(typed))]
+    return completions(ctx, incomplete, lambda memory: memory.store.names(incomplete) or bare_names(memory, incomplete))
 
 
 def bare_names(memory: "Memory", incomplete: str) -> list[str]:
     """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
     found = {
         name
-        for record_type in memory.client.catalog.vocabulary.record_types
+        for record_type in memory.store.client.catalog.vocabulary.record_types
         for name in of_record_type(memory, record_type, incomplete)
     }
     return sorted(found)
@@ -293,20 +293,22 @@ def bare_names(memory: "Memory", incomplete: str) -> list[str]:
 
 def of_record_type(memory: "Memory", record_type: str, incomplete: str) -> list[str]:
     """Return the names of one kind or type that begin with what was typed."""
-    return [ref.removeprefix(f"{record_type}/") for ref in memory.names(f"{record_type}/{incomplete}")]
+    return [ref.removeprefix(f"{record_type}/") for ref in memory.store.names(f"{record_type}/{incomplete}")]
 
 
 def complete_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return names of campaigns for the shell to complete."""
     return completions(
-        ctx, incomplete, lambda memory: [*of_record_type(memory, "campaign", incomplete), *memory.names("campaign/")]
+        ctx,
+        incomplete,
+        lambda memory: [*of_record_type(memory, "campaign", incomplete), *memory.store.names("campaign/")],
     )
 
 
 def complete_task(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return names of tasks for the shell to complete."""
     return completions(
-        ctx, incomplete, lambda memory: [*of_record_type(memory, "task", incomplete), *memory.names("task/")]
+        ctx, incomplete, lambda memory: [*of_record_type(memory, "task", incomplete), *memory.store.names("task/")]
     )
 
 
@@ -332,7 +334,7 @@ def complete_type(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def synced(memory: "Memory") -> "Vocabulary":
     """Return the vocabulary as the files are now."""
-    with memory.client.reading() as catalog:
+    with memory.store.client.reading() as catalog:
         return catalog.vocabulary
 
 

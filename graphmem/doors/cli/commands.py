@@ -203,7 +203,7 @@ def passes(
 
             def call(stream: Any = None, /, **changes: Any) -> Any:
                 with nullcontext() if stream is not None else invocation.at_work():
-                    return invocation.memory.call(operation, stream, **{**given, **changes})
+                    return invocation.memory.store.call(operation, stream, **{**given, **changes})
 
             asked = {one.name: values[one.name] for one in named}
             show(invocation, call if second.name == "call" else call(), **asked)

@@ -23,7 +23,7 @@ FORMATS = ("table", "json", *ROW_FORMATS)
 
 def complete_query(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return names of stored queries for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: [query.name for query in memory.queries().results])
+    return completions(ctx, incomplete, lambda memory: [query.name for query in memory.store.queries().results])
 
 
 @passes("cypher", CypherRequest, without=("parameters",), timeout_s=Taken("SECONDS", flag="--timeout"))
@@ -57,7 +57,7 @@ def cypher(
     refuse_options(query, named, form)
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:
-        answer = invocation.memory.cypher_named(named, parameters, timeout_s=timeout_s, limit=limit)
+        answer = invocation.memory.store.cypher_named(named, parameters, timeout_s=timeout_s, limit=limit)
     else:
         answer = call(query=query, parameters=parameters)
     show(invocation, answer, form)
@@ -65,7 +65,7 @@ def cypher(
 
 def show_queries(invocation: Invocation) -> None:
     """Print the stored queries with what they take and give."""
-    queries = invocation.memory.queries()
+    queries = invocation.memory.store.queries()
     lines = [
         f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results
     ]

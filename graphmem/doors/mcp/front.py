@@ -14,7 +14,7 @@ import re
 from importlib import import_module
 from threading import Event, Thread
 
-TYPE_CHECKING = False  # as in the package
+TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TextIO

@@ -20,6 +20,7 @@ FEATURE = Feature(
         "trust": "trust",
         "config": "config",
     },
+    on_store="export export_check embed rebuild resolve split vacuum reset validate doctor trust config",
     verbs={
         "config": "config",
         "embed": "embed.status embed.change",

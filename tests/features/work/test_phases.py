@@ -168,7 +168,7 @@ def test_a_cursor_that_is_none_is_refused(memory: Memory, cursor: str) -> None:
 
 def test_a_damaged_line_of_this_machine_is_left_out(memory: Memory, tmp_path: Path) -> None:
     memory.events.add("context-boundary")
-    path = memory.client.layout.local_events
+    path = memory.store.client.layout.local_events
     path.write_bytes(path.read_bytes() + b'{"id": 1}\nno json\n\xff\n')
     memory.events.add("context-boundary")
     assert len(memory.events.list().events) == 2
@@ -180,7 +180,7 @@ def test_a_follower_gets_what_comes_once_and_also_what_a_merge_brings_late(tmp_p
         follower = EventFollower(ListEventsRequest(types=("lifecycle",)))
 
         def look() -> list[object]:
-            return [one.data for one, _ in follower.look(memory.client)]
+            return [one.data for one, _ in follower.look(memory.store.client)]
 
         assert look() == []
         writer.events.add("lifecycle", data={"n": 1})
@@ -209,7 +209,7 @@ def test_what_comes_with_an_earlier_time_than_a_cursor_comes_after_it(tmp_path: 
         assert [found.data for found in one.events] == [{"n": 2}]
         assert [found.type for found in memory.events.list(cursor=one.cursor).events] == ["context-made"]
         follower = EventFollower(ListEventsRequest(cursor=cursor))
-        assert [event.type for event, _ in follower.look(memory.client)] == ["lifecycle", "context-made"]
+        assert [event.type for event, _ in follower.look(memory.store.client)] == ["lifecycle", "context-made"]
 
 
 def test_a_cursor_of_another_clone_is_after_its_time(memory: Memory, tmp_path: Path) -> None:
@@ -238,4 +238,4 @@ def test_a_follower_goes_on_after_a_cursor(memory: Memory) -> None:
         memory.events.add("lifecycle", data={"n": number})
     first = memory.events.list(limit=100).events[0]
     follower = EventFollower(ListEventsRequest(cursor=f"{first.at}~{first.id}"))
-    assert [one.data for one, _ in follower.look(memory.client)] == [{"n": 1}, {"n": 2}]
+    assert [one.data for one, _ in follower.look(memory.store.client)] == [{"n": 1}, {"n": 2}]
