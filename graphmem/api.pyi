@@ -40,6 +40,7 @@ from graphmem.errors import (
 from graphmem.features.briefing.context_contract import (ContextBlock as ContextBlock, ContextEntry as ContextEntry)
 from graphmem.features.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
 from graphmem.features.cypher.operations import (CypherRows as CypherRows, QueryList as QueryList)
+from graphmem.features.exchange.dump_contract import (Dump as Dump)
 from graphmem.features.exchange.operations import (Imported as Imported)
 from graphmem.features.explore.operations import (
     ExplorationReported as ExplorationReported, ExplorationStarted as ExplorationStarted,
@@ -64,8 +65,8 @@ from graphmem.features.stats.impact import (Impact as Impact)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
 from graphmem.features.upkeep.store_contract import (
-    Dump as Dump, Exported as Exported, Initialised as Initialised, Rebuilt as Rebuilt, Reset as Reset,
-    Resolved as Resolved, Split as Split, Trust as Trust, Vacuumed as Vacuumed,
+    Exported as Exported, Initialised as Initialised, Rebuilt as Rebuilt, Reset as Reset, Resolved as Resolved,
+    Split as Split, Trust as Trust, Vacuumed as Vacuumed,
 )
 from graphmem.features.view.operations import (PageData as PageData)
 from graphmem.features.work.observation import (Observed as Observed)
@@ -611,16 +612,6 @@ class Memory(Handle):
         strict: bool = False, candidates: bool = False,
     ) -> Found:
         """Return the records that a text is about, best first; the answer's ``asked`` names the question in reports."""
-    def context(
-        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
-        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
-        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
-        archetype: str | None = None,
-        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
-        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
-        strict: bool = False, explain: bool = False,
-    ) -> ContextBlock:
-        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def match(self, lines: Log, *, strict: bool = False, explain: bool = False, all: bool = False) -> MatchedLog:
         """Return the known failures that a log reports, with the lines and what fixes them."""
     def solutions(self, ref: str, *, limit: int | None = None, strict: bool = False) -> Solutions:
@@ -640,6 +631,16 @@ class Memory(Handle):
         """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
     def status(self) -> StoreStatus:
         """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
+    def context(
+        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
+        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
+        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
+        archetype: str | None = None,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
+        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
+        strict: bool = False, explain: bool = False,
+    ) -> ContextBlock:
+        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def cypher(
         self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
         limit: int | None = None,

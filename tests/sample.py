@@ -22,6 +22,7 @@ from graphmem.features.cypher.engines.kuzu.mirror import KuzuMirror, opened
 from graphmem.features.upkeep.store_contract import Trust
 from graphmem.kernel.embed.model import Embedder
 from graphmem.kernel.git.places import top_of
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.system.lock import locked
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
@@ -40,6 +41,22 @@ class Clock:
 
     def back(self, by: timedelta) -> None:
         self.time -= by
+
+
+def state_of(folder: Path) -> State:
+    """Return what the store in a folder keeps on this machine."""
+    return State(folder / ".graphmem/state/state.db")
+
+
+def kept_of(folder: Path) -> str:
+    """Return the queue of candidates as it is kept."""
+    return state_of(folder).read("candidates", "", bytes.decode) or ""
+
+
+def put_state(folder: Path, kind: str, key: str, value: bytes) -> None:
+    """Keep a value as another version, or somebody else, may have written it."""
+    with state_of(folder).changing() as kept:
+        kept.put(kind, key, value)
 
 
 def trust_all(memory: Memory) -> Trust:

@@ -35,6 +35,12 @@ def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(
         check(block, folder, names)
 
 
+def test_the_rooms_of_the_page_for_contributors_are_drawn_from_the_imports() -> None:
+    """Mend: python -m tests.generate_docs."""
+    text = generate_docs.CONTRIBUTING.read_text(encoding="utf-8")
+    assert "!features." in text and text == generate_docs.with_rooms(text)
+
+
 @pytest.mark.parametrize("name", sorted(generate_docs.PAGES))
 @pytest.mark.slow
 def test_a_generated_page_is_as_its_generator_writes_it(name: str) -> None:

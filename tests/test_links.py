@@ -22,15 +22,15 @@ NEVER = "nothing below .graphmem is reached through a link"
 FOLDERS = ("data", "data/entities", "data/failure", "types", "types/entities", "types/x", "state", "state/undo",
            "state/sessions", "local", "local/vectors", "local/at")  # fmt: skip
 FILES = (".gitignore", ".gitattributes", "config.toml", "schema.json", "data/failure.ndjson", "data/purge.ndjson",
-         "data/relations/causes.ndjson", "types/entities/evil.md", "types/x/evil.md", "state/usage.sqlite",
-         "state/runs.json", "state/session.json", "state/rejects.ndjson", "state/journal.json",
+         "data/relations/causes.ndjson", "types/entities/evil.md", "types/x/evil.md", "state/state.db",
+         "state/state.db-journal", "state/session.json", "state/rejects.ndjson", "state/journal.json",
          "state/undo/0000000009.json", "local/catalog.sqlite", "local/catalog.sqlite-wal", "local/store.lock",
          "local/store.lock.gate", "local/graph.json", "local/graph.json.new", "local/graph.kuzu",
-         "local/graph.kuzu.new", "local/graph.lock", "local/models.json", "local/arrivals")  # fmt: skip
+         "local/graph.kuzu.new", "local/graph.lock", "local/models.json")  # fmt: skip
 
 # One of each sort: a folder and a file of what is committed, of what is kept, and of what is derived.
 TYPICAL = ("data", "data/failure.ndjson", "types/x", "types/entities/evil.md", "config.toml", "state/undo",
-           "state/usage.sqlite", "local", "local/catalog.sqlite", "local/store.lock", "local/graph.kuzu")  # fmt: skip
+           "state/state.db", "local", "local/catalog.sqlite", "local/store.lock", "local/graph.kuzu")  # fmt: skip
 
 COMMANDS: dict[str, Callable[[Memory, Path], object]] = {
     "list": lambda memory, _: memory.list(),

@@ -161,7 +161,7 @@ def _called(
 
         answer = attempt(client, run, may_repeat=operation.is_held or not is_read_once)
     if not operation.only_reads(request) and (asked := requests.current()) is not None:
-        asked.has_changed(client.layout.requests)
+        asked.has_changed(client.state)
     return answer
 
 

@@ -36,7 +36,7 @@ class Operations:
 
 
 class OpenStore(Operations):
-    """The part of ``memory.store`` that is no operation, for front ends."""
+    """The base of ``memory.store``: what front ends work on."""
 
     @property
     def runtime(self) -> Runtime:

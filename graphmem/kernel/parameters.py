@@ -1,6 +1,6 @@
 """Parameters that several requests have, each with its one description."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -34,3 +34,5 @@ RelationTypes = Annotated[Texts | None, Field(description="Walk only edges of th
 MostResults = Annotated[int | None, Field(ge=1, description="Return at most this many; all if not given")]
 SessionName = Annotated[str | None, Field(description="Name of a session; the project's own if not given")]
 InputName = Annotated[str, Field(description="Name of the input, for messages")]
+# The coding agents whose hooks graphmem answers.
+ClientName = Literal["claude-code", "codex", "gemini", "opencode", "cursor"]

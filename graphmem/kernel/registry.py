@@ -103,7 +103,7 @@ class Operation:
         is_held: it holds all of its stream anyway, so that it can run a second time.
         not_over_http: why HTTP does not offer it.
         without: parameters that HTTP does not take, each with the reason.
-        command: the command that is made of it, such as ``inbox list``; None where a front end has one by hand.
+        command: the command that is made of it, if it is not the verb and the last word of the name.
         example: a line to type, at the end of its help.
         arguments: how many fields are arguments of the command; all that are required if not given.
         takes: how the command takes fields.
@@ -173,7 +173,8 @@ class Operation:
 POINTS = {
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
-    "purge": "takes a `PurgedStore` and the `Traces` of purged records, and clears what it keeps of them",
+    "page": "takes a `Snapshot` and returns fields of `PageData` that the page of `view` has because of the feature",
+    "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",
     "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
 }
 STREAMS = {
@@ -329,7 +330,13 @@ class OperationTable(Mapping[str, Operation]):
 OPERATIONS = OperationTable()
 
 
-def commands(verb: str) -> Iterator[Operation]:
-    """Yield the operations that make the commands of a verb, in the order in which their features name them."""
+def commands(verb: str) -> Iterator[tuple[str, Operation]]:
+    """
+    Yield the commands of a verb, such as ``inbox list``, with their operations, in the order of their features.
+
+    A command has the last word of its operation's name, if the operation names no other.
+    """
     for feature in features().values():
-        yield from (OPERATIONS[name] for name in feature.verbs.get(verb, "").split())
+        for name in feature.verbs.get(verb, "").split():
+            last = name.rpartition(".")[2].replace("_", "-")
+            yield OPERATIONS[name].command or (verb if last == verb else f"{verb} {last}"), OPERATIONS[name]

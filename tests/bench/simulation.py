@@ -22,8 +22,8 @@ from graphmem.constants import DEFAULT_MODEL, LEXICAL_WEIGHT, MODEL_COMMAND
 from graphmem.core.logs.log_excerpt import kept_question, telling
 from graphmem.errors import Unavailable, Usage
 from graphmem.kernel.answer import Part
-from graphmem.kernel.catalog.usage import count
 from graphmem.kernel.embed.model import Embedder, find_model
+from graphmem.kernel.machine.usage import count
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.store.runtime import Progress
 from tests.bench.quality import Bm25, Scores, mean, order
@@ -372,7 +372,7 @@ class Ours:
 
     def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
         refs = [f"failure/{name}" for name in shown]
-        count(self.memory.store.client.layout.usage, refs, format_time(now))  # as a context block does
+        count(self.memory.store.client.state, refs, format_time(now))  # as a context block does
         found = {ref: (name in relevant) != self.is_wrong() for ref, name in zip(refs, shown, strict=True)}
         asked = {"question": kept_question(telling(problem.query))} if self.variant.has_questions else {}
         reports = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphmem.kernel.catalog.usage import accesses
+from graphmem.kernel.machine.usage import accesses
 from tests.bench.__main__ import run
 from tests.bench.simulation import (
     LATER,
@@ -64,7 +64,7 @@ def test_reports_reach_the_store_at_the_replayed_time(ours: Ours, tmp_path: Path
         assert record["created_at"] == "2026-01-01T00:00:00.000Z"
         reports = [json.loads(line) for line in data(tmp_path, "feedback").read_bytes().splitlines()]
         assert sorted(row["at"][:10] for row in reports if row["helped"]) == ["2026-01-03", "2026-01-04"]
-        assert accesses(ours.memory.store.client.layout.usage, ["failure/p0"])["failure/p0"][0] == 3
+        assert accesses(ours.memory.store.client.state, ["failure/p0"])["failure/p0"][0] == 3
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.0])

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphmemError, Memory, NotFound
-from graphmem.kernel.catalog import usage
 from graphmem.kernel.embed.model import Embedder
+from graphmem.kernel.machine import usage
 from graphmem.kernel.system import safe_files
 from tests.faults import whole
 from tests.sample import open_memory
@@ -56,7 +56,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Pat
     whole.fill(folder, embedder)
     with whole.opened(folder, embedder) as memory:
         memory.query("error 5 in module 5")
-        usage.count(memory.store.client.layout.usage, ["failure/f7"], "2026-11-01T09:30:00.000Z")
+        usage.count(memory.store.client.state, ["failure/f7"], "2026-11-01T09:30:00.000Z")
         memory.ran(["make"], status=1, log=[b"Error: error 5 in module 5\n"])
         memory.sessions.work_on("another page", "named")
         memory.store.hook("codex", '{"hook_event_name":"SessionStart","session_id":"s"}')
@@ -85,10 +85,9 @@ FILES = [
     "local/catalog.sqlite", "local/catalog.sqlite-wal", "local/catalog.sqlite-shm", "local/graph.kuzu",
     "local/graph.json", "local/*.lock", "local/*.lock.gate", "local/clone-id",
     "local/vectors/*.f32",  "local/at/*/.graphmem/data/*.ndjson",
-    "local/at/*/.graphmem/local/catalog.sqlite", "local/at/*/.graphmem/local/clone-id", "state/usage.sqlite",
-    "state/asked/*.ndjson", "state/hooks/*.json", "state/runs.json", "state/session.json", "state/sessions/named.json",
-    "state/undo/*8.json", "state/clone-id", "state/run.json", "state/events.ndjson",
-    "state/explorations/*/session.json", "state/explorations/*/delta.json",
+    "local/at/*/.graphmem/local/catalog.sqlite", "local/at/*/.graphmem/local/clone-id", "state/state.db",
+    "state/state.db-journal",
+    "state/undo/*8.json", "state/clone-id",
 ]  # fmt: skip
 
 
@@ -127,10 +126,10 @@ def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]
 
 
 def waited(memory: Memory) -> str:
-    """Wait for an exploration, whose session may be gone with its file."""
-    for session in memory.store.client.layout.explorations.glob("*"):
+    """Wait for an exploration, whose session may be gone."""
+    for session in memory.store.client.state.read_all("exploration", bytes):
         with contextlib.suppress(NotFound):
-            memory.explorations.wait(session.name, timeout=0)
+            memory.explorations.wait(session, timeout=0)
     return ""
 
 

@@ -4,11 +4,11 @@ from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-import orjson
 import pytest
 
+from graphmem.kernel.machine.candidates import CandidateQueue
 from tests.faults.test_kill import transcript
-from tests.sample import open_memory
+from tests.sample import open_memory, state_of
 
 pytestmark = pytest.mark.process
 SESSIONS, PROCESSES = 60, 3
@@ -24,8 +24,8 @@ def read_some(folder: Path, start: Barrier, first: int, step: int) -> None:
 
 def queue(folder: Path) -> list[tuple[str, int]]:
     """Return the candidates of a project, each with the number of its occasions."""
-    found = orjson.loads((folder / ".graphmem/state/candidates.json").read_bytes())["candidates"]
-    return sorted((name, len(one["marks"])) for name, one in found.items())
+    found = CandidateQueue(state_of(folder)).read().candidates
+    return sorted((name, len(one.marks)) for name, one in found.items())
 
 
 def filled(folder: Path) -> Path:

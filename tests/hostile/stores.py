@@ -189,6 +189,7 @@ def a_forged_state(folder: Path) -> None:
     put(folder, "state/runs.json", b"9" * 100_000)
     put(folder, "state/sessions/../x", b"{}")
     put(folder, "state/usage.sqlite", b"SQLite format 3\0" + b"\xff" * 5_000)
+    put(folder, "state/state.db", b"SQLite format 3\0" + b"\xff" * 5_000)
     put(folder, "local/graph.json", b'{"schema":' + b"[" * 50_000)
     put(folder, "local/graph.kuzu", b"KUZU" + b"\xff" * 50_000)
     put(folder, "local/models.json", b"{" * 50_000)

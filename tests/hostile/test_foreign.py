@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphmem.core.evidence.lock_files import LOCKS, locked
+from graphmem.doors.agents.clients import TOML_MARKS
 from graphmem.doors.agents.edits import json_edit, marked_edit, refuse_toml_with
-from graphmem.doors.agents.install import TOML_MARKS
 from graphmem.errors import GraphmemError
 from graphmem.features.runs import operations as runs
 from graphmem.kernel.ledger import types

@@ -200,7 +200,7 @@ def test_git_is_run_in_one_place() -> None:
                 assert node.elts[0].value != "git" or file == "kernel/git/commands.py", f"{file}:{node.lineno}"
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("subprocess.", "os.system")):
                 allowed = (
-                    "doors/agents/plugin.py", "doors/agents/setup.py", "kernel/git/commands.py",
+                    "doors/agents/plugin.py", "doors/agents/install.py", "kernel/git/commands.py",
                         "kernel/system/checks.py", "kernel/system/tee.py",
                     "kernel/system/editor.py",
                     "features/cypher/worker.py", "kernel/store/git_setup.py",

@@ -14,7 +14,7 @@ from typing import Any, get_args
 import pytest
 
 from graphmem import Memory
-from graphmem.doors.agents.entries import BY_PATH
+from graphmem.doors.agents.clients import BY_PATH
 from graphmem.doors.agents.install_contract import InstallClient
 from graphmem.doors.agents.plugin import contents
 from graphmem.doors.cli.app import run

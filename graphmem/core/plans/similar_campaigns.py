@@ -37,9 +37,8 @@ def fingerprint(campaign: Campaign, tasks: Sequence[Task]) -> Fingerprint:
     "similar",
     past=True,
     scoped=True,
-    command="similar",
     example='graphmem similar "add a login page"',
-    takes={"text": Taken("CAMPAIGN-OR-OBJECTIVE", "campaign"), "threshold": Taken("S"), "limit": Taken(flag="--max")},
+    takes={"text": Taken("CAMPAIGN-OR-OBJECTIVE", "campaign"), "limit": Taken(flag="--max")},
 )
 def similar(client: Client, request: SimilarRequest) -> Similar:
     """

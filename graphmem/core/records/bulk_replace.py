@@ -11,7 +11,7 @@ from graphmem.constants import EXTRACT_NAMED
 from graphmem.core.records.bulk_add import add_edges, read_lines
 from graphmem.core.records.bulk_new import Project
 from graphmem.core.records.intake import Intake, Policy, under_current_names
-from graphmem.features.extractors.contract import Extraction
+from graphmem.kernel.answer import Part
 from graphmem.kernel.model import Entity
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.ndjson import BadLine, decode, encode, refuse_long
@@ -25,6 +25,24 @@ FIELDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "edge": (("from", "type", "to"), ("weight", "note")),
 }
 KINDS = {"entity": "entity", "edge": "relation"}
+
+
+class Extraction(Part):
+    """
+    What became of the rows that one extractor printed, and of those that it wrote before.
+
+    ``left`` are rows that others wrote and that stay as they are. ``kept`` are records that it no longer prints
+    and that stay, for others refer to them. ``said`` is the end of its standard error.
+    """
+
+    name: str
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    left: int = 0
+    kept: int = 0
+    said: list[str] = []
 
 
 def row_of(line: bytes, source: str, writes: Collection[str], vocabulary: Vocabulary) -> bytes:

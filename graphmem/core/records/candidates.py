@@ -44,13 +44,13 @@ def for_agent(client: Client, found: Sequence[SeenCandidate]) -> list[SeenCandid
 
 def queue_of(client: Client) -> CandidateQueue:
     """Return the queue of a store."""
-    return CandidateQueue(client.layout.candidates, client.local / "candidates.lock", client.lock_timeout_s)
+    return CandidateQueue(client.state)
 
 
 def current(client: Client) -> Queue:
     """Return the queue; accepted candidates that no record has wait again: an undo was cut off, or git went back."""
     client.sync()
-    queue = queue_of(client).read(client.notify_once)
+    queue = queue_of(client).read()
     for one in list(queue.candidates.values()):
         if one.refs and one.state in ("accepted", "recorded") and not is_there(client, one):
             queue.candidates[one.id] = one.model_copy(update=WAITING)

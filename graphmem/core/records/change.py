@@ -320,7 +320,6 @@ FIXED = (
     "rename",
     writes=True,
     scoped=True,
-    command="rename",
     example="graphmem rename failure/modulenotfounderror-yaml yaml-missing",
     takes={"name": Taken("NEW-NAME")},
 )
@@ -368,7 +367,6 @@ def tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
     writes=True,
     positional=2,
     scoped=True,
-    command="forget",
     example='graphmem forget failure/import-error --reason "the library is gone"',
 )
 def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
@@ -382,7 +380,7 @@ def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
     return put(snapshot, number, {"archived_at": snapshot.now, "archive_reason": request.reason}, "archived")
 
 
-@operation("restore", writes=True, scoped=True, command="restore", example="graphmem restore failure/import-error")
+@operation("restore", writes=True, scoped=True, example="graphmem restore failure/import-error")
 def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
     """Bring an archived record back."""
     number = snapshot.resolve(request.ref)
@@ -398,7 +396,6 @@ def restore(snapshot: Writing, request: RestoreRequest) -> Changed:
     "pin",
     writes=True,
     scoped=True,
-    command="pin",
     example="graphmem pin constraint/no-new-dependencies",
     help="""
     Pin a record: the briefing begins with it, it goes before its equals, and nothing archives it.
@@ -424,7 +421,7 @@ def pin(snapshot: Writing, request: PinRequest) -> Changed:
     return put(snapshot, number, {"pinned": True}, "pinned")
 
 
-@operation("unpin", writes=True, scoped=True, command="unpin", example="graphmem unpin constraint/no-new-dependencies")
+@operation("unpin", writes=True, scoped=True, example="graphmem unpin constraint/no-new-dependencies")
 def unpin(snapshot: Writing, request: UnpinRequest) -> Changed:
     """Take the pin from a record."""
     number = snapshot.resolve(request.ref)

@@ -1,26 +1,21 @@
 """Copies of records between the store of a project and the user's own (docs/guides/user-store.md)."""
 
-from typing import Any
+from typing import Any, cast
 
 from graphmem.core.records.change import add_record
-from graphmem.core.records.entities import AddEntityRequest
-from graphmem.core.records.failures import AddFailureRequest
-from graphmem.core.records.patterns import AddPatternRequest
 from graphmem.core.records.record_contract import AddRequest, Changed, CopyRequest
 from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
-from graphmem.features.learning.lessons import AddLessonRequest
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.model import Entity, Record
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import OPERATIONS, Taken, operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.user import OF_USER
 from graphmem.names import for_user, mark
 
-COPIED: dict[str, type[AddRequest]] = {
-    request.kind: request for request in (AddFailureRequest, AddPatternRequest, AddLessonRequest, AddEntityRequest)
-}
+# The operations that add what can be copied, by its kind.
+COPIED = {"failure": "failures.add", "pattern": "patterns.add", "lesson": "lessons.add", "entity": "entities.add"}
 # What a copy does not take along: code and files of the project, and how a record is added.
 LEFT = frozenset("cites files supersedes dedup dry_run verbatim replace versions_from type_name".split())
 NAMED = 60  # characters of a project's name that a source holds
@@ -53,9 +48,8 @@ def promote(client: Client, request: CopyRequest) -> Changed:
     writes=True,
     at_home=True,
     not_over_http="the user's own store is not used over HTTP",
-    command="adopt",
     example="graphmem adopt pattern/pin-build-tools",
-    takes={"ref": Taken("REF")},
+    takes={"ref": Taken("REF")},  # of the other store, so that nothing completes it
 )
 def adopt(client: Client, request: CopyRequest) -> Changed:
     """Copy a record of the user's own store into this one; again it changes nothing."""
@@ -115,7 +109,7 @@ def copied(client: Client, record: Record, origin: str, sources: list[str]) -> C
             return Changed(ref=there.ref, action="unchanged", record=there)
         taken = snapshot.catalog.lookup(record.record_type, record.name)
         other = None if taken is None else snapshot.catalog.records([taken])[taken]
-    request, row = COPIED[kind_of(record)], record.to_row()
+    request, row = cast(type[AddRequest], OPERATIONS[COPIED[kind_of(record)]].request), record.to_row()
     fields: dict[str, Any] = {
         name: value for name, value in row.items() if name in request.model_fields.keys() - LEFT and value is not None
     }

@@ -5,7 +5,7 @@ Those of an agent's session wait in ``state/`` until it ends, and are written al
 killed when the next one begins.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from itertools import chain
 
@@ -21,8 +21,7 @@ from graphmem.kernel.store.snapshot import Snapshot, Writing
 
 def hook_sessions(client: Client) -> HookSessions:
     """Return what is kept of the sessions of agents."""
-    layout = client.layout
-    return HookSessions(layout.state / "hooks", layout.impact, client.local / "hooks.lock", client.lock_timeout_s)
+    return HookSessions(client.state)
 
 
 def creditable(snapshot: Snapshot, credit: Credit) -> dict[str, int]:
@@ -61,10 +60,10 @@ def write_credits(writing: Writing, found: Iterable[Credit]) -> list[str]:
     return [names[number] for _, number in made.values()]
 
 
-def write_waiting(writing: Writing, sessions: Sequence[str]) -> None:
+def write_waiting(writing: Writing, sessions: Collection[str]) -> None:
     """Write what waits of these sessions; what cannot be taken off the list is found to be written the next time."""
     kept = hook_sessions(writing.client)
-    waiting = {name: found.waiting for name in sessions if (found := kept.of(name)) is not None and found.waiting}
+    waiting = {name: found.waiting for name, found in kept.every().items() if name in sessions and found.waiting}
     write_credits(writing, chain.from_iterable(waiting.values()))
     for name, written in waiting.items():
         with kept.changing(name, writing.now) as session:

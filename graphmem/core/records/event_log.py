@@ -1,5 +1,6 @@
 """Events: what happened, in the order of time, from the files and from this machine (docs/concepts/campaigns.md)."""
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -17,10 +18,8 @@ from graphmem.core.records.event_contract import (
 )
 from graphmem.core.records.events import event
 from graphmem.core.records.screening import screened
-from graphmem.errors import BadInput, Locked, Refused, Unavailable
+from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.kernel.ledger.codec import complaint
-from graphmem.kernel.machine import local_events
-from graphmem.kernel.machine.arrivals import arrived
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import Taken, operation
@@ -48,7 +47,6 @@ EVENT_EXAMPLE = """such as '{"mode": "full"}'"""
 @operation(
     "events.add",
     writes=True,
-    command="event add",
     example="graphmem event add review.verdict --data '{\"findings\": []}'",
     takes={"data": Taken("JSON", reads="json typed", such_as=EVENT_EXAMPLE)},
 )
@@ -100,11 +98,13 @@ def keep_here(client: Client, request: AddEventRequest) -> Happening:
     row: dict[str, Any] = {"id": client.new_id(), "at": format_time(client.now()), "type": request.type}
     row |= {"subject": request.subject} if request.subject else {}
     row |= {"data": dict(request.data)} if request.data else {}
-    path = client.layout.local_events
     try:
-        local_events.keep(path, client.local / "events.lock", client.lock_timeout_s, row, client.notify)
-    except (OSError, Locked) as error:
-        raise Unavailable(f"{path} cannot be written: {error}", hint="is the store writable?") from None
+        with client.state.changing() as kept:
+            kept.put("event", row["id"], orjson.dumps(row, option=orjson.OPT_SORT_KEYS))
+    except OSError as error:
+        raise Unavailable(
+            f"{client.state.path} cannot be written: {error.strerror}", hint="is the store writable?"
+        ) from None
     return Happening(**row, is_local=True)
 
 
@@ -126,15 +126,33 @@ def events(snapshot: Snapshot, request: ListEventsRequest) -> EventList:
 def all_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
     """Return the rows of all events, of the files and of this machine, in the order of time."""
     rows = [orjson.loads(line) for *_, line in snapshot.catalog.live_rows("event")]
-    rows += [{**row, "is_local": True} for row in local_events.rows(snapshot.layout.local_events)]
+    rows += [{**row, "is_local": True} for row in snapshot.client.state.read_all("event", row_of).values()]
     return sorted(rows, key=key_of)
 
 
+def row_of(value: bytes) -> dict[str, Any]:
+    """Return the row of an event of this machine, or raise ``ValueError``."""
+    row = orjson.loads(value)
+    if not (isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("id", "at", "type"))):
+        raise ValueError("it is not an event")
+    return row
+
+
 def order_of(snapshot: Snapshot, rows: Sequence[dict[str, Any]]) -> dict[str, int]:
-    """Return the place of each event in the order in which they arrived in this clone."""
-    local = snapshot.client.local
-    ids = [row["id"] for row in rows]
-    return arrived(local / "arrivals", local / "arrivals.lock", snapshot.client.lock_timeout_s, ids)
+    """
+    Return the place of each event in the order in which they arrived in this clone; new ones are noted as the last.
+
+    An event that a merge brings has the time at which it happened elsewhere, and a clock may go back: so whoever asks
+    what came after a cursor is answered in this order. Where it is lost, the order of time begins it again.
+    """
+    state, ids = snapshot.client.state, [row["id"] for row in rows]
+    order = state.read_all("arrival", bytes)
+    if any(one not in order for one in ids):
+        with contextlib.suppress(Unavailable), state.changing() as kept:
+            for one in ids:
+                kept.put("arrival", one, b"")
+            order = kept.read_all("arrival", bytes)  # others may have noted some meanwhile
+    return {one: place for place, one in enumerate(dict.fromkeys([*order, *ids]))}
 
 
 def asked_for(rows: Iterable[dict[str, Any]], snapshot: Snapshot, request: ListEventsRequest) -> list[dict[str, Any]]:

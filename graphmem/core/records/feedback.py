@@ -107,7 +107,7 @@ def question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> 
         return question
     if question is not None:
         raise Usage("a report has a question or the id of one", hint="leave one of them out")
-    found = asked.find(snapshot.layout.asked, snapshot.now, str(made), record.key_ref)
+    found = asked.find(snapshot.client.state, snapshot.now, str(made), record.key_ref)
     if found is None:
         raise NotFound(
             f"nothing with the id {made!r} was asked here in the last {ASKED_DAYS} days",

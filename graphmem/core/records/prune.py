@@ -9,23 +9,16 @@ from graphmem.core.evidence.score import importance
 from graphmem.core.records.experience import over_bound
 from graphmem.core.records.record_contract import Pruned, PrunedRecord, PruneRequest
 from graphmem.core.records.validation import changed
-from graphmem.kernel.catalog.usage import accesses
 from graphmem.kernel.ledger.row import entry
+from graphmem.kernel.machine.usage import accesses
 from graphmem.kernel.model import Experience, MemoryRecord
 from graphmem.kernel.model.field import parse_time
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import row_id
 
 
-@operation(
-    "prune",
-    writes=True,
-    previews="yes",
-    command="prune",
-    example="graphmem prune --max-failures 300 --yes",
-    takes={"min_importance": Taken("I")},
-)
+@operation("prune", writes=True, previews="yes", example="graphmem prune --max-failures 300 --yes")
 def prune(snapshot: Snapshot, request: PruneRequest) -> Pruned:
     """Archive the least important memories over a cap, and old ones worth little; without ``yes`` only a preview."""
     going = [
@@ -58,7 +51,7 @@ def weighed(snapshot: Snapshot, kind: str) -> list[WeighedRecord]:
     catalog, now = snapshot.catalog, snapshot.now
     numbers = [number for number, *_ in list(catalog.live_rows(kind))]
     records, reports = catalog.records(numbers), catalog.reports(numbers)
-    counted = accesses(snapshot.layout.usage, [record.key_ref for record in records.values()])
+    counted = accesses(snapshot.client.state, [record.key_ref for record in records.values()])
     found = []
     for number, record in records.items():
         assert isinstance(record, MemoryRecord)

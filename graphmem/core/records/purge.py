@@ -88,7 +88,6 @@ class PurgePlan:
     previews="yes",
     at_home=True,
     without={"history_script": "writes a program to any file"},
-    command="purge",
     example="graphmem purge failure/with-a-password --yes",
     arguments=1,
     takes={"refs": Taken("REF…", "ref"), "history_script": Taken("FILE")},

@@ -1,6 +1,7 @@
 """Get a record, and list records."""
 
 from collections.abc import Iterable, Sequence
+from typing import BinaryIO
 
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.fixes import fixes
@@ -8,13 +9,15 @@ from graphmem.core.evidence.variant_fixes import variant_fixes
 from graphmem.core.records.cursor import ListPlace
 from graphmem.core.records.record_contract import GetRequest, Got, Listed, Listing, ListRequest, NamesRequest
 from graphmem.core.records.relation_contract import Edge
-from graphmem.errors import Usage
-from graphmem.kernel.catalog.usage import accesses
-from graphmem.kernel.model import Record
+from graphmem.errors import NotFound, Usage
+from graphmem.kernel.ledger.parts import usual_file
+from graphmem.kernel.machine.usage import accesses
+from graphmem.kernel.model import MODELS, Record
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import LARGEST
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean
 
@@ -25,7 +28,7 @@ def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:
     return snapshot.catalog.completions(request.prefix, request.limit)
 
 
-@operation("get", past=True, scoped=True, command="get", example="graphmem get failure/import-error")
+@operation("get", past=True, scoped=True, example="graphmem get failure/import-error")
 def get(snapshot: Snapshot, request: GetRequest) -> Got:
     """Return a record with its edges, by reference or unambiguous name; an archived one too."""
     number = snapshot.resolve(request.ref)
@@ -34,7 +37,7 @@ def get(snapshot: Snapshot, request: GetRequest) -> Got:
     doubter = Doubter(snapshot)
     cites = doubter.tree.cites_of(record)
     handed, worked = snapshot.catalog.handed_out([number]).get(number, (0, 0))
-    count, last = accesses(snapshot.layout.usage, [record.key_ref]).get(record.key_ref, (0, None))
+    count, last = accesses(snapshot.client.state, [record.key_ref]).get(record.key_ref, (0, None))
     return Got(
         ref=record.ref,
         record=record,
@@ -71,10 +74,9 @@ def edges_of(snapshot: Snapshot, number: int) -> list[Edge]:
     positional=1,
     past=True,
     scoped=True,
-    command="list",
     example="graphmem list failure --tag build --sort -updated_at --limit 20",
     arguments=1,
-    takes={"kind": Taken("KIND|TYPE", "kind"), "sort": Taken("FIELD")},
+    takes={"kind": Taken("KIND|TYPE", "kind")},
 )
 def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
     """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
@@ -136,3 +138,27 @@ def sorted_by(records: list[Record], field: str) -> list[Record]:
         return sorted(with_value, key=lambda record: getattr(record, name), reverse=is_reverse) + without
     except TypeError:
         raise Usage(f"field {name!r} has values of several kinds, nothing to sort by") from None
+
+
+def write_rows(client: Client, to: BinaryIO) -> None:
+    """Write every row of the files at one moment, as its line: records, then relations, then what happened."""
+    with client.reading() as snapshot:
+        to.seek(0)
+        to.truncate()  # it may run a second time
+        to.writelines(line + b"\n" for _, line in snapshot.catalog.all_lines())
+
+
+def home_of_kind(snapshot: Snapshot, kind: str) -> str:
+    """Return the one file of a kind, an entity type or a relation type, or raise ``NotFound``."""
+    vocabulary = snapshot.vocabulary
+    types = {**dict.fromkeys(vocabulary.entities, "entity"), **dict.fromkeys(vocabulary.linkable, "relation")}
+    kinds = [name for name in MODELS if name not in NOT_SPLIT]
+    if kind in kinds:
+        return usual_file(kind, None)
+    if kind not in types:
+        known = [*kinds, *types]
+        raise NotFound(f"no kind or type {kind!r}", hint=did_you_mean(kind, known) or f"one of: {', '.join(known)}")
+    return usual_file(types[kind], kind)
+
+
+NOT_SPLIT = frozenset({"entity", "relation", "purge"})  # their rows are by type; the last has no names

@@ -82,14 +82,8 @@ def shown_end(snapshot: Snapshot, number: int) -> str:
     "relations.link",
     writes=True,
     scoped=True,
-    command="link",
     example="graphmem link pattern/pin-build-tools solves failure/import-error",
-    takes={
-        "source": Taken("FROM", "ref"),
-        "kind": Taken("TYPE", "relation"),
-        "target": Taken("TO", "ref"),
-        "weight": Taken("W"),
-    },
+    takes={"source": Taken("FROM", "ref"), "kind": Taken("TYPE", "relation"), "target": Taken("TO", "ref")},
 )
 def link(snapshot: Writing, request: LinkRequest) -> Linked:
     """Add an edge, or change its weight and note; without a weight it has that of its type."""
@@ -131,7 +125,6 @@ def link(snapshot: Writing, request: LinkRequest) -> Linked:
     "relations.unlink",
     writes=True,
     scoped=True,
-    command="unlink",
     example="graphmem unlink pattern/pin-build-tools solves failure/import-error",
     takes={"source": Taken("FROM", "ref"), "kind": Taken("TYPE", "relation"), "target": Taken("TO", "ref")},
 )

@@ -9,7 +9,6 @@ from graphmem.core.logs.run_problem import problem_in, problems, usage_error
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.candidates import MOST_SEEN, queue_of, seen, waiting
 from graphmem.kernel.store.runtime import Client
-from graphmem.kernel.system import safe_files
 
 
 def in_log(client: Client, text: str, answered: Collection[str]) -> list[SeenCandidate]:
@@ -45,10 +44,10 @@ def settle_recorded(client: Client, refs: Mapping[str, str]) -> None:
     Args:
         refs: the record of each problem, by the text that reports it.
     """
-    path = client.layout.candidates
-    if not refs or not safe_files.is_file(path):
+    kept = client.state.read("candidates", "", bytes.decode) if refs else None
+    if not kept:
         return
-    kept, found = safe_files.read(path).decode("utf-8", "replace"), dict[str, str]()
+    found = dict[str, str]()
     for text, ref in refs.items():
         for problem in problems(text) or [problem_in(text)]:
             found |= {key: ref for key in keys_of(problem) if key in kept}

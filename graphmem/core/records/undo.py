@@ -34,7 +34,6 @@ from graphmem.kernel.system import safe_files
     "supersede",
     writes=True,
     positional=3,
-    command="supersede",
     example='graphmem supersede pattern/pin-setuptools pattern/use-importlib --reason "pkg_resources is gone for good"',
     takes={"old": Taken("OLD", "ref"), "new": Taken("NEW", "ref")},
 )

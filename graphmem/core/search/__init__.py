@@ -5,7 +5,7 @@ from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
     operations={
-        "two_stores": "query context match solutions",
+        "two_stores": "query match solutions",
         "traversal": "related path",
     },
     verbs={

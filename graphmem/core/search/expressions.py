@@ -26,7 +26,7 @@ from graphmem.constants import (
 from graphmem.core.logs.line import ESCAPES
 from graphmem.kernel.model.expression import Expression, Malformed, linear_options
 
-FEW_LINES = 16  # that are taken together
+FEW_LINES = 64  # that are taken together
 ESCAPES_OF_A_LOG = re.compile(ESCAPES.pattern.encode())
 
 
@@ -159,10 +159,17 @@ class Matcher:
             return []
         text = b"\n".join([line.text for line in block])
         self.size += len(text) + 1
+        lines = [*self.tail, *block]
+        whole = b"\n".join([line.text for line in lines])
+        is_in_lines, across = bool(block) and bool(self.filter.Match(text, True)), self.filter.Match(whole, True)
+        new = size_of(self.tail)
+        self.tail = last(block, text) if len(text) >= LOG_SPAN_BYTES else last(lines)
+        if not (is_in_lines or across):  # as in most pieces of most logs: to ask for the time would cost more
+            return []
         began = thread_time()
         self.deadline = began + self.seconds + self.seconds_a_mib * self.size / 2**20 - self.used
-        hits = [*(self.in_lines(block, text) if block else ()), *self.across(self.tail, block, is_end=is_end)]
-        self.tail = last(block, text) if len(text) >= LOG_SPAN_BYTES else last([*self.tail, *block])
+        hits = [*self.in_lines(block)] if is_in_lines else []
+        hits += self.across(across or (), lines, whole, new, is_end=is_end)
         self.used += thread_time() - began
         return [(self.keys[at], line) for at, line in sorted(hits, key=lambda hit: (hit[1].number, hit[0]))]
 
@@ -170,12 +177,10 @@ class Matcher:
         """Return what hits near the end of the text, now that nothing comes after it."""
         return self.find([], is_end=True)
 
-    def in_lines(self, block: list[Line], whole: bytes) -> Iterator[tuple[int, Line]]:
+    def in_lines(self, block: list[Line]) -> Iterator[tuple[int, Line]]:
         """Yield what hits a line of a block by itself."""
-        if not self.filter.Match(whole, True):
-            return
         began = thread_time()
-        for line in block:
+        for place, line in enumerate(block, 1):
             text = line.text
             for at in self.filter.Match(text, self.is_timed) or ():
                 if self.made[at].looks_over_lines:
@@ -185,23 +190,23 @@ class Matcher:
                     self.hits[at] += 1
                     self.plain.add(at)
                     yield at, line
-            if thread_time() > self.deadline:
+            if place % FEW_LINES == 0 and thread_time() > self.deadline:
                 return
         self.is_timed |= thread_time() - began > LONG_BLOCK_S
 
-    def across(self, tail: list[Line], block: list[Line], *, is_end: bool) -> Iterator[tuple[int, Line]]:
+    def across(
+        self, candidates: Iterable[int], lines: list[Line], text: bytes, new: int, *, is_end: bool
+    ) -> Iterator[tuple[int, Line]]:
         """
         Yield what hits the end of the text before and a block only as a whole, and ends in the block.
 
         What looks over lines may see what comes next: near the end of the block it waits for that.
+
+        Args:
+            candidates: the expressions that may hit.
+            text: of the lines; the block begins at ``new``.
         """
-        lines = [*tail, *block]
-        text = b"\n".join([line.text for line in lines])
-        candidates = self.filter.Match(text, True)
-        if not candidates:
-            return
         decided = len(text) + 1 if is_end else len(text) - size_of(last(lines, text, LOG_SPAN_BYTES // 2))
-        new = size_of(tail)
         for at in candidates:
             if at in self.plain or self.made[at].is_of_a_line:
                 continue

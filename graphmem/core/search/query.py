@@ -17,7 +17,7 @@ from graphmem.core.evidence.variant_fixes import variant_fixes
 from graphmem.core.logs.comparison import ORDER, Judged, judged
 from graphmem.core.logs.diagnosis import diagnose, statement
 from graphmem.core.logs.line import numbers
-from graphmem.core.logs.log_excerpt import telling
+from graphmem.core.logs.log_excerpt import kept_question, telling
 from graphmem.core.logs.problem import LogProblem
 from graphmem.core.records.candidates import about_text
 from graphmem.core.records.read import record_types_of
@@ -193,8 +193,8 @@ def keep_question(
     if snapshot.is_past:
         return None
     kept = unexposed(snapshot.client, "question", {"question": gist, "by_ref": dict(by_ref or {})})
-    folder, say = snapshot.layout.asked, snapshot.client.notify_once
-    return keep(folder, snapshot.now, kept["question"], kept["by_ref"], say, known_as=known_as)
+    parts = {ref: kept_question(part) for ref, part in kept["by_ref"].items()}
+    return keep(snapshot.client.state, snapshot.now, kept_question(kept["question"]), parts, known_as=known_as)
 
 
 # --- candidates -----------------------------------------------------------------------------------------------------

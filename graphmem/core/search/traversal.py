@@ -36,9 +36,8 @@ AGAINST: Mapping[Direction, Direction] = {"out": "in", "in": "out", "both": "bot
     "related",
     past=True,
     scoped=True,
-    command="related",
     example="graphmem related failure/auth-timeout --max-hops 3 --type causes --type solves",
-    takes={"types": Taken("T", "relation"), "min_strength": Taken("S")},
+    takes={"types": Taken("T", "relation")},
 )
 @collector_paused()
 def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
@@ -82,7 +81,6 @@ def related(snapshot: Snapshot, request: RelatedRequest) -> Related:
     past=True,
     scoped=True,
     from_files=True,
-    command="path",
     example="graphmem path failure/auth-timeout pattern/retry-with-backoff",
     takes={"source": Taken("FROM", "ref"), "target": Taken("TO", "ref"), "types": Taken("T", "relation")},
     help="Show the strongest chain of edges between two records; exit status 1 if they are not connected.",

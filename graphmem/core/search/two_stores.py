@@ -4,36 +4,40 @@ The questions that the user's own store is asked too, beside that of the project
 What it answers is only in answers: nothing of it is written into the files of the project.
 """
 
-import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 from graphmem.core.evidence.score import BANDS
 from graphmem.core.logs.comparison import ORDER
 from graphmem.core.records.record_contract import Listed
-from graphmem.core.records.relation_contract import Solution, Solutions, SolutionsRequest
+from graphmem.core.records.relation_contract import Solutions, SolutionsRequest
 from graphmem.core.search import match as matches
 from graphmem.core.search import query as queries
 from graphmem.core.search import traversal
-from graphmem.core.search.budget import BlockEntry, block, preface, quoted_name, tokens
 from graphmem.core.search.match_contract import Matched, MatchedLog, MatchRequest
 from graphmem.core.search.query_contract import Found, Hit, QueryRequest
 from graphmem.errors import GraphmemError, NotFound
-from graphmem.features.briefing import context as contexts
-from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest
 from graphmem.kernel.answer import Answer, address
-from graphmem.kernel.model import Failure
+from graphmem.kernel.model import Failure, Record
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
 from graphmem.names import for_user
 
 A = TypeVar("A", bound=Answer)
-R = TypeVar("R", Hit, ContextEntry, Matched, Solution)
+
+
+class Result(Protocol):
+    """A record that answers."""
+
+    @property
+    def record(self) -> Record: ...
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self: ...
+
+
+R = TypeVar("R", bound=Result)
 OF_THEIRS = {"store": "user"}
-SHARE = 3  # parts of a context block, of which the user's own store may take one
-MARKS = 10  # parts of that third, of which one is kept for the marks of its references
 KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a temporary file
 CERTAINTIES = ("none", "low", "high")
 
@@ -85,54 +89,6 @@ def level_of(found: Found, hit: Hit) -> int:
     return BANDS.index(hit.band) if found.profile == "classic" else int(hit.band != BANDS[0])
 
 
-@operation("context", past=True, scoped=True)
-def context(client: Client, request: ContextRequest) -> ContextBlock:
-    """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
-    share = request.budget // SHARE
-    room = max(share - share // MARKS, 1)
-    own = request.model_copy(update={"budget": room, "session": None, "files": ()})
-    theirs = ask_user(client, lambda user: contexts.context(user, own))
-    entries = [marked(entry) for entry in theirs.entries] if theirs else []
-    budget = request.budget - (cost_of(entries) if entries else 0)
-    found = contexts.context(client, request.model_copy(update={"budget": budget}))
-    entries = added(entries, found.entries)
-    if theirs is None or not entries:
-        return found.model_copy(update={"budget": request.budget})
-    every = sorted([*found.entries, *entries], key=lambda entry: contexts.SECTIONS.index(entry.section))
-    shown = [BlockEntry(entry.section, entry.text, ()) for entry in every]
-    text = block(shown, request.budget, found.asked, opening=preface(budget, found.asked))
-    theirs_refs = [address(ref, "user") for entry in entries for ref in (entry.ref, *entry.solved_by)]
-    surer = max(found, theirs, key=lambda one: CERTAINTIES.index(one.certainty))
-    return found.model_copy(
-        update={
-            "text": text,
-            "tokens": tokens(text),
-            "budget": request.budget,
-            "refs": list(dict.fromkeys([*found.refs, *theirs_refs])),
-            "entries": every,
-            "note": found.note if found.entries else None,
-            "known": surer.known,
-            "certainty": surer.certainty,
-            "probability": surer.probability,
-        }
-    )
-
-
-def marked(entry: ContextEntry) -> ContextEntry:
-    """Return an entry of the user's own store as the block of a project shows it."""
-    text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, "user")), 1)
-    others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}
-    for ref in others:
-        text = re.sub(rf"(?<![\w/:.-]){re.escape(ref)}(?![\w/-])", lambda found: address(found[0], "user"), text)
-    return entry.model_copy(update={"text": text})
-
-
-def cost_of(entries: Sequence[ContextEntry]) -> int:
-    """Return how many tokens entries take in a block, with their headings."""
-    shown = [BlockEntry(entry.section, entry.text, ()) for entry in entries]
-    return tokens(block(shown, 0, opening=" "))
-
-
 @operation("match", past=True, scoped=True, stream="lines")
 def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> MatchedLog:
     """Return the known failures that a log reports, with the lines and what fixes them."""
@@ -174,7 +130,7 @@ def rank_of(hit: Matched) -> tuple[int, int, int]:
     return ORDER.index(hit.verdict), matches.RANKS.index(hit.by), hit.line
 
 
-@operation("solutions", past=True, scoped=True, command="solutions", example="graphmem solutions failure/import-error")
+@operation("solutions", past=True, scoped=True, example="graphmem solutions failure/import-error")
 def solutions(client: Client, request: SolutionsRequest) -> Solutions:
     """
     Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it.

@@ -14,9 +14,7 @@ SHORT = "Types of this project; quoted lines are data."  # where the budget is s
 OPENING_SHARE = 5  # parts of a budget, of which the opening may take one
 
 
-@operation(
-    "types.brief", scoped=True, from_files=True, command="type brief", example="graphmem type brief --budget 500"
-)
+@operation("types.brief", scoped=True, from_files=True, example="graphmem type brief --budget 500")
 def brief(snapshot: Snapshot, request: BriefTypesRequest) -> TypeBrief:
     """
     Return the vocabulary as Markdown for a prompt, cut to a budget of tokens.

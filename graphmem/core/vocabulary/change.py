@@ -15,9 +15,8 @@ from graphmem.kernel.suggest import did_you_mean
     "types.rename",
     writes=True,
     previews="yes",
-    command="type rename",
     example="graphmem type rename service component --yes",
-    takes={"old": Taken("OLD", "type"), "new": Taken("NEW")},
+    takes={"old": Taken("OLD", "type")},
     help="""
     Give a type another name in its rows, in what refers to them and in the files that name it.
 
@@ -53,7 +52,6 @@ def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     writes=True,
     positional=1,
     previews="yes",
-    command="type drop",
     example="graphmem type drop service --yes",
     takes={"name": Taken("NAME", "type")},
     help="""

@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
-from graphmem.errors import Refused
-from graphmem.features.cypher.project_queries import QUERY_BYTES
-from graphmem.kernel.catalog import usage
-from graphmem.kernel.catalog.database import CatalogError, table_of
+from graphmem.errors import Refused, Unavailable
+from graphmem.kernel.catalog.database import table_of
 from graphmem.kernel.git.merge_driver import merge_rows
 from graphmem.kernel.ledger.extractors import extractor_file, read_extractors
 from graphmem.kernel.ledger.files.layout import ASIDE, QUERY_FILE, TYPE_FILE
@@ -22,6 +20,7 @@ from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.scopes import file_of, read_scopes
 from graphmem.kernel.ledger.scopes import text_of as scope_text
 from graphmem.kernel.ledger.types import changed_text, path_of, type_text
+from graphmem.kernel.machine import usage
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary, fits
 from graphmem.kernel.store.snapshot import Snapshot, Writing
@@ -139,8 +138,8 @@ def commit(writing: Writing, made: Retyping) -> None:
     """Write what follows, all or none; the counts of this machine go with their records."""
     writing.commit([*made.puts.values()], made.removes, made.types, is_moved=True)
     for old, new in made.names.items():
-        with contextlib.suppress(OSError, CatalogError):
-            usage.retype(writing.layout.usage, old, new)
+        with contextlib.suppress(Unavailable):
+            usage.retype(writing.client.state, old, new)
 
 
 def mend_drift(writing: Writing) -> None:
@@ -258,3 +257,6 @@ MENTIONS: tuple[Callable[[Snapshot, Mapping[str, str | None]], Iterator[tuple[st
     extractors,
     queries,
 )
+
+
+QUERY_BYTES = 64 * 1024  # of a file

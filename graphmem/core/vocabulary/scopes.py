@@ -44,7 +44,7 @@ class ScopeList(Answer):
     results: list[Scope]
 
 
-@operation("scopes.list", command="scope list", example="graphmem scope list")
+@operation("scopes.list", example="graphmem scope list")
 def scope_list(snapshot: Snapshot) -> ScopeList:
     """Return the project's scopes: what a caller that is bound to one may read and write."""
     scopes, findings = read_scopes(snapshot.layout, snapshot.vocabulary.record_types)
@@ -53,7 +53,7 @@ def scope_list(snapshot: Snapshot) -> ScopeList:
     return ScopeList(results=scopes)
 
 
-@operation("scopes.show", command="scope show", example="graphmem scope show reviewer", takes={"name": Taken("NAME")})
+@operation("scopes.show", example="graphmem scope show reviewer")
 def scope_show(snapshot: Snapshot, request: ShowScopeRequest) -> Scope:
     """Return one scope."""
     return scope_of(snapshot.layout, request.name)
@@ -63,14 +63,9 @@ def scope_show(snapshot: Snapshot, request: ShowScopeRequest) -> Scope:
     "scopes.add",
     writes=True,
     positional=1,
-    command="scope add",
     example="graphmem scope add reviewer --read failure,pattern --write pattern",
     arguments=1,
-    takes={
-        "read": Taken("T,…", "kind", reads="names"),
-        "write": Taken("T,…", "kind", reads="names"),
-        "description": Taken("D"),
-    },
+    takes={"read": Taken("T,…", "kind", reads="names"), "write": Taken("T,…", "kind", reads="names")},
     help="""
     Declare a scope, or change what it allows.
 

@@ -29,7 +29,7 @@ from graphmem.kernel.suggest import did_you_mean
 from graphmem.names import DEVICE, TYPE_NAME
 
 
-@operation("types.list", scoped=True, from_files=True, command="type list", example="graphmem type list")
+@operation("types.list", scoped=True, from_files=True, example="graphmem type list")
 def type_list(snapshot: Snapshot) -> TypeList:
     """Return the project's types, and graphmem's own relations."""
     vocabulary = snapshot.catalog.vocabulary.with_types({})
@@ -41,7 +41,6 @@ def type_list(snapshot: Snapshot) -> TypeList:
     "types.show",
     scoped=True,
     from_files=True,
-    command="type show",
     example="graphmem type show solves",
     takes={"name": Taken("NAME", "type")},
 )
@@ -64,7 +63,7 @@ Made = TypeVar("Made", EntityType, RelationType)
     command="type add entity",
     example='graphmem type add entity class --description "A class of the code."',
     arguments=1,
-    takes={"description": Taken("D"), "search": Taken(meaning="Keep its entities out of query")},
+    takes={"search": Taken(meaning="Keep its entities out of query")},
 )
 def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityType:
     """Declare an entity type."""
@@ -84,8 +83,6 @@ def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityT
     takes={
         "sources": Taken("T,…", "kind", "--from", reads="names"),
         "targets": Taken("T,…", "kind", "--to", reads="names"),
-        "weight": Taken("W"),
-        "description": Taken("D"),
     },
 )
 def add_relation_type(snapshot: Writing, request: AddRelationTypeRequest) -> RelationType:

@@ -1,14 +1,16 @@
 """What installing graphmem for a coding agent takes and returns."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
 from graphmem.kernel.answer import Answer, Part
+from graphmem.kernel.parameters import ClientName
 from graphmem.kernel.request import Request
 
-InstallClient = Literal["claude-code", "codex", "gemini", "opencode", "cursor", "agents-md"]
+InstallClient = ClientName | Literal["agents-md"]
+INSTALL_CLIENTS: tuple[InstallClient, ...] = (*get_args(ClientName), "agents-md")
 RulesAgent = Literal["agents-md", "claude-code", "cursor", "copilot"]
 Scope = Literal["project", "user"]
 

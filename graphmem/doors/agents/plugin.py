@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from graphmem import __version__
+from graphmem.doors.agents.clients import BY_PATH, hooks_of, server_of
 from graphmem.doors.agents.edits import Change, Place, planned, write
-from graphmem.doors.agents.entries import BY_PATH, hooks_of, server_of
 from graphmem.doors.agents.install_contract import Installed, InstallRequest
 from graphmem.doors.agents.skills import SKILLS
 from graphmem.errors import Refused, Unavailable, Usage

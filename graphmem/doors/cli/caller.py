@@ -24,6 +24,7 @@ from graphmem.errors import AlreadyDone, Unavailable, Usage
 from graphmem.kernel.ledger import undo
 from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.service_state import Done
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.system.user import OF_USER
 from graphmem.kernel.terminal import fitted
@@ -114,7 +115,7 @@ class Invocation:
         if request is None:
             return
         request.scope = scope
-        request.refuse_done(layout.requests, partial(undo.has_happened, layout))
+        request.refuse_done(State(layout.state_file), partial(undo.has_happened, layout))
         if request.is_repeat and self.command in ONCE:
             hint = "look before you repeat it, such as with: graphmem undo --list"
             raise Unavailable("the service ended while it ran the command; it may be done", hint=hint)

@@ -101,13 +101,13 @@ def noun(meaning: str, own: Callable[..., None] | None = None) -> typer.Typer:
 
 def made(verb: str, meaning: str) -> Callable[..., None] | typer.Typer:
     """Return the command of a verb, or the group of its commands, made from the operations that features name."""
-    rows = list(commands(verb))
-    return command_of(rows[0]) if [row.command for row in rows] == [verb] else group_of(verb, meaning)
+    found = list(commands(verb))
+    return command_of(found[0][1]) if [path for path, _ in found] == [verb] else group_of(verb, meaning)
 
 
 def group_of(verb: str, meaning: str) -> typer.Typer:
     """Return the group of a verb's commands; one of them may be that of the verb alone."""
-    own = [command_of(row) for row in commands(verb) if row.command == verb]
+    own = [command_of(row) for path, row in commands(verb) if path == verb]
     app = noun(meaning, *own)
     add_commands(app, verb)
     return app
@@ -115,9 +115,9 @@ def group_of(verb: str, meaning: str) -> typer.Typer:
 
 def add_commands(app: typer.Typer, verb: str) -> None:
     """Add the commands below a verb that are made from operations to its group."""
-    for row in commands(verb):
-        if row.command != verb:
-            app.command(str(row.command).rpartition(" ")[2])(command_of(row))
+    for path, row in commands(verb):
+        if path != verb:
+            app.command(path.rpartition(" ")[2])(command_of(row))
 
 
 def command_of(row: Operation) -> Callable[..., None]:

@@ -14,7 +14,7 @@ from graphmem.doors.cli.commands import passes
 from graphmem.doors.cli.inputs import listed
 from graphmem.doors.cli.install import changes
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.features.upkeep.store_contract import Dump, DumpRequest
+from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import safe_files, shell

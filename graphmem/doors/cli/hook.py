@@ -10,7 +10,8 @@ from graphmem.constants import HOOK_EVENT_BYTES
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.inputs import opened
 from graphmem.doors.cli.options import argument
-from graphmem.features.hooks.contract import ClientName, HookRequest
+from graphmem.features.hooks.contract import HookRequest
+from graphmem.kernel.parameters import ClientName
 from graphmem.kernel.system.surroundings import variables
 from graphmem.names import inert
 

@@ -1,12 +1,12 @@
 """``init``."""
 
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
 from graphmem.api import Memory
-from graphmem.doors.agents.install_contract import InstallClient
+from graphmem.doors.agents.install_contract import INSTALL_CLIENTS
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.options import option
 from graphmem.errors import Usage
@@ -16,7 +16,7 @@ from graphmem.kernel import terminal
 from graphmem.kernel.settings.folders import project_folder
 from graphmem.names import visible
 
-CLIENTS = ", ".join(get_args(InstallClient))
+CLIENTS = ", ".join(INSTALL_CLIENTS)
 NEXT_OF_USER = "next: graphmem --user add, or in a project: graphmem promote REF --to user"
 NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
 

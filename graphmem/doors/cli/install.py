@@ -3,15 +3,21 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
+from graphmem.doors.agents.clients import found_clients
 from graphmem.doors.agents.install import install as install_client
 from graphmem.doors.agents.install import places
-from graphmem.doors.agents.install_contract import InstallClient, Installed, InstalledAll, InstallRequest, KeptRules
+from graphmem.doors.agents.install_contract import (
+    INSTALL_CLIENTS,
+    Installed,
+    InstalledAll,
+    InstallRequest,
+    KeptRules,
+)
 from graphmem.doors.agents.rule_files import remove_rules
-from graphmem.doors.agents.setup import found_clients
 from graphmem.doors.cli.caller import Invocation, invocation_of
 from graphmem.doors.cli.options import option
 from graphmem.errors import GraphmemError, Unavailable, Usage
@@ -21,13 +27,13 @@ from graphmem.kernel.system.surroundings import current_folder
 
 User = Annotated[bool, typer.Option("--user", help="Set up all projects of this user.")]
 RULES = "rules"
-CLIENT_HELP = f"The coding agent. One of: {', '.join(get_args(InstallClient))}."
+CLIENT_HELP = f"The coding agent. One of: {', '.join(INSTALL_CLIENTS)}."
 Project = Annotated[bool, typer.Option("--project", help="Set up this project, in files that can be committed.")]
 
 
 def client_names() -> list[str]:
     """Return the names of the clients, for the shell to complete."""
-    return list(get_args(InstallClient))
+    return list(INSTALL_CLIENTS)
 
 
 def install(

@@ -25,6 +25,7 @@ from starlette.responses import Response, StreamingResponse
 
 from graphmem import __version__
 from graphmem.api import Memory
+from graphmem.core.records.read import write_rows
 from graphmem.doors.http.etags import tagged
 from graphmem.doors.http.events import add_events
 from graphmem.doors.http.guard import DOCS, HEALTH, METRICS, ROWS, STREAM, TYPES
@@ -35,7 +36,6 @@ from graphmem.doors.http.page import HEADERS, page_of
 from graphmem.doors.http.problems import MEANINGS, MEDIA_TYPE, Problem, problem, problem_of
 from graphmem.doors.http.view import add_view
 from graphmem.errors import AlreadyDone, GraphmemError
-from graphmem.features.upkeep.export import write_rows
 from graphmem.kernel.dispatch import Caller
 from graphmem.kernel.ledger import undo
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
@@ -182,10 +182,10 @@ def once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Respo
     """Carry a request out; one that was carried out before gets the answer of the first time."""
     if asked is None:
         return work()
-    layout = memory.store.client.layout
+    client = memory.store.client
     with carried_out(asked):
         try:
-            asked.refuse_done(layout.requests, partial(undo.has_happened, layout))
+            asked.refuse_done(client.state, partial(undo.has_happened, client.layout))
             response = work()
         except AlreadyDone as error:
             body = error.answer if isinstance(error.answer, str) else Done().model_dump_json()

@@ -20,7 +20,6 @@ from graphmem.core.records.event_log import EventFollower
 from graphmem.doors.http.guard import EVENTS
 from graphmem.doors.http.problems import problem
 from graphmem.kernel.store.runtime import Client
-from graphmem.kernel.system import safe_files
 from graphmem.names import inert
 
 MEDIA_TYPE = "text/event-stream"
@@ -63,9 +62,7 @@ class ChangeWatcher:
         with self.lock:
             if is_first or monotonic() >= self.until:
                 with client.reading() as snapshot:
-                    layout = client.layout
-                    found = map(safe_files.stat_of, (layout.candidates, layout.local_events, layout.run_state))
-                    stamps = tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
+                    stamps = client.state.stamps(("candidates", "event", "run")) or ()
                     self.contents = Contents(snapshot.catalog.contents(), *stamps)
                 self.until = monotonic() + FOLLOW_S / 2
             return self.contents

@@ -25,6 +25,7 @@ from graphmem.doors.mcp.tools import TOOLS, Tool, runtime_of
 from graphmem.errors import AlreadyDone, GraphmemError, NotFound, Usage
 from graphmem.kernel.ledger import undo
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out, current
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.settings.folders import agent_folder
 from graphmem.names import one_line, visible
 
@@ -91,7 +92,7 @@ def make_server(memory: OpenMemory, front: Front | None = None) -> Server[Any]:
         asked = None if tool.is_read_only else request_of(context, params, has_front=front is not None)
         work = partial(result_of, tool, memory, params.arguments or {}, asked)
         result = await run_sync(work, abandon_on_cancel=True, limiter=limiter)
-        if front is not None and asked is not None and asked.is_by_content and asked.folder is not None:
+        if front is not None and asked is not None and asked.is_by_content and asked.state is not None:
             front.when_sent[json.dumps(context.request_id)] = asked.answered
         return result
 
@@ -186,7 +187,7 @@ def called(tool: Tool, memory: OpenMemory, arguments: dict[str, Any]) -> types.C
         if (asked := current()) is not None:
             opened = memory()
             layout, asked.scope = runtime_of(opened, arguments).present_layout, opened.store.caller.scope
-            asked.refuse_done(layout.requests, partial(undo.has_happened, layout))
+            asked.refuse_done(State(layout.state_file), partial(undo.has_happened, layout))
         reply = tool.call(memory, arguments)
         return result(reply.text, reply.data)
     except AlreadyDone as error:

@@ -1,6 +1,5 @@
 """What the memory says of a session of pytest at its end; nothing is done for a test, and little where all pass."""
 
-import json
 import os
 import time
 import warnings
@@ -8,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.constants import RUNS_BYTES
 from graphmem.doors.service.place import STORE, project_of
 from graphmem.errors import GraphmemError, Unavailable
-from graphmem.kernel.system import safe_files
 from graphmem.names import one_line, run_key
 
 TICK_S = 0.01  # by which the times of files may be behind the clock
@@ -82,8 +79,17 @@ class Outcomes:
     def waiting(self) -> list[str]:
         """Return the names of what passed and failed before; a module that has a test that passed was collected."""
         assert self.project is not None
-        path = Path(self.project) / STORE / "state" / "runs.json"
-        keys = json.loads(safe_files.read(path, most=RUNS_BYTES)) if os.path.lexists(path) else {}
+        path = Path(self.project) / STORE / "state" / "state.db"
+        keys = dict[str, bytes]()
+        if os.path.lexists(path):
+            from graphmem.kernel.machine.state import State  # noqa: PLC0415 - not for a project without
+
+            keys = State(path, unread).read_all("ran", bytes)
         passed = [report.nodeid for report in self.reports("passed")] if keys else []
         passed += dict.fromkeys(nodeid.partition("::")[0] for nodeid in passed)
         return [name for name in map(self.name_of, passed) if run_key(None, name) in keys]
+
+
+def unread(why: str) -> None:
+    """Raise ``Unavailable``: what failed before is not known."""
+    raise Unavailable(why)

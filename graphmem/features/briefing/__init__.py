@@ -6,6 +6,7 @@ from graphmem.kernel.registry import Feature
 FEATURE = Feature(
     operations={
         "prime": "prime status",
+        "two_stores": "context",
     },
     verbs={
         "prime": "prime",

@@ -24,7 +24,7 @@ from graphmem.core.search.query import prepare as prepare_query
 from graphmem.core.search.query_contract import Factors, Found, Hit, QueryRequest
 from graphmem.core.search.rank import Profile
 from graphmem.core.search.traversal import solving
-from graphmem.errors import BadInput
+from graphmem.errors import BadInput, Unavailable
 from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest, LeftOut
 from graphmem.features.briefing.sections import (
     EXPERIENCES,
@@ -41,8 +41,7 @@ from graphmem.features.briefing.sections import (
     with_contradictions,
 )
 from graphmem.features.learning.sessions import board_of, current_of
-from graphmem.kernel.catalog.database import CatalogError
-from graphmem.kernel.catalog.usage import accesses, count
+from graphmem.kernel.machine.usage import accesses, count
 from graphmem.kernel.model import Constraint, Entity, Failure, Pattern, Record, Task
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.label import Sort, folded, paths, words
@@ -146,7 +145,7 @@ def cut(
     ]
     fit = fitting(texts, request.budget, found.asked)
     text = block([texts[place] for place in sorted(fit)], request.budget, found.asked)
-    before = accesses(snapshot.layout.usage, {entry.record.key_ref for entry in entries})
+    before = accesses(snapshot.client.state, {entry.record.key_ref for entry in entries})
     kept = [with_accesses(entries[place], before) for place in sorted(fit)]
     refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
     counted(snapshot, refs)
@@ -492,6 +491,6 @@ def counted(snapshot: Snapshot, refs: Collection[str]) -> None:
         return
     keys = [record.key_ref for record in snapshot.catalog.records([snapshot.resolve(ref) for ref in refs]).values()]
     try:
-        count(snapshot.layout.usage, keys, format_time(snapshot.now))
-    except (OSError, CatalogError) as error:
+        count(snapshot.client.state, keys, format_time(snapshot.now))
+    except Unavailable as error:
         snapshot.notify_once(f"accesses are not counted: {error}")

@@ -161,7 +161,7 @@ class BriefingPart(NamedTuple):
     ref: str | None = None
 
 
-@operation("prime", scoped=True, command="prime", example="graphmem prime")
+@operation("prime", scoped=True, example="graphmem prime")
 def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
     """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
     if request.instructions:

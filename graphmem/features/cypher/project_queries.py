@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 
+from graphmem.core.vocabulary.retyping import QUERY_BYTES
 from graphmem.errors import GraphmemError, Refused
 from graphmem.features.cypher.port import GraphMirror
 from graphmem.features.cypher.stored_query import Stored, all_stored, parse
@@ -10,7 +11,6 @@ from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.files.layout import QUERY_FILE, Layout
 from graphmem.kernel.system import safe_files
 
-QUERY_BYTES = 64 * 1024  # of a file
 MOST_QUERIES = 1_000  # files that are read
 ONE_CHECK_S = 1.0  # seconds that the engine may look at a query: a branch can bring one that takes it hours to read
 CHECK_S = 6.0  # for all of them

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import orjson
 from pydantic import Field
 
 from graphmem.core.foreign.reading import Draft, ForeignInput, Source
@@ -20,14 +21,14 @@ from graphmem.core.records.duplicates import aside_fields
 from graphmem.core.records.imports import EarlierImports, sets_of, with_aside
 from graphmem.core.records.intake import Given, Intake, Policy, under_current_names
 from graphmem.core.records.places import shortened_fields
+from graphmem.core.records.reimport import Known
 from graphmem.core.records.screening import places, screened_fields
 from graphmem.core.vocabulary.types import refuse_type
-from graphmem.errors import Refused
+from graphmem.errors import Refused, Unavailable
 from graphmem.features.exchange.importers import formats
 from graphmem.features.runs import operations as runs
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.ledger.types import path_of, type_text
-from graphmem.kernel.machine import imports as notes
 from graphmem.kernel.model import Fact, Feedback, Record, Relation, Task
 from graphmem.kernel.model.field import as_set
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
@@ -128,6 +129,14 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
     return work.answer(is_applied=not request.dry_run)
 
 
+def known_of(value: bytes) -> dict[int, Known]:
+    """Return what imports of a format gave each row, by its number, or raise ``ValueError``."""
+    found = orjson.loads(value)
+    if not isinstance(found, dict) or not all(isinstance(known, dict) for known in found.values()):
+        raise ValueError("it is not what imports gave")
+    return {int(number): known for number, known in found.items()}
+
+
 @dataclass
 class Work:
     """The rows of one input on their way into the store, and the account of them."""
@@ -146,7 +155,7 @@ class Work:
     def of(cls, snapshot: Snapshot, reading: ForeignInput) -> "Work":
         """Return what is to be done for a reading."""
         types, vocabulary = undeclared(snapshot, reading)
-        known = notes.read(snapshot.layout.imports(reading.format))
+        known = snapshot.client.state.read("imports", reading.format, known_of) or {}
         tool = EarlierImports(snapshot.catalog.origins(reading.format), snapshot.catalog.purges(), known)
         intake = Intake(snapshot, Policy(may_skip=True, imports=tool), reading.format, vocabulary)
         return cls(snapshot, reading, intake, types, tool)
@@ -306,7 +315,12 @@ class Work:
         """Write all in one write, and before it what it gives: a write that is cut off can be told from an edit."""
         given = {**self.tool.known, **self.tool.notes}  # another file of the format may have given the others
         if given != self.tool.known:
-            notes.write(writing.layout.imports(self.reading.format), given)
+            data = orjson.dumps({str(number): one for number, one in given.items()})
+            try:
+                with writing.client.state.changing() as kept:
+                    kept.put("imports", self.reading.format, data)
+            except Unavailable as error:
+                writing.notify(f"what this import gave is not kept, so the next one changes less: {error}")
         used = {path_of(made): type_text(made) for made in self.types.values()}
         if self.intake.puts or used:
             writing.commit(list(self.intake.puts.values()), types=used)

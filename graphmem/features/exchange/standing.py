@@ -15,9 +15,9 @@ from graphmem.core.evidence.score import help_ratio
 from graphmem.core.search.budget import quoted_name
 from graphmem.errors import Refused
 from graphmem.features.briefing.sections import position
+from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.features.exchange.rule_files import FIXES, FIXES_BY_PATH, MISSING, RuleLine, code, fitting_lines, written
 from graphmem.features.learning.sessions import constraints, contradictions, decisions
-from graphmem.features.upkeep.store_contract import Dump, DumpRequest
 from graphmem.kernel.model import Constraint, Decision, Failure, MemoryRecord, Record
 from graphmem.kernel.model.cite import Cite
 from graphmem.kernel.store.runtime import counted

@@ -9,7 +9,6 @@ FEATURE = Feature(
     operations={
         "operations": "explorations.start explorations.report explorations.wait explorations.aggregate",
     },
-    extends={"purge": "sessions.clear_purged"},
     verbs={
         "explore": "explorations.start explorations.report explorations.wait explorations.aggregate",
     },

@@ -1,28 +1,24 @@
 """
 Explorations: several agents look at a project at the same time, and what they find becomes one record.
 
-What they report is in files of this machine under a lock of their own: only ``aggregate`` needs a moment of the store.
+What they report is kept on this machine: only ``aggregate`` needs a moment of the store.
 """
 
-import contextlib
-import re
-from collections.abc import Iterator
-from pathlib import Path
 from time import monotonic, sleep
 from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from graphmem.constants import EXPLORE_POLL_S, EXPLORE_QUORUM, EXPLORE_S
 from graphmem.core.records.change import add_to
 from graphmem.core.records.record_contract import Changed
 from graphmem.core.records.screening import screened, screened_fields
-from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
-from graphmem.features.explore import sessions as kept
+from graphmem.errors import BadInput, GraphmemError, NotFound, Refused
 from graphmem.kernel.answer import Answer
+from graphmem.kernel.machine.state import KeptState, State
 from graphmem.kernel.model import Exploration
 from graphmem.kernel.model.exploration import ExplorationMode
-from graphmem.kernel.model.field import TEXT_BYTES
+from graphmem.kernel.model.field import TEXT_BYTES, Time
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
@@ -90,39 +86,52 @@ class ExplorationWaited(Answer):
     seconds: float
 
 
+class ModeReport(BaseModel):
+    """What was reported for one mode."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    at: Time
+    text: str
+    late: bool = False
+
+
+class ExplorationSession(BaseModel):
+    """When a session began, what was reported, and when its wait ended: what is reported after that is late."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    started_at: Time
+    ended_at: Time | None = None
+    reports: dict[ExplorationMode, ModeReport] = {}
+
+
 MODES: tuple[ExplorationMode, ...] = get_args(ExplorationMode)
 TELLING = frozenset({"structure", "delta"})  # that are enough together
-ID = re.compile(r"[0-9A-Za-z_-]{1,128}")
 
 
-@operation("explorations.start", writes=True, at_home=True, command="explore start", example="graphmem explore start")
+@operation("explorations.start", writes=True, at_home=True, example="graphmem explore start")
 def start(client: Client) -> ExplorationStarted:
     """Begin a session."""
     session = client.new_id()
-    with alone(client) as folder:
-        kept.write(folder, session, "session", kept.ExplorationSession(started_at=client.now()))
+    with client.state.changing() as kept:
+        put(kept, session, ExplorationSession(started_at=client.now()))
     return ExplorationStarted(session=session, modes=list(MODES))
 
 
-@contextlib.contextmanager
-def alone(client: Client) -> Iterator[Path]:
-    """Yield the folder of the sessions, alone with it; what goes wrong is an error with the path."""
-    folder = client.layout.explorations
-    try:
-        with kept.alone(client.local / "explorations.lock", client.lock_timeout_s):
-            yield folder
-    except OSError as error:
-        raise Unavailable(f"{folder} cannot be written: {error.strerror}", hint="is the store writable?") from None
+def put(kept: KeptState, session: str, found: ExplorationSession) -> None:
+    """Keep a session."""
+    kept.put("exploration", session, found.model_dump_json().encode())
 
 
-def session_of(folder: Path, session: str) -> kept.ExplorationSession:
+def session_of(state: State | KeptState, session: str) -> ExplorationSession:
     """
     Return a session.
 
     Raises:
         NotFound: there is none.
     """
-    found = kept.read(folder, session) if ID.fullmatch(session) else None
+    found = state.read("exploration", session, ExplorationSession.model_validate_json)
     if found is None:
         raise NotFound(
             f"no exploration session {session[:64]!r} on this machine", hint="begin one: graphmem explore start"
@@ -134,7 +143,6 @@ def session_of(folder: Path, session: str) -> kept.ExplorationSession:
     "explorations.report",
     writes=True,
     at_home=True,
-    command="explore report",
     example="graphmem explore report 3f2a91c0 structure found.md",
     takes={"text": Taken("FILE|-", reads="text")},
 )
@@ -147,10 +155,11 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
         raise BadInput(
             f"the report on {request.mode} has {len(request.text.encode()):,} bytes", hint=f"at most {TEXT_BYTES:,}"
         )
-    with alone(client) as folder:
-        is_late = session_of(folder, request.session).ended_at is not None
-        made = kept.Report(at=client.now(), text=request.text, late=is_late)
-        kept.write(folder, request.session, request.mode, made)
+    with client.state.changing() as kept:
+        found = session_of(kept, request.session)
+        is_late = found.ended_at is not None
+        made = ModeReport(at=client.now(), text=request.text, late=is_late)
+        put(kept, request.session, found.model_copy(update={"reports": {**found.reports, request.mode: made}}))
     return ExplorationReported(session=request.session, mode=request.mode, late=is_late)
 
 
@@ -159,28 +168,27 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
     writes=True,
     at_home=True,
     not_over_http="holds a worker for minutes; a caller looks at the event stream",
-    command="explore wait",
     example="graphmem explore wait 3f2a91c0 --timeout 60",
     takes={"timeout": Taken("SECONDS"), "poll": Taken("SECONDS")},
 )
 def wait(client: Client, request: WaitExplorationRequest) -> ExplorationWaited:
     """Wait until enough is reported, or structure and delta are, or the time is up."""
-    session_of(client.layout.explorations, request.session)
     begin = monotonic()
     while True:
-        found = kept.reports(client.layout.explorations, request.session, MODES)
+        found = session_of(client.state, request.session).reports
         passed = monotonic() - begin
         is_over = passed >= request.timeout
         if result_of(set(found), request.required, is_over=is_over) is not None:
-            with alone(client) as folder:  # what was reported meanwhile is not late
-                found = kept.reports(folder, request.session, MODES)
-                kept.end(folder, request.session, client.now())
+            with client.state.changing() as kept:  # what was reported meanwhile is not late
+                session = session_of(kept, request.session)
+                put(kept, request.session, session.model_copy(update={"ended_at": session.ended_at or client.now()}))
+                found = session.reports
             result = result_of(set(found), request.required, is_over=is_over)
             assert result is not None
             return ExplorationWaited(
                 session=request.session,
                 result=result,
-                received=list(found),
+                received=[mode for mode in MODES if mode in found],
                 missing=[mode for mode in MODES if mode not in found],
                 seconds=round(passed, 2),
             )
@@ -202,16 +210,14 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
     "explorations.aggregate",
     writes=True,
     at_home=True,
-    command="explore aggregate",
     example='graphmem explore aggregate 3f2a91c0 "add single sign-on"',
 )
 def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed[Exploration]:
     """Keep what was found in a session as one record."""
-    request, folder = screened(snapshot, request, "exploration"), snapshot.layout.explorations
-    session_of(folder, request.session)
-    found = kept.reports(folder, request.session, MODES)
+    request = screened(snapshot, request, "exploration")
+    found = session_of(snapshot.client.state, request.session).reports
     if not found:
         raise Refused(f"nothing was reported in exploration session {request.session}", hint="graphmem explore report")
-    parts: dict[str, str] = {mode: one.text for mode, one in found.items()}
+    parts: dict[str, str] = {mode: found[mode].text for mode in MODES if mode in found}
     fields = {"objective": request.objective, "session": request.session, **parts}
     return add_to(snapshot, "exploration", screened_fields(snapshot, "exploration", fields))

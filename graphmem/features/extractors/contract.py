@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from graphmem.core.records.bulk_replace import Extraction
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.parameters import DryRun, Texts
@@ -45,24 +46,6 @@ class ExtractorAdded(Answer):
 
     extractor: ExtractorShown
     types: list[str]
-
-
-class Extraction(Part):
-    """
-    What became of the rows that one extractor printed, and of those that it wrote before.
-
-    ``left`` are rows that others wrote and that stay as they are. ``kept`` are records that it no longer prints
-    and that stay, for others refer to them. ``said`` is the end of its standard error.
-    """
-
-    name: str
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    left: int = 0
-    kept: int = 0
-    said: list[str] = []
 
 
 class Extracted(Answer):

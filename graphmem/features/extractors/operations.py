@@ -16,7 +16,7 @@ from graphmem.constants import (
     EXTRACT_SAID_LINES,
 )
 from graphmem.core.records.bulk_add import MANY_RECORDS
-from graphmem.core.records.bulk_replace import replace, row_of
+from graphmem.core.records.bulk_replace import Extraction, replace, row_of
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.screening import unexposed
 from graphmem.core.vocabulary.types import declare
@@ -24,7 +24,6 @@ from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavaila
 from graphmem.features.extractors.contract import (
     AddExtractorRequest,
     Extracted,
-    Extraction,
     ExtractorAdded,
     ExtractorList,
     ExtractorShown,
@@ -38,7 +37,7 @@ from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model.extractor import Extractor
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.ndjson import BadLine, decode, encode
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.trust import ToTrust, are_trusted, trust, trust_lock
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing, refuse_unwritable
@@ -104,7 +103,7 @@ def unless_text(data: bytes | str) -> bytes:
     return data
 
 
-@operation("extractors.list", command="extract list", example="graphmem extract list")
+@operation("extractors.list", example="graphmem extract list")
 def listed(snapshot: Snapshot) -> ExtractorList:
     """Return the extractors of the project, and whether each may run in this clone."""
     found, findings = read_extractors(snapshot.layout)
@@ -136,9 +135,7 @@ def is_trusted(layout: Layout, name: str, extractor: Extractor) -> bool:
     writes=True,
     at_home=True,
     not_over_http="trusts a program on this machine",
-    command="extract add",
     example="graphmem extract add python",
-    takes={"name": Taken("NAME")},
 )
 def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
     """
@@ -192,10 +189,8 @@ def refuse_narrower(own: EntityType | RelationType | None, made: EntityType | Re
         "Unavailable": "it failed, or took too long; nothing of it was written",
         "BadInput": "it printed what cannot be written; nothing of it was written",
     },
-    command="extract run",
     example="graphmem extract run python",
     arguments=1,
-    takes={"names": Taken("NAME…")},
     help="""
     Run extractors one after the other, and write what each finds.
 

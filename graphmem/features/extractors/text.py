@@ -1,11 +1,7 @@
 """How extractors read on a terminal."""
 
-from graphmem.features.extractors.contract import (
-    Extracted,
-    Extraction,
-    ExtractorAdded,
-    ExtractorList,
-)
+from graphmem.core.records.bulk_replace import Extraction
+from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.system.shell import command
 

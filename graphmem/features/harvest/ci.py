@@ -29,7 +29,7 @@ from graphmem.kernel.machine.candidates import Queue, SourceMark
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit
 from graphmem.kernel.model.commit import CommitMessage
 from graphmem.kernel.model.field import format_time
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
@@ -104,10 +104,8 @@ class CheckHistory:
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import ci",
     example="graphmem import ci reports/",
     arguments=1,
-    takes={"commit": Taken("REF")},
     help="""
     Find which tests and jobs of CI failed and passed later, and the commit that fixed them; and those that are
     flaky.
@@ -131,7 +129,7 @@ def import_ci(client: Client, request: ImportCiRequest) -> Harvested:
     root = client.root
     commit = commands.find_commit(root, request.commit) if request.commit else ""
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     haul, history = Haul(), CheckHistory(root)
     files = list(dict.fromkeys(files_of(haul, request.paths)))
     for number, path in enumerate(files):

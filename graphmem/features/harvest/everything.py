@@ -24,7 +24,6 @@ from graphmem.kernel.store.runtime import Client
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import all",
     example="graphmem import all --dry-run",
     help="""
     Find all of it at the usual places: sessions, git's history, notes. As an option, --all means the same.
@@ -37,7 +36,7 @@ def import_all(client: Client, request: ImportAllRequest) -> HarvestedAll:
     Read the sessions of coding agents, the history and the notes of this project, and put what they teach into the
     queue of candidates.
     """
-    before = len(queue_of(client).read(client.notify_once).waiting())
+    before = len(queue_of(client).read().waiting())
     parts = [
         import_sessions(client, ImportSessionsRequest(dry_run=request.dry_run)),
         history_or_not(client, ImportGitRequest(dry_run=request.dry_run)),
@@ -56,5 +55,5 @@ def history_or_not(client: Client, request: ImportGitRequest) -> Harvested:
         haul = Haul()
         haul.note(client.root, "git", "skipped", str(error))
         haul.unread[str(error)] += 1
-        waiting = len(queue_of(client).read(client.notify_once).waiting())
+        waiting = len(queue_of(client).read().waiting())
         return haul.answer("git", waiting, is_applied=not request.dry_run)

@@ -27,7 +27,6 @@ MOST_CODE = 1_000  # files whose comments are read
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import git",
     example="graphmem import git --since 2026-01-01",
     takes={"since": Taken("DAY")},
     help="""
@@ -52,7 +51,7 @@ def import_git(client: Client, request: ImportGitRequest) -> Harvested:
     if head is None:
         raise Unavailable("git has no commit here", hint="there is a history from the first commit on")
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     last = before.sources.get(HISTORY)
     haul = Haul()
     if last is not None and last.commit == head and not request.since:

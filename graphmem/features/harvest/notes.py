@@ -27,7 +27,6 @@ LOOK_BYTES = 65_536  # of a file in which nothing was found, to tell whether it 
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import notes",
     example="graphmem import notes",
     arguments=1,
     help="""
@@ -49,7 +48,7 @@ def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
     root = client.root
     files = list(dict.fromkeys(files_of(root, request.paths)))
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     haul = Haul(marks={str(file.path): mark_of(file) for file in files if not file.doubt})
     is_read = all(before.sources.get(path) == mark for path, mark in haul.marks.items())
     is_read = is_read and not any(file.doubt for file in files)

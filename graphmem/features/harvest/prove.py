@@ -51,9 +51,8 @@ PYTHON_PROJECT = ("pyproject.toml", "setup.py", "setup.cfg")
     previews="yes",
     at_home=True,
     not_over_http="it runs a command",
-    command="review prove",
     example="graphmem review prove c3f2a91c0",
-    takes={"id": Taken("ID"), "yes": Taken("DIGEST")},
+    takes={"yes": Taken("DIGEST")},
 )
 def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     """
@@ -64,7 +63,7 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
         Refused: ``yes`` is the digest of something else.
     """
     queue = queue_of(client)
-    found = queue.read(client.notify_once)
+    found = queue.read()
     one = named(found, request.id)
     plan = plan_of(client, one)
     is_trusted = are_trusted(client.layout.config, [what_runs(plan)], "proofs")

@@ -37,7 +37,7 @@ SHOWN_EVIDENCE = 1  # occasions that a list shows of a candidate
 SOLVING = frozenset(("failure", "pattern"))  # kinds of which one solves the other
 
 
-@operation("candidates.review", command="review", example="graphmem review")
+@operation("candidates.review", example="graphmem review")
 def review(client: Client, request: ReviewRequest) -> CandidateList:
     """Return the candidates that wait, the most worth first."""
     queue = current(client)
@@ -52,9 +52,7 @@ def review(client: Client, request: ReviewRequest) -> CandidateList:
     return CandidateList(candidates=shown, total=len(found), below=queue.below, notes=notes)
 
 
-@operation(
-    "candidates.show", command="review show", example="graphmem review show c3f2a91c0", takes={"id": Taken("ID")}
-)
+@operation("candidates.show", example="graphmem review show c3f2a91c0")
 def show(client: Client, request: ShowCandidateRequest) -> CandidateList:
     """Return one candidate with all its evidence."""
     queue = current(client)
@@ -115,18 +113,9 @@ def record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Reco
     writes=True,
     positional=1,
     previews="dry_run",
-    command="review accept",
     example='graphmem review accept c3f2a91c0 --insight "wrap errors of other packages"',
     arguments=1,
-    takes={
-        "id": Taken("ID"),
-        "into": Taken("REF"),
-        "fix": Taken("TEXT"),
-        "insight": Taken("TEXT"),
-        "trigger": Taken("TEXT"),
-        "symptom": Taken("TEXT"),
-        "at_least": Taken(flag="--all-at-least"),
-    },
+    takes={"at_least": Taken(flag="--all-at-least"), "trigger": Taken("TEXT")},
 )
 def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
     """Write a candidate as records, in one write that ``undo`` takes back; or all that were repeated or proven."""
@@ -264,13 +253,7 @@ def into(client: Client, ref: str, rows: Sequence[dict[str, Any]]) -> Iterator[d
             yield edge(other, older.key_ref) if older.kind == "failure" else edge(older.key_ref, other)
 
 
-@operation(
-    "candidates.dismiss",
-    writes=True,
-    command="review dismiss",
-    example='graphmem review dismiss c3f2a91c0 --reason "a slip"',
-    takes={"id": Taken("ID"), "reason": Taken("TEXT")},
-)
+@operation("candidates.dismiss", writes=True, example='graphmem review dismiss c3f2a91c0 --reason "a slip"')
 def dismiss(client: Client, request: DismissCandidateRequest) -> ReviewedList:
     """Dismiss a candidate: what is about the same does not come back."""
     with queue_of(client).changing() as queue:

@@ -52,10 +52,9 @@ class SessionHaul(Haul):
     previews="dry_run",
     at_home=True,
     not_over_http="it reads files of the user who types it",
-    command="import sessions",
     example="graphmem import sessions",
     arguments=1,
-    takes={"client": Taken("CLIENT"), "since": Taken("DAY")},
+    takes={"since": Taken("DAY")},
     help="""
     Find what failed and what fixed it in the transcripts of coding agents on this machine.
 
@@ -69,7 +68,7 @@ def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested
     roots = [os.path.realpath(root) for root in worktrees(client.root)]
     haul = SessionHaul(roots=roots, any_project=request.any_project, since=request.since or "")
     queue = queue_of(client)
-    before = queue.read(client.notify_once)
+    before = queue.read()
     files = sorted(files_of(request, roots), key=lambda pair: pair[1].modified if pair[1] else 0)
     for number, (file, mark) in enumerate(files):
         if mark is None:

@@ -139,7 +139,7 @@ def lines(files: dict[str, bytes]) -> set[bytes]:
 # --- one record -----------------------------------------------------------------------------------------------------
 
 
-@operation("log", scoped=True, command="log", example="graphmem log failure/import-error --limit 5")
+@operation("log", scoped=True, example="graphmem log failure/import-error --limit 5")
 def log(client: Client, request: LogRequest) -> History:
     """
     Return the commits that changed a record, newest first, and what happened to it; git is asked.

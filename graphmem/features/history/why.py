@@ -16,7 +16,7 @@ from graphmem.kernel.model import AnyRecord, Record
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.record import Alternate
 from graphmem.kernel.parameters import Ref
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -92,10 +92,8 @@ RANKED = 100  # results among which a record is looked for
 @operation(
     "why",
     positional=1,
-    command="why",
     example='graphmem why failure/import-error --query "No module named pkg_resources"',
     arguments=1,
-    takes={"query": Taken("TEXT")},
 )
 def why(client: Client, request: WhyRequest) -> Why:
     """
@@ -155,7 +153,7 @@ def origin(client: Client, record: Record, keys: Sequence[str]) -> Origin:
         added = next((one for one in reversed(list(revisions(client, keys))) if one.commit is not None), None)
     except Unavailable:  # no git, or no repository
         added = None
-    candidates = queue_of(client).read(client.notify_once).candidates.values()
+    candidates = queue_of(client).read().candidates.values()
     return Origin(
         created_at=format_time(record.created_at),
         sources=list(record.sources),

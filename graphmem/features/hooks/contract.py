@@ -5,9 +5,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from graphmem.kernel.answer import Answer
+from graphmem.kernel.parameters import ClientName
 from graphmem.kernel.request import Request
 
-ClientName = Literal["claude-code", "codex", "gemini", "opencode", "cursor"]
 HookKind = Literal["start", "prompt", "before", "after", "end"]
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
-from graphmem.features.hooks.contract import ClientName, HookKind
+from graphmem.features.hooks.contract import HookKind
+from graphmem.kernel.parameters import ClientName
 
 KINDS: Mapping[str, HookKind] = {
     "SessionStart": "start", "sessionStart": "start",

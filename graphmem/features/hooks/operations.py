@@ -187,7 +187,8 @@ def object_of(event: str) -> Mapping[str, Any]:
 
 def at_start(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Write what a session left that was killed; there is nothing to say but the briefing."""
-    if left := [other for other in hook_sessions(client).waiting() if other != name]:
+    every = hook_sessions(client).every()
+    if left := [other for other, found in every.items() if found.waiting and other != name]:
         with contextlib.suppress(Unavailable), client.writing() as writing:  # else the next one does
             write_waiting(writing, left)
     return Said()

@@ -11,4 +11,5 @@ FEATURE = Feature(
     },
     verbs={"inbox": "inbox.add inbox.items inbox.take inbox.dismiss inbox.finish"},
     text="text",
+    extends={"page": "operations.page_fields"},
 )

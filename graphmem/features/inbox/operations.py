@@ -105,13 +105,12 @@ def read_items(snapshot: Snapshot) -> dict[str, Item]:
     return found
 
 
-@operation(
-    "inbox.add",
-    writes=True,
-    command="inbox add",
-    example='graphmem inbox add "a dark mode" --type feature',
-    takes={"content": Taken("TEXT"), "type": Taken("TYPE")},
-)
+def page_fields(snapshot: Snapshot) -> dict[str, list[Item]]:
+    """Return the items that the page shows: those that are not processed."""
+    return {"inbox": [one for one in read_items(snapshot).values() if one.status != "processed"]}
+
+
+@operation("inbox.add", writes=True, example='graphmem inbox add "a dark mode" --type feature')
 def add_item(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     """Add an item."""
     request = screened(snapshot, request, "inbox")
@@ -132,13 +131,13 @@ def list_items(snapshot: Snapshot, request: ListItemsRequest) -> ItemList:
     return ItemList(items=[one for one in found if request.everything or one.status != "processed"])
 
 
-@operation("inbox.take", writes=True, positional=1, command="inbox take", example="graphmem inbox take", arguments=1)
+@operation("inbox.take", writes=True, positional=1, example="graphmem inbox take", arguments=1)
 def take_item(snapshot: Writing, request: TakeItemRequest) -> ItemChanged:
     """Begin to work on an item, by its id; the oldest that is pending if not given."""
     return _move(snapshot, request.id, "processing", None)
 
 
-@operation("inbox.dismiss", writes=True, command="inbox dismiss", example="graphmem inbox dismiss 3f2a91c0")
+@operation("inbox.dismiss", writes=True, example="graphmem inbox dismiss 3f2a91c0")
 def dismiss_item(snapshot: Writing, request: DismissItemRequest) -> ItemChanged:
     """Set an item aside without working on it."""
     return _move(snapshot, request.id, "processed", "dismissed")

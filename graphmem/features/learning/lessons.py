@@ -215,7 +215,6 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
 @operation(
     "lessons.decay",
     writes=True,
-    command="decay",
     example="graphmem decay --run 2026-11-22-2",
     arguments=0,
     help="""
@@ -391,7 +390,6 @@ def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     "lessons.inject",
     past=True,
     scoped=True,
-    command="inject",
     example="graphmem inject --domain code",
     help="""
     Print the lessons that belong into a prompt, at most ten.

@@ -1,48 +1,40 @@
-"""The blackboard of a session: one small file of this machine in ``state/``, read whole and replaced whole."""
-
-from collections.abc import Callable
-from pathlib import Path
+"""The blackboard of a session, kept on this machine: read whole and replaced whole."""
 
 import orjson
 
-from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.model.blackboard import Blackboard
-from graphmem.kernel.store.purging import PurgedStore
-from graphmem.kernel.system import safe_files
 
 
-def path_of(state: Path, session: str | None) -> Path:
-    """Return where the blackboard of a session is; ``session`` is a slug, None for the project's own."""
-    return state / "session.json" if session is None else state / "sessions" / f"{session}.json"
+def read(state: State, session: str | None) -> Blackboard:
+    """Return what is current in a session, or for None in the project; an empty one where nothing is."""
+    return state.read("session", session or "", Blackboard.model_validate_json) or Blackboard()
 
 
-def read(path: Path, on_message: Callable[[str], object] = lambda text: None) -> Blackboard:
-    """Return what is current; an empty one where the file is absent, or damaged, which is reported."""
-    return read_state(path, Blackboard.model_validate_json, on_message) or Blackboard()
+def write(state: State, session: str | None, board: Blackboard) -> None:
+    """Keep what is current now; nothing is kept of an empty one."""
+    with state.changing() as kept:
+        if board == Blackboard():
+            kept.drop("session", [session or ""])
+        else:
+            kept.put("session", session or "", _data_of(board))
 
 
-def write(path: Path, board: Blackboard) -> None:
-    """Replace the file by what is current now; under the lock of the store."""
-    data = orjson.dumps(board.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS)
-    safe_files.put(path, data)
-
-
-def remove(path: Path) -> None:
-    """Remove the file, if it is there."""
-    safe_files.remove(path)
-
-
-def clear_purged(store: PurgedStore, traces: Traces) -> None:
+def clear_purged(state: State, traces: Traces) -> None:
     """Take purged records out of what is current in sessions."""
-    state = store.layout.state
-    for path in (state / "session.json", *safe_files.files(state / "sessions")):
-        _clear_board(path, traces)
+    with state.changing() as kept:
+        for session, board in kept.read_all("session", Blackboard.model_validate_json).items():
+            kept.put("session", session, _data_of(_cleared(board, traces)))
 
 
-def _clear_board(path: Path, traces: Traces) -> None:
-    """Take purged records out of what is current in a session."""
-    board = read(path)
+def _data_of(board: Blackboard) -> bytes:
+    """Return a board as it is kept."""
+    return orjson.dumps(board.model_dump(mode="json", exclude_none=True), option=orjson.OPT_SORT_KEYS)
+
+
+def _cleared(board: Blackboard, traces: Traces) -> Blackboard:
+    """Return a board without purged records."""
     task, session, preferences = board.task, board.session, board.preferences
     if task is not None and (
         traces.is_called(f"task/{(task.id or '').removeprefix('task/')}") or traces.is_told(task.model_dump_json())
@@ -53,6 +45,4 @@ def _clear_board(path: Path, traces: Traces) -> None:
         "session": traces.cleared(session),
         "preferences": traces.cleared(preferences),
     }
-    changed = board.model_copy(update=kept)
-    if changed != board:
-        write(path, changed)
+    return board.model_copy(update=kept)

@@ -137,7 +137,7 @@ def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
     """Return the blackboard of a session; damage is reported, and it counts as empty."""
     if session is not None:
         refuse_no_slug("session", session)
-    return session_board.read(session_board.path_of(snapshot.layout.state, session), snapshot.notify_once)
+    return session_board.read(snapshot.client.state, session)
 
 
 def contradictions(said: Mapping[str, str]) -> dict[str, list[str]]:
@@ -219,10 +219,7 @@ def put(snapshot: Writing, session: str | None, change: Change) -> SessionContex
         raise BadInput(f"session: {message}", hint=expected) from None
     as_record(snapshot, after, session)  # what could not be kept at its end is refused now
     drop_expired(snapshot, now)
-    try:
-        session_board.write(session_board.path_of(snapshot.layout.state, session), after)
-    except OSError as error:
-        raise Unavailable(f"the session cannot be written: {error}", hint="is the store writable?") from None
+    session_board.write(snapshot.client.state, session, after)
     return context_of(snapshot, session, after)
 
 
@@ -239,7 +236,6 @@ def drop_expired(writing: Writing, now: datetime) -> None:
     "sessions.start",
     writes=True,
     positional=1,
-    command="session start",
     example='graphmem session start --task "add a login page"',
     takes={"name": Taken("NAME", flag="--session")},
 )
@@ -264,7 +260,7 @@ def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
     command="session task",
     example='graphmem session task "add a login page" --status in_progress',
     arguments=1,
-    takes={"description": Taken("TEXT"), "name": Taken("NAME", flag="--session"), "type": Taken("TYPE")},
+    takes={"name": Taken("NAME", flag="--session")},
 )
 def work_on(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     """Set what is being worked on, or its state; a new description begins a new task."""
@@ -303,9 +299,8 @@ def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
     "sessions.note",
     writes=True,
     positional=1,
-    command="session note",
     example="graphmem session note --messages 12 --used decision/tokens-live-in-cookies",
-    takes={"name": Taken("NAME", flag="--session"), "skills": Taken("NAME")},
+    takes={"name": Taken("NAME", flag="--session")},
 )
 def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     """Note how far the session has come, the skills it invoked and the records it used."""
@@ -330,14 +325,8 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
     "sessions.decide",
     writes=True,
     positional=2,
-    command="session decide",
     example='graphmem session decide "tokens live in cookies" --because "no XSS can read them"',
-    takes={
-        "decision": Taken("TEXT"),
-        "name": Taken("NAME", flag="--session"),
-        "reasoning": Taken(flag="--because"),
-        "task": Taken("ID"),
-    },
+    takes={"name": Taken("NAME", flag="--session"), "reasoning": Taken(flag="--because")},
 )
 def decide(snapshot: Writing, request: DecideRequest) -> Changed[Decision]:
     """Record a decision; it is committed with the rest of the memory."""
@@ -365,14 +354,8 @@ def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     "sessions.constrain",
     writes=True,
     positional=2,
-    command="session constrain",
     example='graphmem session constrain "no new dependencies" --until 2026-12-01T00:00:00Z',
-    takes={
-        "constraint": Taken("TEXT"),
-        "name": Taken("NAME", flag="--session"),
-        "source": Taken("WHO"),
-        "expires_at": Taken("TIME", flag="--until"),
-    },
+    takes={"name": Taken("NAME", flag="--session"), "expires_at": Taken("TIME", flag="--until")},
 )
 def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed[Constraint]:
     """Record a constraint, for everybody or for a named session, until a time if one is given."""
@@ -422,7 +405,6 @@ def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
     "sessions.end",
     writes=True,
     positional=1,
-    command="session end",
     example="graphmem session end",
     takes={"name": Taken("NAME", flag="--session")},
 )
@@ -432,7 +414,7 @@ def end(snapshot: Writing, request: EndSessionRequest) -> Changed[Session]:
 
     What helped in sessions of agents, and waits for their end, is written too.
     """
-    write_waiting(snapshot, hook_sessions(snapshot.client).waiting())
+    write_waiting(snapshot, hook_sessions(snapshot.client).every())
     return finish(snapshot, request.name, board_of(snapshot, request.name))
 
 
@@ -450,12 +432,8 @@ def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed
         )
     made = as_record(snapshot, board, session)
     snapshot.commit([entry(made, snapshot.symmetric)])
-    path = session_board.path_of(snapshot.layout.state, session)
     try:
-        if board.preferences.model_dump(exclude_none=True):
-            session_board.write(path, Blackboard(preferences=board.preferences))
-        else:
-            session_board.remove(path)
-    except OSError as error:  # the record is written: the session has ended
-        snapshot.notify_once(f"{path} cannot be written, and still shows the session that ended: {error.strerror}")
+        session_board.write(snapshot.client.state, session, Blackboard(preferences=board.preferences))
+    except Unavailable as error:  # the record is written: the session has ended
+        snapshot.notify_once(f"the session that ended is still shown: {error}")
     return Changed(ref=made.ref, action="created", record=made)

@@ -4,20 +4,14 @@ Which commands failed on this machine and have not passed since, and what was sh
 Source: docs/guides/running-tests.md.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
-from graphmem.constants import KEPT_RUNS, RUN_DAYS, RUNS_BYTES
-from graphmem.kernel.machine.state_file import read_state
+from graphmem.constants import RUN_DAYS
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.model.field import Time
-from graphmem.kernel.store.purging import PurgedStore
-from graphmem.kernel.system import safe_files
-from graphmem.kernel.system.lock import locked
 
 GONE = "purged"  # in the place of a purged failure among those that a run showed: it means no record
 
@@ -63,44 +57,28 @@ class Episode(BaseModel):
 
 
 Episodes = dict[str, Episode]  # by a key of session and command
-FILE: TypeAdapter[Episodes] = TypeAdapter(Episodes)
 
 
-def read(path: Path, now: datetime | None, on_message: Callable[[str], None]) -> Episodes:
-    """Return what failed lately, or ever for no time; nothing, which is reported, where the file is not one."""
-    found = read_state(path, FILE.validate_json, on_message, RUNS_BYTES) or {}
-    return {key: one for key, one in found.items() if now is None or now - one.at <= timedelta(days=RUN_DAYS)}
+def read(state: State, now: datetime) -> Episodes:
+    """Return what failed lately."""
+    found = state.read_all("ran", Episode.model_validate_json)
+    return {key: one for key, one in found.items() if is_recent(one, now)}
 
 
-@contextlib.contextmanager
-def changing(
-    path: Path, lock: Path, timeout_s: float, now: datetime | None, on_message: Callable[[str], None]
-) -> Iterator[Episodes]:
-    """
-    Yield what failed lately, alone with it; what the block changes is written at its end, all or nothing.
-
-    Raises:
-        Locked: another process is at it all the time.
-        OSError: it cannot be written.
-    """
-    with locked(lock, timeout_s=timeout_s):
-        episodes = read(path, now, on_message)
-        before = dict(episodes)
-        yield episodes
-        if episodes != before and not safe_files.is_linked(path):
-            latest = sorted(episodes.items(), key=lambda item: item[1].at)[-KEPT_RUNS:]
-            safe_files.put(path, FILE.dump_json(dict(latest)), is_flushed=True)
+def is_recent(one: Episode, now: datetime) -> bool:
+    """Return whether a session of today may be at it."""
+    return now - one.at <= timedelta(days=RUN_DAYS)
 
 
-def clear_purged(store: PurgedStore, traces: Traces) -> None:
+def clear_purged(state: State, traces: Traces) -> None:
     """Take purged records out of what failing runs showed."""
-    layout = store.layout
-    with changing(layout.runs, store.local / "runs.lock", store.lock_timeout_s, None, lambda text: None) as episodes:
-        for key, episode in list(episodes.items()):
+    with state.changing() as kept:
+        for key, episode in kept.read_all("ran", Episode.model_validate_json).items():
             shown: dict[str, list[str]] = {}
             for ref, others in episode.shown.items():  # what was shown for a purged failure may still have helped
-                kept = shown.setdefault(GONE if traces.is_called(ref) else ref, [])
-                kept += [other for other in others if not traces.is_called(other)]
+                rest = shown.setdefault(GONE if traces.is_called(ref) else ref, [])
+                rest += [other for other in others if not traces.is_called(other)]
             unknown = [text for text in episode.unknown if not traces.is_told(text)]
             said = {ref: text for ref, text in episode.lines.items() if ref in shown and not traces.is_told(text)}
-            episodes[key] = episode.model_copy(update={"shown": shown, "lines": said, "unknown": unknown})
+            made = episode.model_copy(update={"shown": shown, "lines": said, "unknown": unknown})
+            kept.put("ran", key, made.model_dump_json().encode())

@@ -7,11 +7,11 @@ reported as having helped, once an episode, if anything changed in between that 
 and episodes are changed under a lock of their own, while the lock of the store is not held.
 """
 
+import contextlib
 import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -36,9 +36,9 @@ from graphmem.core.search.match_contract import Matched, MatchedLog, MatchReques
 from graphmem.core.search.query import same_problems
 from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import match
-from graphmem.errors import Locked, Unavailable
+from graphmem.errors import Unavailable
 from graphmem.features.ran.causes import changed_files, is_changed, tree_of
-from graphmem.features.ran.episodes import Episode, Episodes, changing, read
+from graphmem.features.ran.episodes import Episode, Episodes, is_recent, read
 from graphmem.features.ran.scripts import script_of
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.git import commands
@@ -174,12 +174,7 @@ def ran(client: Client, log: Iterable[bytes], request: RanRequest) -> Ran:
 
 def is_waiting(client: Client, command: RunCommand) -> bool:
     """Return whether a run failed that a pass of a command would settle."""
-    return bool(command.settled(read(client.layout.runs, client.now(), client.notify_once)))
-
-
-def episodes_of(client: Client, now: datetime) -> AbstractContextManager[Episodes]:
-    """Return a block that is alone with what failed lately, and writes what it changes."""
-    return changing(client.layout.runs, client.local / "runs.lock", client.lock_timeout_s, now, client.notify_once)
+    return bool(command.settled(read(client.state, client.now())))
 
 
 def failed(client: Client, command: RunCommand, now: datetime, status: int, log: MatchedLog, tests: Tally) -> Ran:
@@ -193,11 +188,12 @@ def failed(client: Client, command: RunCommand, now: datetime, status: int, log:
     checks = tuple(CheckCommand(*unexposed(client, "command", [*check])) for check in command.checks)
     tree = tree_of(client.root)
     try:
-        with episodes_of(client, now) as episodes:
-            before = episodes.get(key) or before
-            if shown or unknown or key in episodes:
+        with client.state.changing() as state:
+            found = state.read("ran", key, Episode.model_validate_json)
+            before = found if found and is_recent(found, now) else before
+            if shown or unknown or before is found:
                 kept = list(dict.fromkeys([*before.unknown, *unknown]))[:OFFERED_ERRORS]
-                episodes[key] = Episode(
+                made = Episode(
                     id=before.id,
                     at=now,
                     since=before.since or before.at,
@@ -210,9 +206,9 @@ def failed(client: Client, command: RunCommand, now: datetime, status: int, log:
                     session=command.session,
                     checks=checks,
                 )
-    except (OSError, Locked) as error:  # what is known is shown all the same
-        why = error.strerror if isinstance(error, OSError) else error.message
-        client.notify_once(f"{client.layout.runs} is not written, so a pass does not credit these fixes: {why}")
+                state.put("ran", key, made.model_dump_json().encode(), now)
+    except Unavailable as error:  # what is known is shown all the same
+        client.notify_once(f"a pass does not credit these fixes: {error}")
     again = [hit.ref for hit in log.results if hit.store == "project" and before.shown.get(hit.record.key_ref)]
     return Ran(status=status, log=log, again=again)
 
@@ -326,25 +322,25 @@ def remedies(hit: Matched) -> list[str]:
 
 def passed(client: Client, command: RunCommand, run: Pass, keep: Keep) -> Ran:
     """End the episodes that a pass settles: report what helped, and return what is left to be recorded."""
-    with episodes_of(client, client.now()) as episodes:
-        found = command.settled(episodes)
-        least = {key: one.ran if key == command.key else len(one.failed) for key, one in found.items()}
-        whys = {key: not_passed(client, one, least[key], run.tally) for key, one in found.items()}
-        if (why := whys.get(command.key)) or None not in whys.values():  # without any, another run passed meanwhile
-            return Ran(status=0, no_pass=why)
-        ended = [found[key] for key in found if whys[key] is None]
-        if not has_cause(client, ended[-1], run):
-            own = episodes.pop(command.key, None)  # of another command nothing is said: it may set up what this needs
-            return flaky(client, own) if own else Ran(status=0)
-        for key in found:
-            if whys[key] is None:
-                del episodes[key]
-        episode = united(ended)
-        failed = without_help(client, episode)
-        told = {ref: refs for ref, refs in episode.shown.items() if ref not in run.untold and ref not in failed}
-        remedied = {ref: episode.lines.get(failure) for failure, refs in told.items() for ref in refs}
-        about = unexposed(client, "report", run.task) or f"ran/{episode.id}"
-        helped = keep(Credit(shown=remedied, task=about, since=episode.since or episode.at)) if remedied else []
+    found = command.settled(read(client.state, client.now()))
+    least = {key: one.ran if key == command.key else len(one.failed) for key, one in found.items()}
+    whys = {key: not_passed(client, one, least[key], run.tally) for key, one in found.items()}
+    if (why := whys.get(command.key)) or None not in whys.values():  # without any, another run passed meanwhile
+        return Ran(status=0, no_pass=why)
+    ended = {key: one for key, one in found.items() if whys[key] is None}
+    *_, last = ended.values()
+    if not has_cause(client, last, run):  # of another command nothing is said: it may set up what this needs
+        own = found.get(command.key)
+        answer = flaky(client, own) if own else Ran(status=0)
+        forget(client, {command.key: own} if own else {})
+        return answer
+    episode = united([*ended.values()])
+    failed = without_help(client, episode)
+    told = {ref: refs for ref, refs in episode.shown.items() if ref not in run.untold and ref not in failed}
+    remedied = {ref: episode.lines.get(failure) for failure, refs in told.items() for ref in refs}
+    about = unexposed(client, "report", run.task) or f"ran/{episode.id}"
+    helped = keep(Credit(shown=remedied, task=about, since=episode.since or episode.at)) if remedied else []
+    forget(client, ended)
     with client.reading(client.clues) as snapshot:
         unknown = [text for text in episode.unknown if not same_problems(snapshot.catalog, statement(text))]
         bare = snapshot.catalog.known([ref for ref, refs in episode.shown.items() if not refs]).values()
@@ -356,6 +352,13 @@ def passed(client: Client, command: RunCommand, run: Pass, keep: Keep) -> Ran:
         )
     offer(client, episode, run.seen, unknown)
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
+
+
+def forget(client: Client, ended: Episodes) -> None:
+    """Forget episodes that were settled, unless they went on meanwhile; two passes at once say the same of them."""
+    with contextlib.suppress(Unavailable), client.state.changing() as kept:
+        found = kept.read_all("ran", Episode.model_validate_json, ended)
+        kept.drop("ran", [key for key, one in ended.items() if found.get(key) == one])
 
 
 def not_passed(client: Client, episode: Episode, ran: int, tally: Tally) -> str | None:
@@ -400,8 +403,8 @@ def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]
     try:
         with queue_of(client).changing() as queue:
             keep_candidates(queue, found)
-    except (OSError, Locked) as error:  # the answer has them all the same
-        client.notify_once(f"{client.layout.candidates} is not written: {error}")
+    except Unavailable as error:  # the answer has them all the same
+        client.notify_once(f"the candidates are not kept: {error}")
 
 
 def has_cause(client: Client, episode: Episode, run: Pass) -> bool:

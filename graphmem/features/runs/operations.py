@@ -4,10 +4,9 @@ The run state: what is going on now on this machine, its build run, and what a s
 It is a file of this machine under a lock of its own: no use case but a skipped step needs a moment of the store.
 """
 
-import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast, get_args
 
 import orjson
@@ -17,7 +16,7 @@ from graphmem.constants import WORKFLOW_BYTES
 from graphmem.core.records.events import event
 from graphmem.core.records.moves import CHUNK_MOVES, refuse_move
 from graphmem.core.records.screening import screened
-from graphmem.errors import BadInput, NotFound, Refused, Unavailable
+from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.features.runs import run_file
 from graphmem.features.runs.contract import (
     BUILD_EXAMPLE,
@@ -43,6 +42,7 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean, refuse_unknown
 from graphmem.kernel.system import foreign, safe_files
 from graphmem.names import quoted
@@ -57,26 +57,22 @@ USUAL_NAME = "usual"  # name of the workflow where a project declares none
 SUCH_AS = 'such as {"workflow_step": "build"}'
 
 
-@operation("runs.show", command="run show", example="graphmem run show")
+def page_fields(snapshot: Snapshot) -> dict[str, RunState]:
+    """Return the run state that the page shows, without what agents printed."""
+    client = snapshot.client
+    state = run_file.read(client.state)
+    return {"run": state.model_copy(update={"agent_outputs": None})}
+
+
+@operation("runs.show", example="graphmem run show")
 def show(client: Client) -> RunShown:
     """Return the run state."""
-    return shown(run_file.read(client.layout.run_state, client.notify_once))
+    return shown(run_file.read(client.state))
 
 
 def shown(state: RunState) -> RunShown:
     """Return the run state as an answer."""
     return RunShown.model_validate(state.model_dump(mode="json", exclude_none=True))
-
-
-@contextlib.contextmanager
-def changing(client: Client) -> Iterator[run_file.HeldRun]:
-    """Yield the run state to be changed, alone with it."""
-    path = client.layout.run_state
-    try:
-        with run_file.changing(path, client.local / "run.lock", client.lock_timeout_s, client.notify_once) as held:
-            yield held
-    except OSError as error:
-        raise Unavailable(f"{path} cannot be written: {error.strerror}", hint="is the store writable?") from None
 
 
 def changed(client: Client, state: RunState, fields: Mapping[str, Any]) -> RunState:
@@ -116,7 +112,6 @@ def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
 @operation(
     "runs.set",
     writes=True,
-    command="run set",
     example='graphmem run set \'{"workflow_step": "build", "next_step": null}\'',
     takes={"fields": Taken("JSON|-", reads="json typed", such_as=SUCH_AS)},
 )
@@ -128,7 +123,7 @@ def set_fields(client: Client, request: SetRunRequest) -> RunShown:
         if name in OWN:
             raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
     refuse_unknown("the run state", fields, RunState.model_fields.keys() - {*OWN})
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         if (listed := fields.get("untracked_changes")) and isinstance(listed, list):
             fields["untracked_changes"] = united(held.state, listed)
         held.state = changed(client, held.state, fields)
@@ -151,7 +146,7 @@ def take_over(
         skip: is told of the others: where in the input they stand, and why.
         is_real: the run state is changed.
     """
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         here = held.state.model_dump(mode="json", exclude_none=True)
         given = RunState.model_validate(fields).model_dump(mode="json", exclude_none=True)
         for name, value in given.items():
@@ -167,9 +162,8 @@ def take_over(
 @operation(
     "runs.change",
     writes=True,
-    command="run change",
     example="graphmem run change add src/cart.py --section checkout",
-    takes={"section": Taken("ALIAS"), "section_number": Taken("N"), "file": Taken(reads="path")},
+    takes={"file": Taken(reads="path")},
 )
 def change(client: Client, request: ChangeRequest) -> RunShown:
     """
@@ -179,7 +173,7 @@ def change(client: Client, request: ChangeRequest) -> RunShown:
         NotFound: the file that is done was not noted.
     """
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         if request.action == "add":
             fields = {"file": request.file, "section": request.section, "section_number": request.section_number}
             kept = noted(client, held.state, [fields])
@@ -198,7 +192,7 @@ def change(client: Client, request: ChangeRequest) -> RunShown:
 
 def note_edits(client: Client, files: Collection[str]) -> None:
     """Note files that an agent edited while no command of a plan and no build was under way."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = held.state.build_run
         if held.state.current_command is None and (run is None or run.status != "running"):
             kept = noted(client, held.state, [{"file": file} for file in files])
@@ -224,11 +218,11 @@ def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
-@operation("runs.done", writes=True, command="run done", example="graphmem run done plan")
+@operation("runs.done", writes=True, example="graphmem run done plan")
 def done(client: Client, request: StepRequest) -> RunShown:
     """Note that a step of the workflow is complete."""
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         steps = list(dict.fromkeys([*(held.state.completed_steps or ()), request.step]))
         ended = {"workflow_step": None} if held.state.workflow_step == request.step else {}
         held.state = changed(client, held.state, {"completed_steps": steps, **ended})
@@ -241,15 +235,13 @@ def done(client: Client, request: StepRequest) -> RunShown:
 @operation(
     "runs.require",
     writes=True,
-    command="run require",
     example="graphmem run require build",
-    takes={"workflow": Taken("NAME")},
     help="Check what a step needs; exit status 1 where something is missing.",
 )
 def require(client: Client, request: RequireStepRequest) -> Required:
     """Return whether what a step needs is complete; ``skip`` goes on without, which is recorded."""
     request = screened(client, request, "run")
-    state = run_file.read(client.layout.run_state, client.notify_once)
+    state = run_file.read(client.state)
     name = request.workflow or state.workflow
     workflow = workflow_of(client, name)
     if request.step not in workflow:
@@ -268,7 +260,7 @@ def require(client: Client, request: RequireStepRequest) -> Required:
 
 def skipped(client: Client, step: str, steps: list[str]) -> Required:
     """Note that a step begins without those that it needs."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         kept = list(dict.fromkeys([*(held.state.skipped_steps or ()), *steps]))
         held.state = changed(client, held.state, {"skipped_steps": kept})
     with client.writing() as snapshot:
@@ -353,14 +345,13 @@ def is_need(value: object) -> bool:
 @operation(
     "runs.begin",
     writes=True,
-    command="run begin",
     example="graphmem run begin build.json",
     takes={"plan": Taken("FILE|-", reads="json object", such_as=BUILD_EXAMPLE)},
 )
 def begin(client: Client, request: BeginBuildRequest) -> RunShown:
     """Begin a build run with the chunks of a plan."""
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         current = held.state.build_run
         if current is not None and current.status == "running":
             raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
@@ -456,10 +447,10 @@ def under_way(state: RunState) -> BuildRun:
     return run
 
 
-@operation("runs.chunk", writes=True, command="run chunk", example="graphmem run chunk c1 completed")
+@operation("runs.chunk", writes=True, example="graphmem run chunk c1 completed")
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk of the build run to its next status."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = under_way(held.state)
         found = next((one for one in run.chunks if one.id == request.id), None)
         if found is None:
@@ -492,23 +483,21 @@ def since_of(chunk: Chunk) -> str | None:
     return format_time(max(times)) if times else None
 
 
-@operation(
-    "runs.checkpoint", writes=True, command="run checkpoint", example="graphmem run checkpoint --phase stabilise"
-)
+@operation("runs.checkpoint", writes=True, example="graphmem run checkpoint --phase stabilise")
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = under_way(held.state)
         changes = {"last_checkpoint": client.now(), "convergence_phase": request.phase or run.convergence_phase}
         held.state = with_progress(client, held.state, run.model_copy(update=changes))
         return shown(held.state)
 
 
-@operation("runs.end", writes=True, command="run end", example="graphmem run end")
+@operation("runs.end", writes=True, example="graphmem run end")
 def end(client: Client) -> RunShown:
     """End the build run: cleared where every chunk is completed, else visible as partial."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = current_run(held.state)
         if all(one.status == "completed" for one in run.chunks):
             held.state = changed(client, held.state, {"build_run": None, "chunk_progress": None})
@@ -517,10 +506,10 @@ def end(client: Client) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.resume", writes=True, command="run resume", example="graphmem run resume --choose resume")
+@operation("runs.resume", writes=True, example="graphmem run resume --choose resume")
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
     """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
-    with changing(client) as held:
+    with run_file.changing(client.state) as held:
         run = current_run(held.state)
         version = held.state.spec_version
         if request.choose == "resume":  # what was under way when its process died is begun again

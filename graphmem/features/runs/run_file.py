@@ -1,20 +1,16 @@
-"""The run state of a project on this machine: one file in ``state/``, changed under a lock, replaced whole."""
+"""The run state of a project on this machine."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import orjson
 
 from graphmem.constants import RUN_STATE_BYTES
 from graphmem.errors import BadInput
-from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.model.run_state import RunState
-from graphmem.kernel.store.purging import PurgedStore
-from graphmem.kernel.system import safe_files
-from graphmem.kernel.system.lock import locked
 
 
 @dataclass
@@ -24,23 +20,22 @@ class HeldRun:
     state: RunState
 
 
-def read(path: Path, on_message: Callable[[str], None]) -> RunState:
-    """Return the run state; an empty one if the file is missing, or damaged, which is reported."""
-    return read_state(path, RunState.model_validate_json, on_message, RUN_STATE_BYTES) or RunState()
+def read(state: State) -> RunState:
+    """Return the run state; an empty one where it is absent, or damaged, which is reported."""
+    return state.read("run", "", RunState.model_validate_json) or RunState()
 
 
 @contextlib.contextmanager
-def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str], None]) -> Iterator[HeldRun]:
+def changing(state: State) -> Iterator[HeldRun]:
     """
     Yield the run state, alone with it; another one that the block sets is written at its end, all or nothing.
 
     Raises:
-        Locked: another process is at it all the time.
+        Unavailable: it cannot be written.
         BadInput: it is too large.
-        OSError: it cannot be written.
     """
-    with locked(lock, timeout_s=timeout_s):
-        held = HeldRun(read(path, on_message))
+    with state.changing() as kept:
+        held = HeldRun(kept.read("run", "", RunState.model_validate_json) or RunState())
         before = held.state
         yield held
         if held.state == before:
@@ -51,10 +46,10 @@ def changing(path: Path, lock: Path, timeout_s: float, on_message: Callable[[str
                 f"the run state would have {len(data):,} bytes",
                 hint=f"at most {RUN_STATE_BYTES:,}; null clears a field",
             )
-        safe_files.put(path, data, is_flushed=True)
+        kept.put("run", "", data)
 
 
-def clear_purged(store: PurgedStore, traces: Traces) -> None:
+def clear_purged(state: State, traces: Traces) -> None:
     """Take purged records out of the run state."""
-    with changing(store.layout.run_state, store.local / "run.lock", store.lock_timeout_s, lambda text: None) as held:
+    with changing(state) as held:
         held.state = traces.cleared(held.state)

@@ -6,7 +6,7 @@ from datetime import datetime
 from graphmem.constants import MOST_RESULTS
 from graphmem.features.stats.effectiveness_contract import Loop, LoopStage, StageReached, VerifyLoopRequest
 from graphmem.features.stats.health import LoopCounts, Piece, broken_stage, verdict, window
-from graphmem.kernel.catalog.usage import accesses
+from graphmem.kernel.machine.usage import accesses
 from graphmem.kernel.model import Failure, Task
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.registry import operation
@@ -19,7 +19,6 @@ Report = tuple[int, bool]  # on which record, and whether it helped
 @operation(
     "verify_loop",
     past=True,
-    command="verify-loop",
     example="graphmem verify-loop --last 5",
     help="""
     Report whether learning happens: failures are captured, passed to later tasks, used, and help.
@@ -120,5 +119,5 @@ def accessed_since(snapshot: Snapshot, carriers: Carriers, since: datetime | Non
     """Return the failures, and what solves them, that this machine returned since a time."""
     numbers = set[int]().union(*carriers.values())
     keys = {record.key_ref: number for number, record in snapshot.catalog.records(numbers).items()}
-    counted = accesses(snapshot.layout.usage, keys)
+    counted = accesses(snapshot.client.state, keys)
     return {keys[ref] for ref, (_, at) in counted.items() if since is None or at >= format_time(since)}

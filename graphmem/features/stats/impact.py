@@ -47,8 +47,9 @@ class Impact(Answer):
 @operation("impact")
 def impact(snapshot: Snapshot) -> Impact:
     """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
-    sessions = hook_sessions(snapshot.client)
-    ended, current = kept.read(sessions.past), sessions.under_way()
+    every_session = hook_sessions(snapshot.client).every()
+    ended = kept.read(snapshot.client.state)
+    current = [found.impact(name) for name, found in every_session.items()]
     known = {(one.id, one.at) for one in current}  # of one that is being ended both may be there
     every = [*(one for one in ended if (one.id, one.at) not in known), *current]
     sizes = [one.tokens for one in every]

@@ -41,7 +41,6 @@ USER_STORE = "user_store"
 @operation(
     "config",
     not_over_http="it names files and variables of the user who runs the service",
-    command="config",
     example="graphmem config retrieval",
     arguments=1,
     help="""

@@ -27,7 +27,7 @@ MARKS = {mark for marks in NEXT.values() for mark in marks}
 SIDES = {b"": (OURS, BASE, THEIRS), OURS: (OURS,), BASE: (BASE,), BETWEEN: (THEIRS,), BEFORE: (BASE,)}  # whose lines
 
 
-@operation("resolve", writes=True, command="resolve", example="graphmem resolve", is_report=True)
+@operation("resolve", writes=True, example="graphmem resolve", is_report=True)
 def resolve(snapshot: Writing) -> Resolved:
     """
     Merge what is between git's conflict markers, row by row, in every data file that has them.

@@ -83,7 +83,7 @@ NAMES = ("embedding.model", "embedding.endpoint", "embedding.dimensions")  # set
 SHOWN_S = 5.0  # seconds from which it is said how long it takes
 
 
-@operation("embed.status", command="embed status", example="graphmem embed status")
+@operation("embed.status", example="graphmem embed status")
 def status(client: Client) -> EmbeddingStatus:
     """Return which model makes the vectors, and how many texts lack one of it."""
     client.sync()
@@ -120,7 +120,6 @@ def measured(client: Client, store: VectorStore) -> tuple[int, float | None]:
     writes=True,
     at_home=True,
     not_over_http="chooses what is loaded on this machine, or where texts are sent",
-    command="embed change",
     example="graphmem embed change nomic-embed-text --endpoint http://127.0.0.1:11434",
     takes={"endpoint": Taken("URL")},
     help="""

@@ -2,7 +2,6 @@
 
 import hashlib
 from pathlib import Path
-from typing import BinaryIO
 
 from graphmem.errors import BadInput
 from graphmem.features.upkeep.store_contract import Exported, ExportedFile, ExportRequest
@@ -12,7 +11,6 @@ from graphmem.kernel.ledger.files.layout import is_plain
 from graphmem.kernel.ledger.row import canonical_line
 from graphmem.kernel.ledger.types import is_vocabulary, vocabulary_json
 from graphmem.kernel.registry import operation
-from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
@@ -48,14 +46,6 @@ def export(snapshot: Writing, request: ExportRequest) -> Exported:
         replace_files({to / file: data for file, data in contents.items()})
     snapshot.ledger.sync_written()
     return Exported(files=files)
-
-
-def write_rows(client: Client, to: BinaryIO) -> None:
-    """Write every row of the files at one moment, as its line: records, then relations, then what happened."""
-    with client.reading() as snapshot:
-        to.seek(0)
-        to.truncate()  # it may run a second time
-        to.writelines(line + b"\n" for _, line in snapshot.catalog.all_lines())
 
 
 def other_files(snapshot: Snapshot) -> list[Path]:

@@ -10,12 +10,7 @@ from graphmem.kernel.system.collector import collector_paused
 
 
 @operation(
-    "rebuild",
-    writes=True,
-    at_home=True,
-    command="rebuild",
-    example="graphmem rebuild",
-    takes={"embed": Taken(meaning="Make no vectors")},
+    "rebuild", writes=True, at_home=True, example="graphmem rebuild", takes={"embed": Taken(meaning="Make no vectors")}
 )
 def rebuild(client: Client, request: RebuildRequest) -> Rebuilt:
     """Rebuild everything derived from the files; ``embed=False`` makes no vectors."""

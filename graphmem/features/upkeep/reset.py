@@ -14,7 +14,6 @@ KEPT = "purge"  # what was purged stays away
     writes=True,
     previews="yes",
     not_over_http="empties the memory of a project",
-    command="reset",
     example="graphmem reset",
     help="""
     Take all rows out of the memory in one write; types, scopes and settings stay. Without --yes show what would

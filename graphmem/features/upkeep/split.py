@@ -1,14 +1,11 @@
 """Split: the rows of a kind in 16 or 256 files by the hash that orders them, or in one file again."""
 
+from graphmem.core.records.read import home_of_kind
 from graphmem.errors import NotFound
 from graphmem.features.upkeep.store_contract import Split, SplitRequest
-from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of, usual_file
-from graphmem.kernel.model import MODELS
+from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of
 from graphmem.kernel.registry import operation
-from graphmem.kernel.store.snapshot import Snapshot, Writing
-from graphmem.kernel.suggest import did_you_mean
-
-NOT_SPLIT = frozenset({"entity", "relation", "purge"})  # their rows are by type; the last has no names
+from graphmem.kernel.store.snapshot import Writing
 
 
 @operation("split", writes=True, positional=2)
@@ -37,16 +34,3 @@ def split(snapshot: Writing, request: SplitRequest) -> Split:
         contents = {file: b"".join(found) for file, found in lines.items()}
         ledger.arrange({**contents, **dict.fromkeys(removed)})
     return Split(kind=request.kind, files=request.files, rows=len(rows), changed=is_changed, removed=removed)
-
-
-def home_of_kind(snapshot: Snapshot, kind: str) -> str:
-    """Return the one file of a kind, an entity type or a relation type, or raise ``NotFound``."""
-    vocabulary = snapshot.vocabulary
-    types = {**dict.fromkeys(vocabulary.entities, "entity"), **dict.fromkeys(vocabulary.linkable, "relation")}
-    kinds = [name for name in MODELS if name not in NOT_SPLIT]
-    if kind in kinds:
-        return usual_file(kind, None)
-    if kind not in types:
-        known = [*kinds, *types]
-        raise NotFound(f"no kind or type {kind!r}", hint=did_you_mean(kind, known) or f"one of: {', '.join(known)}")
-    return usual_file(types[kind], kind)

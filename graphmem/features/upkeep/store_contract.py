@@ -5,7 +5,6 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from graphmem.constants import LEAST_RULES, RULES_BUDGET
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.request import Request
@@ -46,25 +45,6 @@ class ResetRequest(Request):
     """Whether to empty the memory."""
 
     yes: bool = Field(False, description="Take all rows out; without it they are only counted")
-
-
-DumpFormat = Literal[
-    "ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html", "rules"
-]
-
-
-class DumpRequest(Request):
-    """Which rows to return, in which form."""
-
-    format: DumpFormat = Field("ndjson", description="The form to return them in")
-    kinds: tuple[str, ...] = Field(
-        (), description="A kind, an entity type or a relation type; all that the form can hold if not given"
-    )
-    budget: int | None = Field(
-        None,
-        ge=LEAST_RULES,
-        description=f"Largest size of the rules for an agent, in tokens; {RULES_BUDGET:,} if not given",
-    )
 
 
 class SplitRequest(Request):
@@ -180,19 +160,6 @@ class Reset(Answer):
     before: int
     after: int
     rows: dict[str, int]
-
-
-class Dump(Answer):
-    """
-    Rows in the form that was asked for, and how many of each kind the form has no place for.
-
-    Of ``rules`` the files are those of all agents, and what is left out has no room within the budget.
-    """
-
-    format: DumpFormat = "ndjson"
-    rows: int
-    left_out: dict[str, int]
-    files: dict[str, str]  # what each holds, by its name: one file, or the pages of a folder
 
 
 class Resolved(Answer):

@@ -28,7 +28,6 @@ SHOWN, LINE = 3, 80  # things that a refusal names, and characters of each
     previews="yes",
     at_home=True,
     not_over_http="a person decides what to trust, on this machine",
-    command="trust",
     example="graphmem trust",
     takes={"yes": Taken("DIGEST")},
     help="""

@@ -27,7 +27,6 @@ Step = tuple[str, int, Callable[[], object]]  # what is not needed, its bytes, a
     writes=True,
     previews="dry_run",
     at_home=True,
-    command="vacuum",
     example="graphmem vacuum --dry-run",
     help="""
     Remove what is derived and not needed now: vectors of other models, past states of --at, graphs of scopes,

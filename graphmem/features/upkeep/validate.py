@@ -66,7 +66,6 @@ class FindingDraft(NamedTuple):
 @operation(
     "validate",
     scoped=True,
-    command="validate",
     example="graphmem validate",
     is_report=True,
     help="Check files, vocabulary and graph against each other; errors exit 1, warnings alone exit 0.",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny
 
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.doubts import Doubter
@@ -12,8 +12,6 @@ from graphmem.core.records.candidate_contract import ReviewRequest, ShownCandida
 from graphmem.core.records.event_contract import Happening, ListEventsRequest
 from graphmem.core.records.event_log import events
 from graphmem.features.harvest.review import review
-from graphmem.features.inbox.operations import Item, read_items
-from graphmem.features.runs import run_file
 from graphmem.features.stats.contract import Stats
 from graphmem.features.stats.operations import health, memories_of
 from graphmem.features.view.drawing import drawn
@@ -21,7 +19,7 @@ from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.run_state import RunState
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import extensions, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -71,7 +69,7 @@ class PageData(Answer):
     important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
     edges. ``health`` is what ``stats`` returns but for the candidates. ``waiting`` is how many candidates there are,
     of which ``candidates`` are those of most worth; None in a file, which holds no candidates. ``run`` is what is going
-    on on this machine.
+    on on this machine. ``inbox`` and ``run`` come from the features that have them.
     """
 
     project: str
@@ -82,7 +80,7 @@ class PageData(Answer):
     candidates: list[ShownCandidate] = []
     waiting: int | None = None
     events: list[Happening] = []
-    inbox: list[Item] = []
+    inbox: list[SerializeAsAny[Part]] = []
     run: RunState | None = None
     left_out: int = 0
 
@@ -98,8 +96,7 @@ def view(client: Client, request: ViewRequest) -> PageData:
     with client.reading() as snapshot, collector_paused():
         found = page_of(snapshot, request.most)
     waiting = review(client, ReviewRequest(limit=MOST_WAITING))
-    run = run_file.read(client.layout.run_state, client.notify_once).model_copy(update={"agent_outputs": None})
-    return found.model_copy(update={"candidates": waiting.candidates, "waiting": waiting.total, "run": run})
+    return found.model_copy(update={"candidates": waiting.candidates, "waiting": waiting.total})
 
 
 def page_of(
@@ -143,9 +140,10 @@ def page_of(
         "unsolved": [refs[ref] for ref in memories.unsolved if ref in refs],
         "health": health(snapshot, memories),
         "events": events(snapshot, ListEventsRequest(limit=MOST_EVENTS)).events,
-        "inbox": [one for one in read_items(snapshot).values() if one.status != "processed"],
         "left_out": len(every) - len(order),
     }
+    for fields_of in extensions("page"):
+        found |= fields_of(snapshot)
     return PageData.model_validate(found)  # at once: one by one the parts of 10,000 records take 0.2 s more
 
 

@@ -57,10 +57,8 @@ def campaign_of(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
 @operation(
     "campaigns.create",
     writes=True,
-    command="campaign create",
     example='graphmem campaign create "Add single sign-on" --name sso',
     leaves=("tags", "sources"),
-    takes={"framework": Taken("F"), "failure_cost_k": Taken("K")},
 )
 def create(client: Client, request: CreateCampaignRequest) -> Changed[Campaign]:
     """
@@ -81,12 +79,7 @@ def known_cost(client: Client, objective: str) -> float:
     return sum(one.cost or 0.0 for one in near if isinstance(one, Failure)) if found.certainty != "none" else 0.0
 
 
-@operation(
-    "campaigns.status",
-    command="campaign status",
-    example="graphmem campaign status sso",
-    takes={"ref": Taken("NAME", "campaign")},
-)
+@operation("campaigns.status", example="graphmem campaign status sso", takes={"ref": Taken("NAME", "campaign")})
 @collector_paused()
 def status(snapshot: Snapshot, request: CampaignRequest) -> CampaignStanding:
     """Return where a campaign is: its tasks, which of them cannot run and why, and what it took so far."""
@@ -161,11 +154,7 @@ def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
 
 
 @operation(
-    "campaigns.ready",
-    from_files=True,
-    command="campaign ready",
-    example="graphmem campaign ready sso",
-    takes={"ref": Taken("NAME", "campaign")},
+    "campaigns.ready", from_files=True, example="graphmem campaign ready sso", takes={"ref": Taken("NAME", "campaign")}
 )
 def ready(snapshot: Snapshot, request: ReadyRequest) -> Ready:
     """Return the tasks that can start now: pending, every parent complete."""

@@ -144,7 +144,6 @@ def some(number: int, noun: str, what: str) -> str:
     positional=1,
     at_home=True,
     without={"run_verify": "runs commands of the project on this machine"},
-    command="observe",
     example="graphmem observe sso --run-verify",
     arguments=1,
     takes={"ref": Taken("CAMPAIGN", "campaign")},

@@ -94,7 +94,7 @@ def legal(phase: Phase) -> list[Phase]:
     return list(PHASE_MOVES[phase])  # type: ignore[arg-type]  # a test compares the table with the type
 
 
-@operation("phases.status", command="phase status", example="graphmem phase status")
+@operation("phases.status", example="graphmem phase status")
 def status(snapshot: Snapshot, request: PhaseRequest) -> PhaseStatus:
     """Return the current phase, and which may follow."""
     _, found = moves(snapshot, request.campaign)
@@ -102,7 +102,7 @@ def status(snapshot: Snapshot, request: PhaseRequest) -> PhaseStatus:
     return PhaseStatus(phase=phase, since=format_time(found[-1].at) if found else None, legal=legal(phase))
 
 
-@operation("phases.can", command="phase can", example="graphmem phase can build")
+@operation("phases.can", example="graphmem phase can build")
 def can(snapshot: Snapshot, request: MovePhaseRequest) -> PhaseCan:
     """Return whether a phase may follow the current one."""
     _, found = moves(snapshot, request.campaign)
@@ -116,7 +116,7 @@ def move(snapshot: Writing, request: MovePhaseRequest) -> PhaseMoved:
     return moved(snapshot, request.phase, request.campaign, is_reset=False)
 
 
-@operation("phases.reset", writes=True, command="phase reset", example="graphmem phase reset")
+@operation("phases.reset", writes=True, example="graphmem phase reset")
 def reset(snapshot: Writing, request: PhaseRequest) -> PhaseMoved:
     """Begin again, from whatever phase it is."""
     return moved(snapshot, "none", request.campaign, is_reset=True)
@@ -135,7 +135,7 @@ def moved(snapshot: Writing, after: Phase, campaign: str | None, *, is_reset: bo
     return PhaseMoved(before=before, after=after, at=format_time(at))
 
 
-@operation("phases.duration", command="phase duration", example="graphmem phase duration")
+@operation("phases.duration", example="graphmem phase duration")
 def duration(snapshot: Snapshot, request: PhaseRequest) -> PhaseDurations:
     """Return how long each phase took."""
     _, found = moves(snapshot, request.campaign)

@@ -41,7 +41,6 @@ LASTING = frozenset(
 @operation(
     "campaigns.add_tasks",
     writes=True,
-    command="campaign add-tasks",
     example="graphmem campaign add-tasks sso plan.json",
     takes={"ref": Taken("NAME", "campaign"), "plan": Taken("FILE|-", reads="json", such_as=PLAN_EXAMPLE)},
 )
@@ -89,7 +88,6 @@ def checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
 @operation(
     "campaigns.propagate",
     writes=True,
-    command="campaign propagate",
     example="graphmem campaign propagate sso",
     takes={"ref": Taken("NAME", "campaign")},
 )
@@ -129,7 +127,6 @@ def remarked(snapshot: Snapshot, number: int, causes: Collection[str]) -> list[E
 
 @operation(
     "campaigns.replan_input",
-    command="campaign replan-input",
     example="graphmem campaign replan-input sso --json",
     takes={"ref": Taken("NAME", "campaign")},
 )
@@ -157,7 +154,6 @@ def replan_input(snapshot: Snapshot, request: CampaignRequest) -> ReplanInput:
 @operation(
     "campaigns.merge_plan",
     writes=True,
-    command="campaign merge-plan",
     example="graphmem campaign merge-plan sso plan.json",
     takes={"ref": Taken("NAME", "campaign"), "plan": Taken("FILE|-", reads="json", such_as=PLAN_EXAMPLE)},
 )

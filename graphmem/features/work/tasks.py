@@ -108,13 +108,7 @@ def active_plan(snapshot: Snapshot, task: Task) -> Plan:
 # --- start ------------------------------------------------------------------------------------------------------------
 
 
-@operation(
-    "tasks.start",
-    writes=True,
-    command="task start",
-    example="graphmem task start sso/002",
-    takes={"ref": Taken("REF", "task")},
-)
+@operation("tasks.start", writes=True, example="graphmem task start sso/002", takes={"ref": Taken("REF", "task")})
 def start(client: Client, request: StartTaskRequest) -> TaskChanged[Workspace]:
     """
     Start a task whose parents are complete; the answer's workspace is a prompt to begin with.
@@ -210,7 +204,6 @@ def put_on_board(snapshot: Writing, task: Task, session: str | None, status: Tas
 @operation(
     "tasks.complete",
     writes=True,
-    command="task complete",
     example='graphmem task complete sso/002 --delivered "login works" --used failure/import-error',
     takes={"ref": Taken("REF", "task"), "solved_by": Taken("PATTERN", "ref")},
 )
@@ -320,7 +313,6 @@ def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Coll
 @operation(
     "tasks.block",
     writes=True,
-    command="task block",
     example='graphmem task block sso/002 --reason "ImportError: no module named authlib"',
     arguments=1,
     takes={"ref": Taken("REF", "task"), "by": Taken("FAILURE", "ref")},
@@ -358,13 +350,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged[None]:
     return answer.model_copy(update={"known": known})
 
 
-@operation(
-    "tasks.reopen",
-    writes=True,
-    command="task reopen",
-    example="graphmem task reopen sso/002",
-    takes={"ref": Taken("REF", "task")},
-)
+@operation("tasks.reopen", writes=True, example="graphmem task reopen sso/002", takes={"ref": Taken("REF", "task")})
 def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged[None]:
     """Make a task pending again, from whatever state it is in."""
     request = screened(snapshot, request, "task")
@@ -446,7 +432,7 @@ def session_in(move: Event) -> str | None:
 # --- show -------------------------------------------------------------------------------------------------------------
 
 
-@operation("tasks.show", command="task show", example="graphmem task show sso/002", takes={"ref": Taken("REF", "task")})
+@operation("tasks.show", example="graphmem task show sso/002", takes={"ref": Taken("REF", "task")})
 def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
     """Return a task with its workspace, what became of what it was handed out, and its moves."""
     number, task = task_of(snapshot, request.ref)

@@ -1,23 +1,19 @@
 """
 The queue of candidates, and which files were read for it: in ``state/``, never committed (docs/concepts/harvest.md).
 
-It is one file, replaced whole: an import that is killed leaves what it had written before, and reads on from there.
+It is one value, replaced whole: an import that is killed leaves what it had written before, and reads on from there.
 """
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.candidate import Candidate, Occasion
-from graphmem.kernel.system import safe_files
-from graphmem.kernel.system.lock import locked
 
-QUEUE_BYTES = 64 * 2**20  # of the file
 MOST_WAITING = 1_000  # candidates that wait; of more, those of least worth are counted as below
 MOST_SEEN = 20_000  # problems whose sessions are known
 MOST_SESSIONS = 8  # sessions that are kept of a problem
@@ -164,15 +160,13 @@ def is_reworded(before: Candidate, found: Candidate) -> bool:
 
 @dataclass(frozen=True)
 class CandidateQueue:
-    """The queue of a store, and its lock."""
+    """The queue of a store."""
 
-    path: Path
-    lock: Path
-    timeout_s: float
+    state: State
 
-    def read(self, on_message: Callable[[str], object] = lambda text: None) -> Queue:
-        """Return the queue; an empty one, which is reported, where its file is damaged."""
-        return read_state(self.path, Queue.model_validate_json, on_message, QUEUE_BYTES) or Queue()
+    def read(self) -> Queue:
+        """Return the queue; an empty one where it is damaged."""
+        return self.state.read("candidates", "", Queue.model_validate_json) or Queue()
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Queue]:
@@ -180,14 +174,11 @@ class CandidateQueue:
         Yield the queue, alone with it; what the block changes is written at its end, all or nothing.
 
         Raises:
-            Locked: another process is at it all the time.
-            OSError: it cannot be written.
+            Unavailable: it cannot be written.
         """
-        with locked(self.lock, timeout_s=self.timeout_s):
-            queue = self.read()
-            before = queue.model_copy(deep=True)
+        with self.state.changing() as kept:
+            queue = kept.read("candidates", "", Queue.model_validate_json) or Queue()
             yield queue
-            if queue != before:
-                queue.bounded()
-                data = queue.model_dump_json(exclude_defaults=True).encode()
-                safe_files.put(self.path, data, is_flushed=True)
+            queue.bounded()
+            if queue != Queue():
+                kept.put("candidates", "", queue.model_dump_json(exclude_defaults=True).encode())

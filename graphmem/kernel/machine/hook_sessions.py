@@ -5,18 +5,15 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
 from graphmem.constants import RUN_DAYS
-from graphmem.errors import Locked
+from graphmem.errors import Unavailable
 from graphmem.kernel.machine import impact
 from graphmem.kernel.machine.impact import HookCounts, SessionImpact
-from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.field import Time
-from graphmem.kernel.system import safe_files
-from graphmem.kernel.system.lock import locked
 from graphmem.names import mark
 
 ID_LENGTH = 16
@@ -67,28 +64,22 @@ class HookSession(BaseModel):
         return SessionImpact.model_validate(self.counts.model_dump() | given)
 
 
+DECODE = HookSession.model_validate_json
+
+
 @dataclass(frozen=True)
 class HookSessions:
-    """The sessions of the clients, a file each, which are forgotten after some days but for what was done in them."""
+    """The sessions of the clients, which are forgotten after some days but for what was done in them."""
 
-    folder: Path
-    past: Path
-    lock: Path
-    timeout_s: float
+    state: State
 
     def of(self, session: str) -> HookSession | None:
         """Return what is kept of a session."""
-        return read(self.folder / f"{session}.json")
+        return self.state.read("hook", session, DECODE)
 
-    def under_way(self) -> list[SessionImpact]:
-        """Return what the hooks did in the sessions that have not ended."""
-        names = [path.stem for path in safe_files.files(self.folder)]
-        return [found.impact(name) for name in names if (found := self.of(name)) is not None]
-
-    def waiting(self) -> list[str]:
-        """Return the sessions of which something waits to be written."""
-        names = [path.stem for path in safe_files.files(self.folder)]
-        return [name for name in names if (found := self.of(name)) is not None and found.waiting]
+    def every(self) -> dict[str, HookSession]:
+        """Return the sessions that have not ended."""
+        return self.state.read_all("hook", DECODE)
 
     @contextlib.contextmanager
     def changing(self, session: str, now: datetime) -> Iterator[HookSession]:
@@ -96,64 +87,47 @@ class HookSessions:
         Yield a session, alone with it; what the block changes is written at its end.
 
         Raises:
-            Locked: another process is at it all the time.
-            OSError: it cannot be written.
+            Unavailable: it cannot be written.
         """
-        path = self.folder / f"{session}.json"
-        with locked(self.lock, timeout_s=self.timeout_s):
-            found = read(path) or HookSession(at=now, since=now)
-            before = found.model_copy(deep=True)
+        with self.state.changing() as kept:
+            before = kept.read("hook", session, DECODE)
+            found = before.model_copy(deep=True) if before else HookSession(at=now, since=now)
             yield found
-            if found == before and path.exists():
-                return
-            found.at = now
-            safe_files.put(path, found.model_dump_json().encode())
+            if found != before:
+                found.at = now
+                kept.put("hook", session, found.model_dump_json().encode())
 
     def forget(self, session: str, now: datetime) -> None:
         """Remove a session that ended, and those of which nothing was heard for days; none of which something waits."""
-        with contextlib.suppress(OSError, Locked), locked(self.lock, timeout_s=self.timeout_s):
-            every = [(path, read(path)) for path in safe_files.files(self.folder)]
+        with contextlib.suppress(Unavailable), self.state.changing() as kept:
             ended = {
-                path: found.impact(path.stem)
-                for path, found in every
-                if found is not None
-                and not found.waiting
-                and (path.stem == session or now - found.at > timedelta(days=RUN_DAYS))
+                name: found.impact(name)
+                for name, found in kept.read_all("hook", DECODE).items()
+                if not found.waiting and (name == session or now - found.at > timedelta(days=RUN_DAYS))
             }
             if ended:
-                impact.keep(self.past, ended.values())
-            for path in [path for path, found in every if found is None or path in ended]:
-                safe_files.remove(path)
+                impact.keep(kept, ended.values())
+                kept.drop("hook", ended)
 
     def drop(self, is_told: Callable[[str], bool]) -> None:
         """
         Remove the references that hold something from every session.
 
         Raises:
-            Locked: another process is at it all the time.
-            OSError: a file cannot be replaced.
+            Unavailable: it cannot be written.
         """
-        with locked(self.lock, timeout_s=self.timeout_s):
-            for path in safe_files.files(self.folder):
-                if (found := read(path)) is None:
-                    continue
+        with self.state.changing() as kept:
+            for name, found in kept.read_all("hook", DECODE).items():
                 lists = {name: getattr(found, name) for name in ("shown", "used", "late")}
-                kept = {name: [ref for ref in refs if not is_told(ref)] for name, refs in lists.items()}
-                kept["waiting"] = [told for credit in found.waiting if (told := without(credit, is_told)).shown]
-                changed = found.model_copy(update=kept)
-                if changed != found:
-                    safe_files.put(path, changed.model_dump_json().encode())
+                left = {name: [ref for ref in refs if not is_told(ref)] for name, refs in lists.items()}
+                left["waiting"] = [told for credit in found.waiting if (told := without(credit, is_told)).shown]
+                kept.put("hook", name, found.model_copy(update=left).model_dump_json().encode())
 
 
 def without(credit: Credit, is_told: Callable[[str], bool]) -> Credit:
     """Return a credit without the references and texts that hold something."""
     kept = {ref: None if line and is_told(line) else line for ref, line in credit.shown.items() if not is_told(ref)}
     return credit.model_copy(update={"shown": kept})
-
-
-def read(path: Path) -> HookSession | None:
-    """Return a session; None where it is not kept, or its file is damaged."""
-    return read_state(path, HookSession.model_validate_json)
 
 
 def name_of(client: str, session: str) -> str:

@@ -1,14 +1,12 @@
 """What the hooks did in the sessions that ended, in numbers alone: in ``state/``, never committed."""
 
 from collections.abc import Collection
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from graphmem.constants import IMPACT_SESSIONS
-from graphmem.kernel.machine.state_file import read_state
+from graphmem.kernel.machine.state import KeptState, State
 from graphmem.kernel.model.field import Time
-from graphmem.kernel.system import safe_files
 
 
 class HookCounts(BaseModel):
@@ -42,21 +40,15 @@ class SessionImpact(HookCounts):
     used: int = 0
 
 
-FILE: TypeAdapter[list[SessionImpact]] = TypeAdapter(list[SessionImpact])
+FORM: TypeAdapter[list[SessionImpact]] = TypeAdapter(list[SessionImpact])
 
 
-def read(path: Path) -> list[SessionImpact]:
-    """Return what is kept of sessions that ended, the latest last; nothing where the file is damaged."""
-    return read_state(path, FILE.validate_json) or []
+def read(state: State) -> list[SessionImpact]:
+    """Return what is kept of sessions that ended, the latest last."""
+    return state.read("impact", "", FORM.validate_json) or []
 
 
-def keep(path: Path, ended: Collection[SessionImpact]) -> None:
-    """
-    Add sessions, each once; of many the latest stay. The caller is alone with the file.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    found = {(one.id, one.at): one for one in [*read(path), *ended]}
-    latest = sorted(found.values(), key=lambda one: one.at)[-IMPACT_SESSIONS:]
-    safe_files.put(path, FILE.dump_json(latest))
+def keep(kept: KeptState, ended: Collection[SessionImpact]) -> None:
+    """Add sessions, each once; of many the latest stay."""
+    found = {(one.id, one.at): one for one in [*(kept.read("impact", "", FORM.validate_json) or []), *ended]}
+    kept.put("impact", "", FORM.dump_json(sorted(found.values(), key=lambda one: one.at)[-IMPACT_SESSIONS:]))

@@ -3,7 +3,7 @@ The requests of callers: each is carried out once, also where its answer was los
 
 A caller gives its request an id. A write keeps that id, with the note of what it does (``ledger/undo.py``), before it
 changes a file; the answer is kept before it is sent. So a request that comes again gets the answer of the first time,
-and what was written without an answer is reported as done. In ``state/``, never committed: one file a request.
+and what was written without an answer is reported as done. Where that cannot be kept, the write goes on without.
 Decision: docs/decisions/0029-requests-have-ids.md.
 """
 
@@ -14,19 +14,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from graphmem.constants import REQUESTS
-from graphmem.errors import AlreadyDone, Conflict
-from graphmem.kernel.machine.state_file import read_state
-from graphmem.kernel.system import safe_files
+from graphmem.errors import AlreadyDone, Conflict, Unavailable
+from graphmem.kernel.machine.state import State
 
 ANSWER_BYTES = 2**20  # of an answer that is kept; of a larger one only that there was one
 REPEATED_S = 600.0  # seconds within which a caller without ids repeats what it got no answer to
-DIGITS = 32  # of the SHA-256 of an id, which names its file
+DIGITS = 32  # of the SHA-256 of an id, which is its key
 
 
 class KeptRequest(BaseModel):
@@ -62,6 +59,9 @@ class KeptRequest(BaseModel):
         return False
 
 
+DECODE = KeptRequest.model_validate_json
+
+
 @dataclass
 class RequestUnderWay:
     """
@@ -81,7 +81,7 @@ class RequestUnderWay:
     is_repeat: bool = False
     is_by_content: bool = False
     scope: str | None = None
-    folder: Path | None = None  # of the store that keeps it
+    state: State | None = None  # of the store that keeps it
     is_written: bool = False  # it changed something, so it must not be carried out again
 
     @property
@@ -89,25 +89,25 @@ class RequestUnderWay:
         """A digest of what is asked for."""
         return digest(self.content)
 
-    def path(self, folder: Path) -> Path:
-        """Return where a store keeps this request."""
-        whose = self.id if self.scope is None else "\0".join((self.scope, self.id))
-        return folder / f"{digest(whose)}.json"
+    @property
+    def key(self) -> str:
+        """Under what a store keeps it."""
+        return digest(self.id if self.scope is None else "\0".join((self.scope, self.id)))
 
-    def refuse_done(self, folder: Path, has_happened: Callable[[str], bool | None]) -> None:
+    def refuse_done(self, state: State, has_happened: Callable[[str], bool | None]) -> None:
         """
         Let a request begin that was not carried out yet.
 
         Args:
-            folder: where the store keeps requests.
+            state: of the store that keeps requests.
             has_happened: whether the write of a note has happened; None where it cannot be said without the lock.
 
         Raises:
             AlreadyDone: it was; the error has its answer, if that was kept.
             Conflict: another request had this id.
         """
-        self.folder = folder
-        kept = None if self.is_written else read(self.path(folder))
+        self.state = state
+        kept = None if self.is_written else state.read("request", self.key, DECODE)
         if kept is None or (self.is_by_content and not kept.is_lost()):
             return
         if kept.content != self.digest:
@@ -115,46 +115,53 @@ class RequestUnderWay:
         if kept.answer is not None or not kept.note or has_happened(kept.note):
             raise AlreadyDone("done before; the answer of the first time was lost", answer=kept.answer)
 
-    def note(self, folder: Path, name: str) -> None:
+    def note(self, state: State, name: str) -> None:
         """Keep that a write of this request, by the name of its note, is about to happen."""
-        write(self.path(folder), self.kept(note=name))
+        self.state = state
+        self.write(self.kept(note=name))
 
-    def has_written(self, folder: Path, *, is_noted: bool) -> None:
+    def has_written(self, state: State, *, is_noted: bool) -> None:
         """Keep that this request changed a file of the store; a write with a note was kept before it happened."""
-        self.has_changed(folder)
+        self.has_changed(state)
         if not is_noted:
-            with contextlib.suppress(OSError):
-                self.note(folder, "")
+            self.note(state, "")
 
-    def has_changed(self, folder: Path) -> None:
+    def has_changed(self, state: State) -> None:
         """Let the answer be kept: an operation that may change something was carried out."""
-        self.is_written, self.folder = True, folder
+        self.is_written, self.state = True, state
 
-    def kept(self, note: str, answer: JsonValue = None) -> KeptRequest:
+    def kept(self, note: str = "", answer: JsonValue = None) -> KeptRequest:
         """Return what is to be kept of it."""
         return KeptRequest(content=self.digest, process=os.getpid(), at=time.time(), note=note, answer=answer)
 
     def answered(self) -> None:
         """Forget a request without an id: its caller has the answer, and the same content again is another request."""
-        if self.folder is not None:
-            with contextlib.suppress(OSError):
-                safe_files.remove(self.path(self.folder))
+        self.write(None)
 
-    def forget(self, folder: Path) -> None:
+    def forget(self) -> None:
         """Keep nothing of a write that was refused."""
         if not self.is_written:
-            with contextlib.suppress(OSError):
-                safe_files.remove(self.path(folder))
+            self.write(None)
 
     def keep(self, answer: JsonValue) -> None:
         """Keep the answer, if anything was written; where that fails, a repeat is only told that it is done."""
-        if not self.is_written or self.folder is None:
+        if self.is_written:
+            self.write(self.kept(answer=answer))
+
+    def write(self, made: KeptRequest | None) -> None:
+        """Keep something in the place of what was kept before, or nothing; a write of the store never fails for it."""
+        if self.state is None:
             return
-        with contextlib.suppress(OSError):
-            before = read(self.path(self.folder))
-            note = before.note if before else ""
-            write(self.path(self.folder), self.kept(note=note, answer=answer))
-            forget_old(self.folder)
+        with contextlib.suppress(Unavailable), self.state.changing() as kept:
+            if made is None:
+                return kept.drop("request", [self.key])
+            before = kept.read("request", self.key, DECODE)
+            if before is not None and not made.note:
+                made = made.model_copy(update={"note": before.note})
+            data = made.model_dump_json().encode()
+            if len(data) > ANSWER_BYTES:
+                data = made.model_copy(update={"answer": None}).model_dump_json().encode()
+            kept.put("request", self.key, data)
 
 
 of_thread: ContextVar[RequestUnderWay | None] = ContextVar("of_thread", default=None)
@@ -187,35 +194,12 @@ def current() -> RequestUnderWay | None:
     return of_thread.get()
 
 
-def read(path: Path) -> KeptRequest | None:
-    """Return what is kept of a request; None for nothing, or a damaged file."""
-    return read_state(path, KeptRequest.model_validate_json, most=2 * ANSWER_BYTES)
-
-
-def write(path: Path, kept: KeptRequest) -> None:
-    """Keep something of a request, in the place of what was kept of it before."""
-    data = kept.model_dump_json().encode()
-    if len(data) > ANSWER_BYTES:
-        data = kept.model_copy(update={"answer": None}).model_dump_json().encode()
-    safe_files.put(path, data)
-
-
-def drop_answers(folder: Path, is_told: Callable[[str], bool]) -> None:
+def drop_answers(state: State, is_told: Callable[[str], bool]) -> None:
     """Forget the answers that hold something; that their requests were carried out stays known."""
-    for path in safe_files.files(folder):
-        kept = read(path)
-        if kept is not None and kept.answer is not None and is_told(kept.model_dump_json()):
-            write(path, kept.model_copy(update={"answer": None}))
-
-
-def forget_old(folder: Path) -> None:
-    """Forget the oldest requests where there are many more than the limit."""
-    paths = safe_files.files(folder)
-    if len(paths) < REQUESTS * 5 // 4:  # not at each request
-        return
-    ages = [(found.st_mtime_ns, path) for path in paths if (found := safe_files.stat_of(path)) is not None]
-    for _, path in sorted(ages)[:-REQUESTS]:
-        safe_files.remove(path)
+    with state.changing() as kept:
+        for key, found in kept.read_all("request", DECODE).items():
+            if found.answer is not None and is_told(found.model_dump_json()):
+                kept.put("request", key, found.model_copy(update={"answer": None}).model_dump_json().encode())
 
 
 def digest(text: str) -> str:

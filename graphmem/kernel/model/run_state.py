@@ -84,7 +84,7 @@ class BuildRun(RunPart):
 
 
 class RunState(RunPart):
-    """All of it, as ``state/run.json`` holds it."""
+    """All of it, as this machine keeps it."""
 
     active_section: Section | None = None
     current_command: Text | None = None

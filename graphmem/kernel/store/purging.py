@@ -14,7 +14,6 @@ from typing import Protocol
 from graphmem.errors import Locked, Unavailable
 from graphmem.features.cypher.engines import open_mirror
 from graphmem.features.cypher.port import GraphMirror
-from graphmem.kernel.catalog import usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.database import CatalogError
 from graphmem.kernel.catalog.hashes import hash_of
@@ -22,9 +21,10 @@ from graphmem.kernel.catalog.vectors import forget as forget_vectors
 from graphmem.kernel.catalog.vectors import has_vector
 from graphmem.kernel.catalog.words import LexicalIndex
 from graphmem.kernel.ledger.files.layout import Layout
-from graphmem.kernel.machine import local_events, requests, traces
+from graphmem.kernel.machine import requests, traces
 from graphmem.kernel.machine.candidates import CandidateQueue
 from graphmem.kernel.machine.hook_sessions import HookSessions
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.machine.traces import Traces
 from graphmem.kernel.registry import extensions
 from graphmem.kernel.store.clone import cached
@@ -44,6 +44,8 @@ class PurgedStore(Protocol):
     def lexical(self) -> LexicalIndex: ...
     @property
     def graph(self) -> GraphMirror: ...
+    @property
+    def state(self) -> State: ...
     @property
     def lock_timeout_s(self) -> float: ...
 
@@ -79,7 +81,8 @@ def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[],
     yield "undo notes", lambda: clear_undo(layout, found)
     yield "state/", lambda: clear_state(store, found)
     for clear in extensions("purge"):  # what features keep there
-        yield "state/", partial(clear, store, found)
+        yield "state/", partial(clear, store.state, found)
+    yield "state/", store.state.shrink
     yield "the graph", store.graph.forget
     yield "the graphs of scopes", lambda: forget_scoped(store)
     yield "past states", lambda: safe_files.remove_folder(local / safe_files.PAST)
@@ -118,18 +121,18 @@ def clear_undo(layout: Layout, found: Traces) -> None:
 
 
 def clear_state(store: PurgedStore, found: Traces) -> None:
-    """Take the traces of purged records out of all files in ``state/``, each under its lock and replaced whole."""
-    layout, local, timeout_s = store.layout, store.local, store.lock_timeout_s
+    """Take the traces of purged records out of ``state/``."""
+    layout = store.layout
     safe_files.remove_folder(layout.state_aside)
-    safe_files.remove_folder(layout.asked)  # a question may hold any part of their texts
-    usage.forget(layout.usage, found.keys)
-    local_events.forget(layout.local_events, local / "events.lock", timeout_s, found.is_told)
     if safe_files.is_file(layout.rejects):
         lines = safe_files.read(layout.rejects).splitlines(keepends=True)
         safe_files.put(
             layout.rejects, b"".join(line for line in lines if not found.is_told(line.decode("utf-8", "replace")))
         )
-    with CandidateQueue(layout.candidates, local / "candidates.lock", timeout_s).changing() as queue:
+    with store.state.changing() as kept:
+        kept.drop_told(found.is_told)
+        kept.drop("usage", found.keys)
+    with CandidateQueue(store.state).changing() as queue:
         queue.drop(found.is_told)
-    HookSessions(layout.state / "hooks", layout.impact, local / "hooks.lock", timeout_s).drop(found.is_told)
-    requests.drop_answers(layout.requests, found.is_told)
+    HookSessions(store.state).drop(found.is_told)
+    requests.drop_answers(store.state, found.is_told)

@@ -38,6 +38,7 @@ from graphmem.kernel.ledger.files.layout import FOLDER, Layout, find, not_linked
 from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
 from graphmem.kernel.settings.config import Settings, from_environment, load_settings, settings_stamp
@@ -246,6 +247,11 @@ class Client:
     def layout(self) -> Layout:
         """Where the files are."""
         return self.clone.layout
+
+    @property
+    def state(self) -> State:
+        """What this machine keeps of the store."""
+        return State(self.layout.state_file, self.notify_once)
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:

@@ -28,6 +28,7 @@ from graphmem.kernel.ledger.row import entry as entry_of
 from graphmem.kernel.ledger.row import plain_edge
 from graphmem.kernel.ledger.types import NO_TYPES, Types, drifted
 from graphmem.kernel.machine import requests
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.purges import Purges
@@ -86,6 +87,11 @@ class SyncedLedger:
         if not isinstance(self.place, FilePlace):
             raise Unavailable("the rows of this store are not in files", hint="this command is about files")
         return self.place
+
+    @property
+    def state(self) -> State:
+        """What this machine keeps of the store."""
+        return State(self.layout.state_file, self.notices.append)
 
     @property
     def symmetric(self) -> frozenset[str]:
@@ -158,7 +164,7 @@ class SyncedLedger:
                 self.notices.append(text)
                 self.sync_locked()
             if (request := requests.current()) is not None:
-                request.refuse_done(self.layout.requests, self.has_happened)
+                request.refuse_done(self.state, self.has_happened)
             yield sync
 
     def has_happened(self, note: str) -> bool:
@@ -232,7 +238,7 @@ class SyncedLedger:
             if is_noted:
                 notes.append(self.note(batches, types))
                 if request is not None:
-                    request.note(self.layout.requests, undo.name_of(notes[0]))
+                    request.note(self.state, undo.name_of(notes[0]))
             with contextlib.nullcontext() if is_read_again else self.taking_rows_in(batches):
                 yield
 
@@ -242,14 +248,14 @@ class SyncedLedger:
             for note in notes:
                 safe_files.remove(note)
                 if request is not None:
-                    request.forget(self.layout.requests)
+                    request.forget()
             raise
         self.writes += 1
         self.notices += removals
         for note in notes:
             undo.confirm(note)
         if request is not None:
-            request.has_written(self.layout.requests, is_noted=is_noted)
+            request.has_written(self.state, is_noted=is_noted)
         if is_read_again or any(map(is_of_purges, batches)):
             self.sync_written()
 

@@ -81,7 +81,7 @@ def store(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
 def test_after_a_purge_its_bytes_are_in_no_file_of_the_store(store: Memory, tmp_path: Path) -> None:
     folder = tmp_path / ".graphmem"
     before = {found.partition(":")[0] for found in traces(folder)}
-    assert {"local/catalog.sqlite", "local/graph.kuzu", "state/usage.sqlite", "state/runs.json", "state/session.json",
+    assert {"local/catalog.sqlite", "local/graph.kuzu", "state/state.db",
             "state/rejects.ndjson", "data/failure.ndjson", "data/feedback.ndjson"} <= {
         name.removesuffix("-wal") for name in before}  # fmt: skip
     assert any(name.startswith("local/at/") for name in before)
@@ -203,7 +203,7 @@ def test_a_purge_takes_nothing_from_those_who_write_beside_it(tmp_path: Path) ->
         is_purged.set()
         for thread in writers:
             thread.join()
-        kept = [orjson.loads(line) for line in (tmp_path / ".graphmem/state/events.ndjson").read_bytes().splitlines()]
+        kept = list(memory.store.client.state.read_all("event", orjson.loads).values())
         assert [row["data"]["n"] for row in kept] == list(range(done["events"]))
         outputs = memory.runs.show().agent_outputs
         assert outputs is not None and set(outputs) == {f"part-{n}" for n in range(done["fields"])}

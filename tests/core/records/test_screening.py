@@ -16,7 +16,7 @@ from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Failure
 from tests.operations import REQUESTS
-from tests.sample import CREATED, START, contents, data, failure, line, open_memory, trust_all
+from tests.sample import CREATED, START, contents, data, failure, line, open_memory, put_state, state_of, trust_all
 from tests.secret_samples import KINDS, Maker
 
 PHRASE, SECRET = KINDS["github classic"](Maker(1))
@@ -168,9 +168,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def begin(memory: Memory) -> None:
     """Make a campaign with a task that is under way, and an exploration."""
-    session = memory.store.client.layout.explorations / "exploring/session.json"
-    session.parent.mkdir(parents=True)
-    session.write_text(json.dumps({"started_at": CREATED}))
+    put_state(memory.store.client.root, "exploration", "exploring", json.dumps({"started_at": CREATED}).encode())
     memory.explorations.report("exploring", "structure", "two disks")
     memory.campaigns.create("a plan of work", name="plan")
     memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "the first step"}])
@@ -252,8 +250,9 @@ def test_what_an_older_version_kept_of_a_question_is_redacted_when_it_becomes_a_
 ) -> None:
     asked = memory.query("the first thing broke").asked
     assert asked is not None
-    (path,) = (tmp_path / ".graphmem" / "state" / "asked").iterdir()
-    path.write_text(path.read_text().replace("first thing", SECRET))
+    kept = state_of(tmp_path).read("asked", asked, bytes.decode)
+    assert kept is not None
+    put_state(tmp_path, "asked", asked, kept.replace("first thing", SECRET).encode())
     assert memory.feedback("boom", helped=True, asked=asked).notices
     assert SECRET not in data(tmp_path, "feedback").read_text()
 
@@ -263,8 +262,8 @@ def test_what_an_older_version_kept_of_a_log_is_redacted_when_it_becomes_a_repor
 ) -> None:
     memory.failures.add("OSError: the disk is full", name="disk", fix="clean it", dedup=False)
     memory.ran(["make"], status=1, log=[b"E   OSError: the disk is full", b"1 failed"])
-    path = memory.store.client.layout.runs
-    path.write_text(path.read_text().replace("OSError: the disk", SECRET))
+    ((key, kept),) = state_of(tmp_path).read_all("ran", bytes.decode).items()
+    put_state(tmp_path, "ran", key, kept.replace("OSError: the disk", SECRET).encode())
     (tmp_path / "fixed.py").touch()
     assert memory.ran(["make"], status=0).helped == ["failure/disk"]
     assert SECRET not in data(tmp_path, "feedback").read_text()

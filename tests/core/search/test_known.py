@@ -95,6 +95,7 @@ def test_what_is_known_does_not_depend_on_how_many_results_are_shown(asked: Memo
     for limit in (1, 3, 1_000):
         other = asked.query(text, limit=limit)
         assert (other.known, other.probability) == (usual.known, usual.probability)
+    assert usual.results, usual.model_dump_json()
     least = usual.results[0].similarity
     assert asked.query(text, min_similarity=least).probability == usual.probability
 

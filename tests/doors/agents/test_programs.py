@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from graphmem.doors.agents.entries import BY_PATH, CLAUDE_EVENTS, CODEX_EVENTS
+from graphmem.doors.agents.clients import BY_PATH, CLAUDE_EVENTS, CODEX_EVENTS
 from graphmem.doors.agents.skills import SKILLS
 from graphmem.doors.cli.app import run
 from tests.npm import apart, installed

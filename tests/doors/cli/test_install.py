@@ -5,14 +5,14 @@ import os
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from graphmem.doors.agents.install_contract import InstallClient
+from graphmem.doors.agents.install_contract import INSTALL_CLIENTS
 from graphmem.doors.cli.app import run
 
-CLIENTS = get_args(InstallClient)
+CLIENTS = INSTALL_CLIENTS
 FILES = {
     "claude-code": (".claude/settings.json", ".mcp.json"),
     "codex": (".codex/hooks.json", ".codex/config.toml"),

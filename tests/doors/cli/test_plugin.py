@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from graphmem import __version__
-from graphmem.doors.agents.entries import BY_PATH
+from graphmem.doors.agents.clients import BY_PATH
 from graphmem.doors.agents.install_contract import InstallClient
 from graphmem.doors.agents.plugin import PROGRAMS, contents
 from graphmem.doors.agents.skills import SKILLS

@@ -13,7 +13,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.doors.cli.app import run
-from tests.sample import data
+from tests.sample import data, state_of
 
 FAILS = ["ran", "--", "sh", "-c", "echo out; echo 'Error: EADDRINUSE :80' >&2; exit ${STATUS:-3}"]
 FULL = [">/dev/full"] if Path("/dev/full").exists() else []  # not on macOS
@@ -171,7 +171,7 @@ def test_whatever_ails_the_store_the_command_runs_and_its_status_is_passed_on(
         assert "not kept" not in said
         with Memory(tmp_path) as memory:
             assert memory.store.client.layout.private is not None
-            assert (status == "3") is memory.store.client.layout.runs.exists()
+            assert (status == "3") is bool(memory.store.client.state.read_all("ran", bytes))
         return
     if trouble is damaged:  # the defaults hold, and what is known is shown
         assert word in said and ("failure/port" in said) is (status == "3")
@@ -204,4 +204,4 @@ def test_a_run_that_was_told_to_stop_says_nothing_about_the_memory(tmp_path: Pat
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (143, b"EADDRINUSE\nready\n", b"")
-    assert not (tmp_path / ".graphmem" / "state" / "runs.json").exists()
+    assert state_of(tmp_path).read_all("ran", bytes) == {}

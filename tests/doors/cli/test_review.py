@@ -13,6 +13,7 @@ import pytest
 
 from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.features.harvest.test_sessions import LINT, Transcript
+from tests.sample import kept_of
 
 REF = "error-returned-from-external-package-is-unwrapped-wrapcheck"
 ID = "c473fe01a"
@@ -181,7 +182,7 @@ def test_a_key_decides_on_each_candidate(found: Graphmem, tmp_path: Path, keys: 
     shown = typed(tmp_path, keys)
     assert "[1 of 1]" in shown
     assert said in shown
-    queue = json.loads((tmp_path / ".graphmem/state/candidates.json").read_text())
+    queue = json.loads(kept_of(tmp_path))
     assert queue["candidates"][ID].get("state", "waiting") == state
 
 

@@ -154,7 +154,7 @@ def test_what_was_asked_and_ran_is_for_this_user_alone_in_a_project_too(
     graphmem("ran", "--", "sh", "-c", f'echo "{ERROR}"; false')
     graphmem("undo")
     for store in (tmp_path / ".graphmem", own / ".graphmem"):
-        kept = [path for path in (store / "state").rglob("*") if path.is_file() and path.suffix != ".sqlite"]
+        kept = [path for path in (store / "state").rglob("*") if path.is_file()]
         assert {path.stat().st_mode & 0o077 for path in kept} == {0}
         assert all(path.stat().st_mode & 0o044 for path in (store / "data").iterdir())
-    assert {"asked", "undo", "runs.json"} <= {path.name for path in (tmp_path / ".graphmem/state").iterdir()}
+    assert {"state.db", "undo"} <= {path.name for path in (tmp_path / ".graphmem/state").iterdir()}

@@ -16,8 +16,7 @@ import pytest
 import graphmem.doors.pytest_plugin
 from graphmem import Memory
 from graphmem.constants import PYTEST_FAILURES, RUNS_BYTES
-from graphmem.kernel.system.lock import locked
-from tests.sample import data, open_memory
+from tests.sample import data, open_memory, state_of
 
 pytestmark = pytest.mark.process
 
@@ -125,7 +124,7 @@ def test_nothing_is_done_unless_it_is_switched_on(project: Path, run: Pytest) ->
     for switch, options in ((None, ()), ("0", ("--graphmem",))):
         status, printed = run(*options, switch=switch, is_found=True)
         assert (status, SECTION in printed) == (1, False)
-        assert not (project / ".graphmem/state/runs.json").exists()
+        assert state_of(project).read_all("ran", bytes) == {}
     assert SECTION in run("--graphmem", switch=None)[1]
     (project / "pytest.ini").write_text("[pytest]\naddopts = --graphmem\n")
     assert SECTION in run(switch=None)[1]
@@ -224,9 +223,9 @@ def test_no_store_or_a_locked_or_damaged_one_is_a_line_and_never_the_status(
     if not status:
         fix(project)
     said = "the memory was not asked: "
-    with locked(project / ".graphmem/local/runs.lock", timeout_s=1):
+    with state_of(project).changing():
         assert run()[0] == status  # a failure is shown all the same; a pass waits for the next run
-    (project / ".graphmem/state/runs.json").write_text("{")
+    state_of(project).path.write_bytes(b"{" * 4_096)
     found, printed = run()
     assert (found, printed.count(said)) == (status, 1)
     shutil.rmtree(project / ".graphmem")
@@ -239,14 +238,14 @@ def test_a_session_that_was_interrupted_counts_as_neither(project: Path, run: Py
     (project / "test_stop.py").write_text("def test_stop():\n    raise KeyboardInterrupt\n")
     status, printed = run("test_shop.py", "test_stop.py")
     assert (status, speaks(printed)) == (2, False)
-    assert not (project / ".graphmem/state/runs.json").exists()
+    assert state_of(project).read_all("ran", bytes) == {}
     assert SECTION in run("-x")[1]
 
 
 @pytest.mark.parametrize("what", ["a link", "a pipe", "a large file", "no object"])
 def test_a_file_of_failures_that_is_not_ours_is_a_line(what: str, project: Path, run: Pytest) -> None:
-    path = project / ".graphmem/state/runs.json"
-    path.parent.mkdir(exist_ok=True)
+    path = state_of(project).path
+    path.unlink()
     fix(project)
     match what:
         case "a link":
@@ -256,7 +255,7 @@ def test_a_file_of_failures_that_is_not_ours_is_a_line(what: str, project: Path,
         case "a large file":
             path.write_bytes(b"{" + b" " * (RUNS_BYTES + 1) + b"}")
         case _:
-            path.write_text("7")
+            path.write_text("7" * 4_096)
     status, printed = run()
     assert (status, printed.count("the memory was not asked: ")) == (0, 1)
 
@@ -290,7 +289,7 @@ def test_of_many_failures_those_with_other_messages_are_looked_up_up_to_a_number
     )
     assert run("test_many.py")[1].count("fix: hold it") == 3 * PYTEST_FAILURES
     with Memory(project) as memory:
-        assert len(json.loads(memory.store.client.layout.runs.read_bytes())) == PYTEST_FAILURES
+        assert len(memory.store.client.state.read_all("ran", bytes)) == PYTEST_FAILURES
     (project / "test_many.py").write_text(
         "import pytest\n@pytest.mark.parametrize('n', range(90))\ndef test(n):\n    n"
     )

@@ -20,6 +20,7 @@ from mcp_types import TextContent
 from graphmem.doors.service.hook import limit_of
 from tests.doors.service.project import Project, new_project, stopped, wait_until
 from tests.pace import patience
+from tests.sample import state_of
 
 SHOP = """\
 import json
@@ -197,8 +198,8 @@ def test_a_failure_that_came_before_the_service_had_started_is_told_with_the_nex
     event = json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "cold", **tool})
     done = project.run("hook", "claude-code", input=event, environment={"GRAPHMEM_HOOK_LIMIT": "0.1"})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    kept = project.root / ".graphmem/state/hooks"
-    wait_until(lambda: any('"late":["failure/' in path.read_text() for path in kept.glob("*.json")))
+    state = state_of(project.root)
+    wait_until(lambda: any('"late":["failure/' in text for text in state.read_all("hook", bytes.decode).values()))
     assert "  > fix: set it to 80" in agent.event("UserPromptSubmit", prompt="go on")
     assert "set it to 80" not in agent.event("UserPromptSubmit", prompt="go on")
 
@@ -210,8 +211,8 @@ def test_a_prompt_that_came_before_the_service_had_started_is_answered_with_the_
     event = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "cold", "prompt": "KeyError: 'port'"})
     done = project.run("hook", "claude-code", input=event, environment={"GRAPHMEM_HOOK_LIMIT": "0.1"})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    kept = project.root / ".graphmem/state/hooks"
-    wait_until(lambda: any('"late":["failure/' in path.read_text() for path in kept.glob("*.json")))
+    state = state_of(project.root)
+    wait_until(lambda: any('"late":["failure/' in text for text in state.read_all("hook", bytes.decode).values()))
     command = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
     assert "  > fix: set it to 80" in agent.event("PreToolUse", **command)
     assert agent.event("PostToolUse", tool_response={"stdout": "", "stderr": ""}, **command) == ""
@@ -238,8 +239,8 @@ def test_no_event_of_many_at_once_is_lost(project: Project) -> None:
                 )
             )
     said = [child.communicate()[0] for child in children]
-    kept = project.root / ".graphmem/state/hooks"
-    wait_until(lambda: len(list(kept.glob("*.json"))) == len(sessions))
+    state = state_of(project.root)
+    wait_until(lambda: len(state.read_all("hook", bytes)) == len(sessions))
     for session, answer in zip(sessions, said, strict=True):
         later = "" if answer else Agent(project, session).event("UserPromptSubmit", prompt="go on")
         assert "set it to 80" in answer + later

@@ -27,7 +27,7 @@ from graphmem.kernel.model import Campaign
 from tests.doors.service.project import wait_until
 from tests.pace import patience
 from tests.repository import Repository
-from tests.sample import data, line, open_memory, write
+from tests.sample import data, line, open_memory, put_state, write
 
 HERE = Path(__file__).parents[3]
 ENVIRONMENT = {"PYTHONPATH": str(HERE), "GRAPHMEM_EMBEDDING_MODEL": "none", "GRAPHMEM_SERVICE": "off"}
@@ -200,6 +200,7 @@ def test_nothing_is_printed_where_there_is_no_project(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+STATE = "state/state.db"
 ODD = [
     b"", b"\xff\xfe\x00", b"{", b"[]\n3\nnull\n", b"<<<<<<< ours\n", b"[" * 100_000, b'{"a":' * 100_000,
     b'{"id": [], "type": "inbox-added", "kind": "event"}\n',
@@ -212,7 +213,15 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("place", ["data/event.ndjson", "data/campaign.ndjson", "data/task.ndjson", "state/run.json"])
+@pytest.mark.parametrize("odd", ODD[-3:])
+def test_a_damaged_run_state_is_no_error(tmp_path: Path, odd: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_memory(tmp_path) as memory:
+        memory.inbox.add("a dark mode")
+    put_state(tmp_path, "run", "", odd)
+    assert printed(tmp_path, capsys) == "1 in the inbox"
+
+
+@pytest.mark.parametrize("place", ["data/event.ndjson", "data/campaign.ndjson", "data/task.ndjson", STATE])
 def test_damaged_files_are_no_error(tmp_path: Path, place: str, capsys: pytest.CaptureFixture[str]) -> None:
     with open_memory(tmp_path) as memory:
         memory.campaigns.create("a login page", name="login")
@@ -220,12 +229,12 @@ def test_damaged_files_are_no_error(tmp_path: Path, place: str, capsys: pytest.C
         memory.inbox.add("a dark mode")
     path = tmp_path / ".graphmem" / place
     path.parent.mkdir(exist_ok=True)
-    before = path.read_bytes() if path.exists() and place != "state/run.json" else b""
+    before = path.read_bytes() if path.exists() and place != STATE else b""
     for odd in ODD:
         path.write_bytes(before + odd)
         found = printed(tmp_path, capsys)
         assert "\x1b" not in found
-        if place == "state/run.json":
+        if place == STATE:
             assert found == "login 0/0 · 1 in the inbox"
         elif place != "data/campaign.ndjson" and odd not in ODD[8:9]:
             assert found == "login 0/0 · chunk 2 of 5 · 1 in the inbox"
@@ -244,7 +253,7 @@ def test_links_are_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     open_memory(tmp_path / "mine").close()
     mine, other = tmp_path / "mine/.graphmem", tmp_path / "other/.graphmem"
     (mine / "data").mkdir(exist_ok=True)
-    for place in ("data/campaign.ndjson", "state/run.json"):
+    for place in ("data/campaign.ndjson", STATE):
         (mine / place).unlink(missing_ok=True)
         (mine / place).symlink_to(other / place)
     (mine / "data/campaign").symlink_to(other / "data")
@@ -262,7 +271,7 @@ def test_links_are_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_no_file_does_not_hold_it_up(tmp_path: Path, kind: str) -> None:
     with open_memory(tmp_path) as memory:
         memory.inbox.add("a dark mode")
-    for place in ("data/campaign.ndjson", "state/run.json"):
+    for place in ("data/campaign.ndjson", STATE):
         path = tmp_path / ".graphmem" / place
         path.unlink(missing_ok=True)
         path.mkdir() if kind == "a folder" else os.mkfifo(path)

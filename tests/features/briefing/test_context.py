@@ -7,7 +7,7 @@ import pytest
 from graphmem import BadInput, Memory, Usage
 from graphmem.features.briefing.context_contract import ContextBlock
 from graphmem.kernel.embed.model import Embedder
-from tests.sample import open_memory
+from tests.sample import open_memory, state_of
 
 OBJECTIVE = "make the nightly build pass: setuptools cannot be imported"
 
@@ -104,7 +104,7 @@ def test_an_empty_store_gives_an_empty_block_and_says_nothing(tmp_path: Path) ->
     with open_memory(tmp_path, said=said) as memory:
         found = memory.context(OBJECTIVE)
     assert (found.text, found.entries, found.refs, said) == ("", [], [], [])
-    assert not (tmp_path / ".graphmem" / "state" / "usage.sqlite").exists()
+    assert state_of(tmp_path).read_all("usage", bytes) == {}
 
 
 def test_without_a_model_the_block_is_lexical(memory: Memory) -> None:
@@ -134,12 +134,13 @@ def test_counters_that_cannot_be_used_cost_no_answer(tmp_path: Path, what: str) 
             state.rename(tmp_path / "old")
             state.symlink_to(elsewhere)
         elif what == "link":
-            (state / "usage.sqlite").symlink_to(elsewhere)
+            (state / "state.db").unlink(missing_ok=True)
+            (state / "state.db").symlink_to(elsewhere)
         else:
-            (state / "usage.sqlite").write_bytes(b"not a database, but long enough to look at" * 9)
+            (state / "state.db").write_bytes(b"not a database, but long enough to look at" * 9)
         assert "disk full" in memory.context("disk full").text
-    assert any("not counted" in line for line in said)
-    assert not elsewhere.is_file() and not (elsewhere / "usage.sqlite").exists()
+    assert any("was damaged" in line if what == "damage" else "not counted" in line for line in said)
+    assert not elsewhere.is_file() and not (elsewhere / "state.db").exists()
 
 
 def test_get_says_how_often_a_record_was_handed_out_here(known: Memory) -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from graphmem import Memory, NotFound, Refused
 from graphmem.core.foreign.reading import Source
 from graphmem.features.exchange.dump import FOREIGN, key_ref
+from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.importers import formats, tables
-from graphmem.features.upkeep.store_contract import Dump
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.ndjson import encode
 from graphmem.names import composed

@@ -108,7 +108,8 @@ def test_in_another_clone_an_import_finds_the_records_and_leaves_edits(memory: M
     """What the imports gave is noted on one machine; the records say themselves what was edited since."""
     memory.imports.file(write(tmp_path, issue("bd-1"), issue("bd-2")))
     memory.edit(record(memory, "task", "bd-1").ref, {"objective": "mine"})
-    (memory.store.client.layout.state / "imports/beads.json").unlink()
+    with memory.store.client.state.changing() as kept:
+        kept.drop("imports", ["beads"])
     answer = memory.imports.file(write(tmp_path, issue("bd-1", title="theirs"), issue("bd-2", title="theirs")))
     assert answer.created == {}
     assert record(memory, "task", "bd-1").objective == "mine"
@@ -229,7 +230,7 @@ def test_a_name_that_is_a_type_of_another_sort_is_refused(memory: Memory, tmp_pa
 def test_the_note_of_what_imports_gave_holds_no_text(memory: Memory, tmp_path: Path) -> None:
     """A purge has nothing to clear there."""
     memory.imports.file(write(tmp_path, issue("bd-1", title="plughtrigger", **BUG)))
-    text = (memory.store.client.layout.state / "imports/beads.json").read_text()
+    text = memory.store.client.state.read("imports", "beads", bytes.decode) or ""
     assert "plugh" not in text
     assert "bd-1" not in text
     assert len(json.loads(text)) == 3

@@ -14,8 +14,8 @@ import pytest
 
 import graphmem
 from graphmem import Memory, NotFound, Refused, Unavailable, constants
+from graphmem.core.records.bulk_replace import Extraction
 from graphmem.doors.cli.app import run as cli
-from graphmem.features.extractors.contract import Extraction
 from tests.kernel.system.test_checks import is_gone
 from tests.pace import within
 from tests.repository import Repository

@@ -14,7 +14,7 @@ from graphmem.errors import BadInput
 from graphmem.features.harvest import ci
 from graphmem.kernel.model.candidate import Candidate
 from tests.repository import Repository
-from tests.sample import open_memory
+from tests.sample import kept_of, open_memory
 
 BODY = """def test_total():
 >       assert total([]) == 0
@@ -187,11 +187,10 @@ def test_a_second_import_changes_nothing(repository: Repository, memory: Memory)
     report(repository, "1.xml", broken, 1, "failure")
     folder = report(repository, "3.xml", last, 3).parent
     imported(memory, folder)
-    state = repository.folder / ".graphmem/state/candidates.json"
-    before = state.read_bytes()
+    before = kept_of(repository.folder)
     answer = imported(memory, folder)
     assert ([one.status for one in answer.sources], answer.read) == (["unchanged", "unchanged"], {})
-    assert state.read_bytes() == before
+    assert kept_of(repository.folder) == before
     assert imported(memory, folder, commit="HEAD").candidates == {"unchanged": 1}  # read again, and nothing is new
     assert repository("status", "--porcelain", "--", ".graphmem/state") == ""
 
@@ -328,7 +327,7 @@ def test_credentials_and_control_characters_are_not_kept(repository: Repository,
     }  # fmt: skip
     path.write_text("\n".join(map(json.dumps, [row, {"$report_type": "SessionFinish"}])))
     assert imported(memory, path).candidates == {"created": 1}
-    kept = (repository.folder / ".graphmem/state/candidates.json").read_text()
+    kept = kept_of(repository.folder)
     assert secret not in kept and "\\u001b" not in kept and "\\u0000" not in kept
     [one] = waiting(memory)
     memory.candidates.accept(one.id)

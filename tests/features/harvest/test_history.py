@@ -7,7 +7,7 @@ import pytest
 
 from graphmem import Constraint, Decision, Memory, Unavailable, Usage
 from tests.repository import Repository
-from tests.sample import open_memory
+from tests.sample import kept_of, open_memory
 
 REVERT = """Revert "store: cache the parsed files"
 
@@ -106,11 +106,10 @@ def test_a_day_in_a_comment_ends_the_constraint(repository: Repository, memory: 
 def test_a_second_import_reads_only_what_is_new(repository: Repository, memory: Memory) -> None:
     repository.change("first", store="text = open(name).read()\n")
     memory.imports.git()
-    state = repository.folder / ".graphmem/state/candidates.json"
-    before = state.read_bytes()
+    before = kept_of(repository.folder)
     answer = memory.imports.git()
     assert ([one.status for one in answer.sources], answer.read) == (["unchanged"], {})
-    assert state.read_bytes() == before
+    assert kept_of(repository.folder) == before
     repository.change(ERROR, store='text = open(name, encoding="utf-8").read()\n')
     assert memory.imports.git().read == {"commits": 1, "fixes": 1}
 
@@ -184,7 +183,7 @@ def test_credentials_of_a_message_are_not_kept(repository: Repository, memory: M
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     repository.change(ERROR.replace("so this", f"with the token {secret} so this"), store=f"token = '{secret}'\n")
     memory.imports.git()
-    assert secret not in (repository.folder / ".graphmem/state/candidates.json").read_text()
+    assert secret not in kept_of(repository.folder)
 
 
 def test_without_a_commit_it_says_so(memory: Memory) -> None:

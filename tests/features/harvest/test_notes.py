@@ -15,7 +15,7 @@ from graphmem.features.harvest.agent_notes import ALIKE
 from graphmem.features.harvest.slugs import as_claude, as_cursor, is_only
 from graphmem.kernel.machine.candidates import CandidateQueue
 from tests.repository import Repository
-from tests.sample import open_memory
+from tests.sample import kept_of, open_memory
 
 RULES = "# Guide\n\n- Never commit to the main branch, it is released from\n- Use tabs in all of the Makefiles\n"
 PACKET = {
@@ -91,11 +91,10 @@ def test_what_agents_load_anyway_is_counted_and_listed_on_request(memory: Memory
 def test_a_second_import_changes_nothing_and_a_later_version_updates(memory: Memory, project: Path) -> None:
     path = put(project / "AGENTS.md", RULES)
     memory.imports.notes()
-    state = project / ".graphmem/state/candidates.json"
-    before = state.read_bytes()
+    before = kept_of(project)
     answer = memory.imports.notes()
     assert ([one.status for one in answer.sources], answer.candidates) == (["unchanged"], {})
-    assert state.read_bytes() == before
+    assert kept_of(project) == before
     put(path, "Hello.\n\n" + RULES.partition("- Use")[0].replace("it is released from", "for it is protected"))
     assert memory.imports.notes().candidates == {"merged": 1, "withdrawn": 1}
     assert waiting(memory) == ["Never commit to the main branch, for it is protected"]
@@ -276,7 +275,7 @@ def test_a_hostile_note_is_kept_as_data_and_credentials_are_redacted(memory: Mem
     put(project / ".agent_memory/packets/c.json", '{"title": "x", "type": "gotcha", "paths": 4}')
     assert memory.imports.notes().waiting == 2
     assert not (project / "ran").exists()
-    assert token not in (project / ".graphmem/state/candidates.json").read_text()
+    assert token not in kept_of(project)
 
 
 def test_an_import_that_is_cut_off_keeps_nothing_and_is_done_again(

@@ -11,7 +11,7 @@ from graphmem import Memory
 from graphmem.errors import BadInput, Usage
 from graphmem.kernel.machine.candidates import CandidateQueue
 from tests.repository import Repository
-from tests.sample import open_memory
+from tests.sample import kept_of, open_memory, state_of
 
 LINT = "src/a.go:3:1: error returned from external package is unwrapped (wrapcheck)\n\treturn err\n1 issues:"
 SECRET = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -105,11 +105,10 @@ def test_a_second_import_reads_what_is_new_and_changes_nothing_otherwise(
 ) -> None:
     first = transcript(home, project).fixed()
     memory.imports.sessions()
-    state = project / ".graphmem/state/candidates.json"
-    before = state.read_bytes()
+    before = kept_of(project)
     answer = memory.imports.sessions()
     assert [source.status for source in answer.sources] == ["unchanged"]
-    assert state.read_bytes() == before
+    assert kept_of(project) == before
     first.said("thanks")
     answer = memory.imports.sessions()
     assert ([source.status for source in answer.sources], answer.candidates) == (["read"], {"unchanged": 1})
@@ -183,7 +182,7 @@ def test_a_credential_in_an_error_is_in_no_key(memory: Memory, home: Path, proje
     memory.imports.sessions()
     transcript(home, project, "s2").ran("make lint", error, status=1).edited("go.mod", "a", "b").ran("make lint", "")
     assert memory.imports.sessions().waiting == 1
-    assert SECRET.lower() not in (project / ".graphmem/state/candidates.json").read_text().lower()
+    assert SECRET.lower() not in kept_of(project).lower()
 
 
 def test_a_preview_keeps_nothing(memory: Memory, home: Path, project: Path) -> None:
@@ -199,10 +198,9 @@ def test_credentials_are_redacted_and_nothing_is_in_git(memory: Memory, home: Pa
         f"{root}/src/a.go", "return err", f'return wrap(err, "{SECRET}")'
     ).ran("make lint", "")
     memory.imports.sessions()
-    state = project / ".graphmem/state/candidates.json"
-    assert SECRET not in state.read_text()
-    assert "[redacted:" in state.read_text()
-    assert state.stat().st_mode & 0o777 == 0o600
+    assert SECRET not in kept_of(project)
+    assert "[redacted:" in kept_of(project)
+    assert state_of(project).path.stat().st_mode & 0o777 == 0o600
     assert "state" in (project / ".graphmem/.gitignore").read_text()
 
 
@@ -261,7 +259,7 @@ def test_a_folder_that_is_no_path_and_an_id_with_a_credential_do_no_harm(
     answer = memory.imports.sessions()
     assert answer.unread["of another project"] == 1
     assert answer.waiting == 1
-    assert SECRET not in (project / ".graphmem/state/candidates.json").read_text()
+    assert SECRET not in kept_of(project)
 
 
 def test_a_link_or_a_pipe_that_is_named_is_counted_and_not_read(memory: Memory, tmp_path: Path) -> None:

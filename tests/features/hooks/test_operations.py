@@ -15,12 +15,13 @@ from graphmem.core.logs.run_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.core.search.budget import tokens
 from graphmem.features.hooks import operations as hooks
-from graphmem.features.hooks.contract import ClientName, HookAnswer
+from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.hooks.operations import object_of
 from graphmem.kernel.model.candidate import Candidate, Occasion, digest
+from graphmem.kernel.parameters import ClientName
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.lock import locked
-from tests.sample import Clock, data, open_memory
+from tests.sample import Clock, data, open_memory, put_state
 from tests.secret_samples import KINDS, Maker
 
 ERROR = "ModuleNotFoundError: No module named 'yaml'"
@@ -201,12 +202,11 @@ def test_what_a_killed_session_left_is_written_when_the_next_one_begins_and_once
     bash(known, "pytest -q")
     send(known, "SessionStart", source="compact")
     assert helped(known, "yaml") == 0
-    kept = known.store.client.layout.state / "hooks"
-    left = {path: path.read_bytes() for path in kept.iterdir()}
+    left = known.store.client.state.read_all("hook", bytes)
     send(known, "SessionStart", session="next")
     assert helped(known, "yaml") == 1
-    for path, content in left.items():  # as if it had been killed before it took them off the list
-        path.write_bytes(content)
+    for name, content in left.items():  # as if it had been killed before it took them off the list
+        put_state(known.store.client.root, "hook", name, content)
     send(known, "SessionStart", session="third")
     send(known, "SessionEnd")
     assert helped(known, "yaml") == 1
@@ -249,7 +249,7 @@ def test_nothing_of_what_waits_is_left_after_a_purge(known: Memory) -> None:
     bash(known, "pytest -q", fails=FAILED)
     bash(known, "pytest -q")
     known.store.purge(["failure/yaml"], yes=True)
-    assert not [path for path in (known.store.client.layout.state / "hooks").iterdir() if "yaml" in path.read_text()]
+    assert not [text for text in known.store.client.state.read_all("hook", bytes.decode).values() if "yaml" in text]
     send(known, "SessionEnd")
 
 
@@ -589,9 +589,7 @@ def test_edits_outside_of_a_plan_are_noted_where_the_project_asks_for_it(memory:
     assert edited("src/b.py") == ["src/a.py"]
     memory.runs.resume(choose="cancel")
     assert edited("src/b.py") == ["src/a.py", "src/b.py"]
-    state = tmp_path / ".graphmem/state/run.json"
-    state.unlink()
-    state.mkdir()  # nothing can be written there
+    put_state(tmp_path, "run", "", b"{")  # which it cannot read
     assert send(memory, "PostToolUse", tool_name="Write", tool_input={"file_path": "c.py"}).event == "after"
 
 

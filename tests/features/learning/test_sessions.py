@@ -11,7 +11,7 @@ from graphmem.core.records.moves import STAGE_MOVES as MOVES
 from graphmem.doors.cli.app import run
 from graphmem.features.learning import session_board
 from graphmem.kernel.model.blackboard import TaskStage
-from tests.sample import START, Clock, contents, open_memory
+from tests.sample import START, Clock, contents, open_memory, put_state, state_of
 
 
 def at(days: float) -> str:
@@ -29,7 +29,7 @@ def test_a_damaged_session_is_taken_as_empty_and_said(tmp_path: Path, damage: by
     said: list[str] = []
     with open_memory(tmp_path, said=said) as memory:
         memory.sessions.start(task="x")
-        (tmp_path / ".graphmem/state/session.json").write_bytes(damage)
+        put_state(tmp_path, "session", "", damage)
         assert memory.sessions.show().current_task is None
         assert any("damaged" in line for line in said)
         assert memory.sessions.work_on("y").current_task is not None
@@ -159,12 +159,12 @@ def test_a_session_that_ends_is_a_record_with_edges_to_what_it_used(memory: Memo
 def test_a_session_whose_end_was_cut_off_is_recorded_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, again: str
 ) -> None:
-    def killed(path: Path) -> None:
+    def killed(*arguments: object) -> None:
         raise KeyboardInterrupt
 
     memory.sessions.start(task="add a login page")
     with monkeypatch.context() as patch:
-        patch.setattr(session_board, "remove", killed)  # the row is written, the board is not
+        patch.setattr(session_board, "write", killed)  # the row is written, the board is not
         with pytest.raises(KeyboardInterrupt):
             memory.sessions.end()
     assert memory.list("session").total == 1
@@ -177,7 +177,7 @@ def test_a_link_in_the_place_of_a_session_is_not_followed(tmp_path: Path) -> Non
     said: list[str] = []
     with open_memory(tmp_path, said=said) as memory:
         memory.sessions.start(task="x")
-        path = tmp_path / ".graphmem/state/session.json"
+        path = state_of(tmp_path).path
         (tmp_path / "secret").write_bytes(orjson.dumps({"task": {"description": "secret", "started_at": at(0)}}))
         path.unlink()
         path.symlink_to(tmp_path / "secret")

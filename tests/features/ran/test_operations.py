@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory, Unavailable
-from graphmem.constants import OFFERED_ERRORS, RUN_DAYS, RUNS_BYTES
+from graphmem.constants import OFFERED_ERRORS, RUN_DAYS
 from graphmem.features.ran.operations import Ran, run_command
 from graphmem.kernel.system.lock import locked
 from tests.forked import processes
@@ -266,11 +266,11 @@ def test_a_failure_of_long_ago_belongs_to_no_session(tmp_path: Path) -> None:
 
 
 def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-7])
+    path.write_bytes(path.read_bytes()[:3_000])
 
 
-def grow(path: Path) -> None:
-    path.write_bytes(path.read_bytes() + b" " * RUNS_BYTES)
+def overwrite(path: Path) -> None:
+    path.write_bytes(b" " * 10_000)
 
 
 def link(path: Path) -> None:
@@ -284,9 +284,9 @@ def test_a_failure_is_shown_also_where_the_run_cannot_be_kept(tmp_path: Path, mo
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
 
         def read_only(*_: object, **__: object) -> None:
-            raise OSError(30, "Read-only file system")
+            raise Unavailable("Read-only file system")
 
-        monkeypatch.setattr("graphmem.kernel.system.safe_files.write", read_only)
+        monkeypatch.setattr("graphmem.kernel.machine.state.State.changing", read_only)
         answer = fails(memory)
         assert answer.log is not None
         assert [hit.ref for hit in answer.log.results] == ["failure/port"]
@@ -298,20 +298,20 @@ def test_a_state_behind_a_link_is_taken_as_empty_and_not_written(tmp_path: Path)
     with open_memory(tmp_path, said=said) as memory:
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
         fails(memory)
-        link(memory.store.client.layout.runs)
+        link(memory.store.client.layout.state_file)
         fails(memory)
         assert passes(memory).model_copy(update={"notices": []}) == Ran(status=0)
-        assert memory.store.client.layout.runs.is_symlink()
+        assert memory.store.client.layout.state_file.is_symlink()
         assert any("is taken as empty" in line for line in said)
 
 
-@pytest.mark.parametrize("damage", [cut, grow, Path.unlink])
+@pytest.mark.parametrize("damage", [cut, overwrite, Path.unlink])
 def test_a_damaged_state_is_an_empty_one_and_is_said(damage: Callable[[Path], object], tmp_path: Path) -> None:
     said: list[str] = []
     with open_memory(tmp_path, said=said) as memory:
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
         fails(memory)
-        damage(memory.store.client.layout.runs)
+        damage(memory.store.client.layout.state_file)
         said.clear()
         assert passes(memory).model_copy(update={"notices": []}) == Ran(status=0)
         assert [line for line in said if "is taken as empty" in line or damage is Path.unlink] or damage is Path.unlink

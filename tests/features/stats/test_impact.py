@@ -13,7 +13,7 @@ from graphmem.doors.cli.app import run
 from graphmem.kernel.machine import impact
 from graphmem.kernel.machine.impact import SessionImpact
 from tests.features.hooks.test_operations import ERROR, FAILED, bash, send
-from tests.sample import START, Clock, open_memory
+from tests.sample import START, Clock, open_memory, put_state
 
 
 def known_in(folder: Path, clock: Clock | None = None) -> Memory:
@@ -74,13 +74,14 @@ def test_what_is_kept_of_sessions_is_numbers_and_bounded(tmp_path: Path) -> None
     with known_in(tmp_path) as memory:
         bash(memory, "pytest -q", fails=FAILED)
         send(memory, "SessionEnd")
-        path = memory.store.client.layout.impact
-        (row,) = json.loads(path.read_bytes())
+        state = memory.store.client.state
+        row = (state.read("impact", "", json.loads) or [{}])[0]
         assert all(isinstance(value, int) for name, value in row.items() if name not in ("id", "at"))
         many = [SessionImpact(id=f"s{n}", at=START + timedelta(seconds=n)) for n in range(IMPACT_SESSIONS + 5)]
-        impact.keep(path, many)
+        with state.changing() as kept:
+            impact.keep(kept, many)
         assert memory.impact().sessions == IMPACT_SESSIONS
-        path.write_bytes(b"{bad")
+        put_state(tmp_path, "impact", "", b"{bad")
         assert memory.impact().sessions == 0
 
 

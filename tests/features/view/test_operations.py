@@ -43,7 +43,7 @@ def test_what_waits_and_what_happened_is_there(memory: Memory) -> None:
     found = memory.store.view()
     assert [one.id for one in found.candidates] == [name]
     assert [one.type for one in found.events] == ["inbox-added"]
-    assert [one.content for one in found.inbox] == ["look at it"]
+    assert [one.model_dump()["content"] for one in found.inbox] == ["look at it"]
 
 
 def test_of_many_candidates_the_page_has_the_first_and_says_how_many_wait(

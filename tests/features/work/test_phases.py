@@ -14,8 +14,7 @@ from graphmem.core.records.event_contract import ListEventsRequest
 from graphmem.core.records.event_log import EventFollower
 from graphmem.core.records.moves import PHASE_MOVES
 from graphmem.features.work.phases import Phase
-from graphmem.kernel.machine.arrivals import arrived
-from tests.sample import Clock, contents, data, open_memory
+from tests.sample import Clock, contents, data, open_memory, put_state, state_of
 
 # --- phases -----------------------------------------------------------------------------------------------------------
 
@@ -168,8 +167,8 @@ def test_a_cursor_that_is_none_is_refused(memory: Memory, cursor: str) -> None:
 
 def test_a_damaged_line_of_this_machine_is_left_out(memory: Memory, tmp_path: Path) -> None:
     memory.events.add("context-boundary")
-    path = memory.store.client.layout.local_events
-    path.write_bytes(path.read_bytes() + b'{"id": 1}\nno json\n\xff\n')
+    for key, value in enumerate((b'{"id": 1}', b"no json", b"\xff")):
+        put_state(tmp_path, "event", f"{key}", value)
     memory.events.add("context-boundary")
     assert len(memory.events.list().events) == 2
 
@@ -217,20 +216,25 @@ def test_a_cursor_of_another_clone_is_after_its_time(memory: Memory, tmp_path: P
         memory.events.add("lifecycle", data={"n": number})
     first = memory.events.list().events[0]
     shutil.rmtree(tmp_path / ".graphmem/local", ignore_errors=True)
+    shutil.rmtree(tmp_path / ".graphmem/state", ignore_errors=True)
     with open_memory(tmp_path) as again:
         assert [one.data for one in again.events.list(cursor=f"{first.at}~{first.id}").events] == [{"n": 1}, {"n": 2}]
         assert [one.data for one in again.events.list(cursor=f"{first.at}~zzz").events] == [{"n": 1}, {"n": 2}]
 
 
 def test_events_that_several_processes_see_first_have_one_order(tmp_path: Path) -> None:
-    order, lock = tmp_path / "arrivals", tmp_path / "lock"
+    with open_memory(tmp_path) as memory:
+        for number in range(20):
+            memory.events.add("lifecycle", data={"n": number})
+
+    def listed(_: int) -> list[str]:
+        with open_memory(tmp_path) as own:
+            return [one.id for one in own.events.list(limit=100).events]
+
     with ThreadPoolExecutor(8) as pool:
-        work = [pool.submit(arrived, order, lock, 5.0, [f"{n % 5}", f"{n}", "x"]) for n in range(40)]
-        places = [done.result() for done in work]
-    noted = order.read_text().splitlines()
-    assert sorted(noted) == sorted({*map(str, range(40)), "x"})
-    for found in places:
-        assert [one for one in noted if one in found] == list(found)
+        (first, *others) = pool.map(listed, range(16))
+    assert list(state_of(tmp_path).read_all("arrival", bytes)) == first
+    assert all(other == first for other in others)
 
 
 def test_a_follower_goes_on_after_a_cursor(memory: Memory) -> None:

@@ -6,7 +6,9 @@ import pytest
 
 from graphmem.kernel.machine import candidates
 from graphmem.kernel.machine.candidates import CandidateQueue, Queue, SourceMark
+from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.candidate import MOST_EVIDENCE, Candidate, Occasion, candidate_id
+from tests.sample import put_state, state_of
 
 
 def made(
@@ -101,13 +103,13 @@ def test_of_many_that_were_looked_at_the_last_keep_their_evidence(monkeypatch: p
 
 
 def kept(folder: Path) -> CandidateQueue:
-    return CandidateQueue(folder / "candidates.json", folder / "candidates.lock", 5.0)
+    return CandidateQueue(state_of(folder))
 
 
 def test_the_queue_is_written_only_where_it_changes(tmp_path: Path) -> None:
     with kept(tmp_path).changing() as queue:
         assert queue == Queue()
-    assert not (tmp_path / "candidates.json").exists()
+    assert state_of(tmp_path).read_all("candidates", bytes) == {}
     with kept(tmp_path).changing() as queue:
         queue.add(made("k"))
     assert [one.headline for one in kept(tmp_path).read().waiting()] == ["k"]
@@ -125,10 +127,10 @@ def test_a_block_that_fails_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_damaged_queue_is_reported_and_taken_as_empty(tmp_path: Path) -> None:
-    (tmp_path / "candidates.json").write_text("{broken")
+    put_state(tmp_path, "candidates", "", b"{broken")
     messages: list[str] = []
-    assert kept(tmp_path).read(messages.append) == Queue()
-    assert "candidates.json is taken as empty" in messages[0]
+    assert CandidateQueue(State(state_of(tmp_path).path, messages.append)).read() == Queue()
+    assert messages == ["candidates in state/ is taken as empty: it is damaged"]
 
 
 def test_what_holds_a_purged_text_is_dropped() -> None:

@@ -27,11 +27,13 @@ from graphmem.kernel.ledger import undo
 from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.machine.service_state import ServiceStatus
+from graphmem.kernel.machine.state import BOUND_EVERY
 from tests.doors.http.test_fuzz import REAL
+from tests.sample import put_state
 
 # FastAPI's own, where its models are made late.
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.UnsupportedFieldAttributeWarning")
-DERIVED = ("local", "state/requests", "state/asked", "state/usage")
+DERIVED = ("local", "state/state.db")
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -184,7 +186,9 @@ def test_a_write_that_was_noted_and_never_happened_is_carried_out(memory: Memory
     """As after a death between the note and the rename of the files."""
     with carried_out(RequestUnderWay("1")) as asked:
         memory.failures.add("it went boom", name="boom")
-        name = requests.read(asked.path(memory.store.client.layout.requests)).note  # type: ignore[union-attr]
+        kept = memory.store.client.state.read("request", asked.key, requests.DECODE)
+        assert kept is not None
+        name = kept.note
     layout = memory.store.client.layout
     undo.doubt(layout.undo / f"{name}{undo.SURE}")
     with carried_out(RequestUnderWay("1")), pytest.raises(AlreadyDone), memory.store.client.writing():
@@ -202,7 +206,7 @@ def test_two_at_the_same_time_are_one(memory: Memory) -> None:
     def send() -> None:
         with carried_out(RequestUnderWay("1")) as asked, Memory(memory.store.client.root) as own:
             try:
-                asked.refuse_done(own.store.client.layout.requests, lambda note: True)
+                asked.refuse_done(own.store.client.state, lambda note: True)
                 answers.append(own.feedback("boom", helped=True).action)
                 asked.keep("the answer")
             except AlreadyDone as error:
@@ -220,26 +224,24 @@ def test_two_at_the_same_time_are_one(memory: Memory) -> None:
 
 
 def test_old_requests_are_forgotten(memory: Memory) -> None:
-    folder = memory.store.client.layout.requests
-    for number in range(REQUESTS * 5 // 4 + 1):
+    state = memory.store.client.state
+    for number in range(REQUESTS + 40):
         with carried_out(RequestUnderWay(str(number))) as asked:
-            asked.has_changed(folder)
+            asked.has_changed(state)
             asked.keep(number)
-    assert len(list(folder.iterdir())) <= REQUESTS * 5 // 4
+    assert REQUESTS <= len(state.read_all("request", bytes)) < REQUESTS + BOUND_EVERY
     with pytest.raises(AlreadyDone):
-        RequestUnderWay(str(number)).refuse_done(folder, lambda note: True)
+        RequestUnderWay(str(number)).refuse_done(state, lambda note: True)
 
 
-def test_a_damaged_file_is_no_request(memory: Memory) -> None:
-    folder = memory.store.client.layout.requests
-    folder.mkdir(parents=True)
-    asked = RequestUnderWay("1")
+def test_a_damaged_value_is_no_request(memory: Memory) -> None:
+    asked, root, state = RequestUnderWay("1"), memory.store.client.root, memory.store.client.state
     for text in (b"", b"{", b"[1]", b'{"content": 1}', b"\xff"):
-        asked.path(folder).write_bytes(text)
-        asked.refuse_done(folder, lambda note: True)
-    asked.path(folder).write_text(json.dumps({"content": "other", "process": 1, "at": 0.0}))
+        put_state(root, "request", asked.key, text)
+        asked.refuse_done(state, lambda note: True)
+    put_state(root, "request", asked.key, json.dumps({"content": "other", "process": 1, "at": 0.0}).encode())
     with pytest.raises(Conflict):
-        asked.refuse_done(folder, lambda note: True)
+        asked.refuse_done(state, lambda note: True)
 
 
 # --- MCP ----------------------------------------------------------------------------------------------------------
@@ -290,14 +292,17 @@ def test_a_call_without_an_id_is_a_repeat_only_where_its_answer_was_lost(memory:
     report()
     report()
     assert helped() == 2, "a process that lives has sent its answer, or will"
-    path = RequestUnderWay("mcp call x").path(memory.store.client.layout.requests)
-    kept = json.loads(path.read_text())
+    key, root = RequestUnderWay("mcp call x").key, memory.store.client.root
+    kept = memory.store.client.state.read("request", key, json.loads)
+    assert kept is not None
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
-    path.write_text(json.dumps({**kept, "process": dead.pid}))
+    put_state(root, "request", key, json.dumps({**kept, "process": dead.pid}).encode())
     report()
     assert helped() == 2, "the process has ended, and nobody got its answer"
-    path.write_text(json.dumps({**kept, "process": dead.pid, "at": kept["at"] - requests.REPEATED_S}))
+    put_state(
+        root, "request", key, json.dumps({**kept, "process": dead.pid, "at": kept["at"] - requests.REPEATED_S}).encode()
+    )
     report()
     assert helped() == 3, "nobody waits that long"
-    assert os.getpid() == json.loads(path.read_text())["process"]
+    assert os.getpid() == (memory.store.client.state.read("request", key, json.loads) or {})["process"]

@@ -134,6 +134,11 @@ class Layout:
         return (self.private or self.store) / "state"
 
     @cached_property
+    def state_file(self) -> Path:
+        """Holds what this machine keeps of the store, but for what has a file of its own below."""
+        return self.state / "state.db"
+
+    @cached_property
     def state_aside(self) -> Path:
         """Holds a ``state/`` that was not made in this clone; nothing reads it."""
         return (self.private or self.store) / "state.aside.tmp"
@@ -149,58 +154,9 @@ class Layout:
         return self.state / "undo.purged"
 
     @cached_property
-    def usage(self) -> Path:
-        """Counts what this machine returned."""
-        return self.state / "usage.sqlite"
-
-    @cached_property
-    def asked(self) -> Path:
-        """Holds what was asked here in the last 30 days."""
-        return self.state / "asked"
-
-    @cached_property
-    def runs(self) -> Path:
-        """Holds which commands failed here and have not passed since."""
-        return self.state / "runs.json"
-
-    @cached_property
-    def impact(self) -> Path:
-        """Counts what the hooks did in the last sessions of agents."""
-        return self.state / "impact.json"
-
-    @cached_property
-    def run_state(self) -> Path:
-        """Holds what is going on now on this machine."""
-        return self.state / "run.json"
-
-    @cached_property
-    def explorations(self) -> Path:
-        """Holds the exploration sessions of this machine."""
-        return self.state / "explorations"
-
-    @cached_property
     def workflows(self) -> Path:
         """Declares which step of a workflow needs which."""
         return self.store / "workflows.json"
-
-    @cached_property
-    def local_events(self) -> Path:
-        """Holds events of this machine that are not committed."""
-        return self.state / "events.ndjson"
-
-    @cached_property
-    def candidates(self) -> Path:
-        """Holds what waits to be accepted as records, and which files were read for it."""
-        return self.state / "candidates.json"
-
-    @cached_property
-    def requests(self) -> Path:
-        """Holds which requests of callers were carried out, with their answers."""
-        return self.state / "requests"
-
-    def imports(self, format_name: str) -> Path:
-        """Return the file of what imports of a format gave to which record."""
-        return self.state / "imports" / f"{format_name}.json"
 
     @cached_property
     def purge(self) -> Path:

@@ -1,0 +1,341 @@
+"""
+What this machine keeps of a store: values of a few kinds, each by a key, in ``state/state.db``, never committed.
+
+``KINDS`` says what, how much and how long. To read never fails: what is damaged is reported and counts as absent.
+Decision: docs/decisions/0049-one-store-of-state.md.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from graphmem import constants
+from graphmem.errors import Locked, Unavailable
+from graphmem.kernel.system import safe_files
+
+T = TypeVar("T")
+Decode = Callable[[bytes], T]  # raises ``ValueError`` or ``TypeError`` for what is damaged
+PATIENCE_S = 5.0  # to wait for another process that writes
+BOUND_EVERY = 16  # writes
+MIB = 2**20
+ASIDE = ".aside"  # ends the name of a damaged file, until the next purge
+FOREIGN = "it is not a file of graphmem"
+
+
+class StateKind(NamedTuple):
+    """How much is kept of a kind: a larger value is refused, and what was written first makes room for others."""
+
+    most: int
+    value_bytes: int = MIB
+    all_bytes: int | None = 64 * MIB  # None for what is so small that only the number matters
+    days: float | None = None  # after which a value goes
+    purged: str = ""  # with a purge: ``told`` goes whole where it holds a text of a purged record, ``all`` goes
+
+
+KINDS = {
+    "arrival": StateKind(
+        200_000, 100, None
+    ),  # the events of the store, in the order in which they arrived in this clone
+    "asked": StateKind(20_000, all_bytes=constants.ASKED_BYTES, days=constants.ASKED_DAYS, purged="all"),  # for reports
+    "candidates": StateKind(1, 64 * MIB),  # the queue of candidates, and the files that were read for it
+    "event": StateKind(10_000, all_bytes=constants.LOCAL_EVENT_BYTES, purged="told"),  # events of this machine alone
+    "exploration": StateKind(200, purged="told"),  # sessions of agents that explore together
+    "hook": StateKind(1_000),  # what hooks gave to the sessions of agents
+    "impact": StateKind(1),  # what they did in sessions that ended, in numbers
+    "imports": StateKind(100, 2**28, 2**28),  # what imports of a format gave to which record, by fingerprints
+    "ran": StateKind(
+        constants.KEPT_RUNS, all_bytes=constants.RUNS_BYTES, days=constants.RUN_DAYS
+    ),  # commands that fail
+    "request": StateKind(constants.REQUESTS, 2 * MIB, 256 * MIB),  # requests that were carried out, with their answers
+    "run": StateKind(1, constants.RUN_STATE_BYTES),  # what is going on now
+    "session": StateKind(1_000),  # what is current in a session
+    "usage": StateKind(100_000, 100, None),  # how often a record was returned
+}
+# Where older versions kept them, with the keys: of a line the field ``id``, in a folder the names of the files.
+OLD = (
+    ("candidates", "candidates.json"), ("event", "events.ndjson"), ("hook", "hooks/"), ("impact", "impact.json"),
+    ("imports", "imports/"), ("request", "requests/"), ("run", "run.json"), ("session", "session.json"),
+    ("session", "sessions/"), ("usage", "usage.sqlite"),
+)  # fmt: skip
+OLD_REST = ("asked", "explorations", "runs.json")  # what matters for days at most goes
+SCHEMA = (
+    "CREATE TABLE state (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT NOT NULL,"
+    " value BLOB NOT NULL, at REAL, UNIQUE (kind, key))"
+)
+OF_KIND = "SELECT key, value FROM state WHERE kind = ? ORDER BY seq"
+OF_KEY = "SELECT key, value FROM state WHERE kind = ? AND key = ?"
+PUT = (
+    "INSERT OR REPLACE INTO state (kind, key, value, at) SELECT ?1, ?2, ?3, ?4"
+    " WHERE NOT EXISTS (SELECT 1 FROM state WHERE kind = ?1 AND key = ?2 AND value = ?3 AND at IS ?4)"
+)
+COUNT = "SELECT count(*) FROM state WHERE kind = ?"
+BOUND = (
+    "DELETE FROM state WHERE seq IN (SELECT seq FROM (SELECT seq, row_number() OVER latest AS number, at,"
+    " sum(length(value)) OVER latest AS size, max(at) OVER () AS now FROM state WHERE kind = ?1"
+    " WINDOW latest AS (ORDER BY seq DESC)) WHERE number > ?2 OR size > ?3 OR at < now - ?4)"
+)
+
+
+class KeptState:
+    """What is kept, inside of a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, say: Callable[[str], object]) -> None:
+        self.connection, self.say = connection, say
+        self.due: set[str] = set()  # kinds of which there may be too much
+
+    def read(self, kind: str, key: str, decode: Decode[T]) -> T | None:
+        """Return a value; None where it is not kept, or damaged, which is reported."""
+        return self.read_all(kind, decode, (key,)).get(key)
+
+    def read_all(self, kind: str, decode: Decode[T], keys: Collection[str] | None = None) -> dict[str, T]:
+        """Return the values of a kind by key, or of some keys; what was written first as the first."""
+        find, found = self.connection.execute, dict[str, T]()
+        rows = find(OF_KIND, (kind,)) if keys is None else chain(*(find(OF_KEY, (kind, key)) for key in keys))
+        for name, value in rows:
+            try:
+                found[name] = decode(value)
+            except (ValueError, TypeError, RecursionError):
+                self.say(f"{' '.join(filter(None, (kind, name)))} in state/ is taken as empty: it is damaged")
+        return found
+
+    def put(self, kind: str, key: str, value: bytes, at: datetime | None = None) -> None:
+        """Keep a value in the place of what has its key; the same value stays where it is."""
+        if len(value) > (most := KINDS[kind].value_bytes):
+            raise Unavailable(f"{kind} has {len(value):,} bytes; at most {most:,} are kept")
+        made = self.connection.execute(PUT, (kind, key, value, at and at.timestamp()))
+        if made.rowcount > 0 and (made.lastrowid or 0) % BOUND_EVERY == 0:
+            self.due.add(kind)
+
+    def drop(self, kind: str, keys: Iterable[str]) -> None:
+        """Remove values of a kind."""
+        self.connection.executemany("DELETE FROM state WHERE kind = ? AND key = ?", [(kind, key) for key in keys])
+
+    def drop_told(self, is_told: Callable[[str], bool]) -> None:
+        """Remove what goes with a purge as ``KINDS`` says; ``is_told`` says whether a text holds one of theirs."""
+        for kind in (name for name, row in KINDS.items() if row.purged):
+            found = self.read_all(kind, bytes.decode)
+            self.drop(kind, [key for key, text in found.items() if KINDS[kind].purged == "all" or is_told(text)])
+
+    def keep_within_bounds(self) -> None:
+        """Remove what is more than ``KINDS`` says; not at each write."""
+        for kind in self.due:
+            most, _, size, days, _ = KINDS[kind]
+            if size is not None or self.connection.execute(COUNT, (kind,)).fetchone()[0] > most:
+                self.connection.execute(BOUND, (kind, most, size, days and days * 86_400))
+
+
+class State(NamedTuple):
+    """The state of a store on this machine."""
+
+    path: Path
+    say: Callable[[str], object] = lambda text: None
+    patience_s: float = PATIENCE_S
+
+    def read(self, kind: str, key: str, decode: Decode[T]) -> T | None:
+        """Return a value; None where it is not kept, or cannot be read, which is reported."""
+        return self.read_all(kind, decode, (key,)).get(key)
+
+    def read_all(self, kind: str, decode: Decode[T], keys: Collection[str] | None = None) -> dict[str, T]:
+        """Return the values of a kind by key, or of some keys; what was written first as the first."""
+        return self._looked(lambda kept: kept.read_all(kind, decode, keys)) or {}
+
+    def stamps(self, kinds: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Return what differs for each kind after a change of it."""
+        sql = "SELECT coalesce(max(seq), 0), count(*) FROM state WHERE kind = ?"
+        return self._looked(lambda kept: [kept.connection.execute(sql, (kind,)).fetchone() for kind in kinds])
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[KeptState]:
+        """
+        Yield what is kept, alone with it: what the block changes is written at its end, all or nothing.
+
+        Raises:
+            Unavailable: it cannot be written, or as ``Locked``, another process is at it all the time.
+        """
+        with self._opened(make=True) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            kept = KeptState(connection, self.say)
+            yield kept
+            kept.keep_within_bounds()
+            connection.execute("COMMIT")
+
+    def shrink(self) -> None:
+        """Remove from the disk what was removed before, and what was put aside."""
+        for folder in safe_files.walk(self.path.parent):
+            for path in safe_files.files(folder):
+                if path.suffix == ASIDE:
+                    safe_files.remove(path)
+        if safe_files.is_file(self.path):
+            with self._opened(make=True) as connection:
+                connection.execute("VACUUM")
+
+    def _looked(self, look: Callable[[KeptState], T]) -> T | None:
+        """Return what a look finds; None where nothing is there, and where it cannot be read, which is reported."""
+        try:
+            if safe_files.is_file(self.path) or self._old_files():
+                with self._opened(make=False) as connection:
+                    return look(KeptState(connection, self.say))
+            if safe_files.is_linked(self.path):
+                raise Unavailable(f"{self.path} is a link, or lies behind one")
+        except Unavailable as error:
+            self.say(f"{error.message}; it is taken as empty")
+        return None
+
+    @contextlib.contextmanager
+    def _opened(self, *, make: bool) -> Iterator[sqlite3.Connection]:
+        """Yield a connection, or raise ``Unavailable``; what is damaged is put aside before it is written."""
+        act = "written" if make else "read"
+        try:
+            try:
+                connection = self._connected(make=make)
+            except sqlite3.DatabaseError as error:
+                if not (make and is_damage(error) and self._put_aside()):
+                    raise
+                connection = self._connected(make=make)
+            except OSError as error:
+                raise Unavailable(f"{self.path} cannot be {act}: {error.strerror}", hint=f"can it be {act}?") from None
+            with contextlib.closing(connection):
+                yield connection
+        except sqlite3.Error as error:
+            if make and is_damage(error):
+                self._put_aside()
+            if code_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise Locked(f"{self.path} is in use by another process", hint="wait for it") from None
+            raise Unavailable(f"{self.path} cannot be {act}: {error}", hint="is the disk full?") from None
+
+    def _connected(self, *, make: bool) -> sqlite3.Connection:
+        """Return a connection to the table, which is made where it is missing: to be read, in memory alone."""
+        for end in ("", "-journal"):
+            safe_files.refuse_link(self.path.with_name(self.path.name + end))
+        is_there = safe_files.is_file(self.path)
+        if make and not is_there:
+            with safe_files.folder(self.path.parent, make=True), contextlib.suppress(FileExistsError):
+                os.close(safe_files.descriptor(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        connection = sqlite3.connect(
+            self.path if make or is_there else ":memory:", timeout=self.patience_s, isolation_level=None
+        )
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")  # to make and remove it each time takes thrice as long
+            is_made = has_table(connection)
+            if make and not connection.execute("PRAGMA user_version").fetchone()[0]:
+                self._begin(connection)
+            elif not is_made:
+                connection.close()
+                connection = sqlite3.connect(":memory:", isolation_level=None)
+                self._take_over(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _put_aside(self) -> bool:
+        """Rename a damaged file, unless another process has done so; return whether that could be done."""
+        journal, aside = (self.path.with_name(self.path.name + end) for end in ("-journal", ASIDE))
+        try:
+            with safe_files.folder(self.path.parent) as folder:
+                fcntl.flock(folder, fcntl.LOCK_EX)
+                try:
+                    if is_damaged(self.path):
+                        safe_files.replace(self.path, aside)
+                        safe_files.remove(journal)
+                        self.say(f"{self.path} was damaged: it is begun again, and what it held is in {aside.name}")
+                finally:
+                    fcntl.flock(folder, fcntl.LOCK_UN)
+        except OSError:
+            return False
+        return True
+
+    # --- what older versions left -----------------------------------------------------------------------------------
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Make the table with what older versions kept, all or nothing; then their files go."""
+        connection.execute("BEGIN IMMEDIATE")
+        damaged = [] if has_table(connection) else self._take_over(connection)
+        connection.execute("COMMIT")
+        for path in damaged:
+            self.say(f"{path} is damaged: it is not used, and kept as {path.name}{ASIDE}")
+            safe_files.replace(path, path.with_name(path.name + ASIDE))
+        for _, path in self._old_files():
+            safe_files.remove(path)
+        for name in OLD_REST:
+            path = self.path.with_name(name)
+            (safe_files.remove if safe_files.is_file(path) else safe_files.remove_folder)(path)
+        connection.execute("PRAGMA user_version = 1")  # from then on nothing of them is looked for
+
+    def _take_over(self, connection: sqlite3.Connection) -> list[Path]:
+        """Make the table with what older versions kept; return the files that are damaged."""
+        connection.execute(SCHEMA)
+        damaged = list[Path]()
+        for kind, path in self._old_files():
+            try:
+                rows = [(kind, *pair) for pair in old_values(path) if len(pair[1]) <= KINDS[kind].value_bytes]
+            except (ValueError, KeyError, TypeError, RecursionError, sqlite3.DatabaseError):
+                damaged.append(path)
+                continue
+            connection.executemany("INSERT OR REPLACE INTO state (kind, key, value) VALUES (?, ?, ?)", rows)
+        return damaged
+
+    def _old_files(self) -> list[tuple[str, Path]]:
+        """Return the files in which older versions kept something, each with its kind."""
+        found = list[tuple[str, Path]]()
+        for kind, name in OLD:
+            path = self.path.with_name(name.rstrip("/"))
+            paths = safe_files.files(path) if name.endswith("/") else [path][: safe_files.is_file(path)]
+            found += [(kind, path) for path in paths if path.suffix != ASIDE]
+        return found
+
+
+def old_values(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield what a file of an older version holds, each with its key."""
+    if path.suffix == ".sqlite":
+        with contextlib.closing(sqlite3.connect(path)) as old:
+            for ref, count, last in old.execute("SELECT ref, count, last FROM access"):
+                yield ref, json.dumps([count, last]).encode()
+    elif path.suffix == ".ndjson":
+        for line in safe_files.read(path).splitlines():
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # a line that was cut off
+                yield str(json.loads(line)["id"]), line
+    else:
+        data = safe_files.read(path)
+        json.loads(data)
+        yield "" if path.parent.name == safe_files.STATE else path.stem, data
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+
+def has_table(connection: sqlite3.Connection) -> bool:
+    """Return whether a file has the table, or raise ``DatabaseError`` where it holds anything else."""
+    found = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")]
+    if found not in ([], [SCHEMA]):
+        raise sqlite3.DatabaseError(FOREIGN)
+    return bool(found)
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """Return what kind of error SQLite reports."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether an error says that a file cannot be used any more."""
+    return str(error) == FOREIGN or code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_damaged(path: Path) -> bool:
+    """Return whether a file cannot be used any more."""
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=PATIENCE_S)) as connection:
+            has_table(connection)
+            return bool(connection.execute("PRAGMA quick_check").fetchone()[0] != "ok")
+    except sqlite3.Error as error:
+        return is_damage(error)
