@@ -9,7 +9,8 @@ import json
 import textwrap
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,8 @@ from graphmem.kernel.model.field import Limit
 from graphmem.kernel.model.record import Frozen
 from graphmem.kernel.model.schema import row_names
 from graphmem.kernel.model.scope import Scope
-from graphmem.kernel.request import bounds
+from graphmem.kernel.registry import OPERATIONS
+from graphmem.kernel.request import Request, bounds
 from graphmem.kernel.settings.config import Settings, SettingsSection, sections
 from tests.generate_api import class_of
 from tests.operations import NOUNS, REQUESTS
@@ -423,9 +425,9 @@ def type_of(annotation: Any) -> str:
         return "the command's own document"
     if annotation is Code:
         return "[code](errors.md#findings)"
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    if is_model and annotation.__module__.startswith("graphmem.contract."):
-        return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
+    if annotation in answer_shapes():
+        page = page_on("json", shelf_of(annotation.__module__))
+        return f"[{annotation.__name__}]({page}#{annotation.__name__.lower()})"
     found = getattr(annotation, "__name__", str(annotation))
     return names.get(found, "any JSON" if "JsonValue" in str(annotation) else found)
 
@@ -438,18 +440,52 @@ def requests() -> str:
     parts = [
         "# Requests",
         "What each operation takes, whichever way it is called.\n"
-        "A request is a model of `graphmem.contract`: the methods of the [Python API](python.md) build it, and the "
-        "options of the [command line](cli.md) have their meaning, default, limits and choices from it.\n"
+        "The methods of the [Python API](python.md) build a request, and the options of the [command line](cli.md) "
+        "have their meaning, default, limits and choices from it.\n"
         "`schema/requests.schema.json` has the same as JSON Schema.\n"
         "An unknown parameter is refused, and so is a value outside of the limits; the [error](errors.md) names the "
         "parameter, the value and what would be right.\n"
         "Input that is read line by line, such as a log, is not part of a request.",
-    ]
-    for name, request in REQUESTS.items():
-        parts += [f"## {name}", first_line(request), parameters(request, "parameter")]
+        table(
+            ["requests", "page"],
+            [[", ".join(f"`{name}`" for name in requests_on(shelf)), f"[{title}]({page_on('requests', shelf)})"]
+             for shelf, title in SHELVES.items() if requests_on(shelf)],
+        ),
+    ]  # fmt: skip
     inside = shapes(given_as(field) for request in REQUESTS.values() for field in request.model_fields.values())
     for model in inside:
         parts += [f"## {model.__name__}", (inspect.getdoc(model) or "").replace("``", "`"), parameters(model, "field")]
+    return "\n\n".join(parts)
+
+
+# A page of all requests, or answers, would be too long: each shelf has one, by the room in which they are.
+SHELVES = {"kernel": "of all", "core": "records and search", "work": "work and sessions", "features": "other features"}
+WORK = ("briefing", "explore", "hooks", "inbox", "learning", "ran", "runs", "work")
+
+
+def shelf_of(module: str) -> str:
+    """Return on which shelf is what a module has."""
+    _, house, room, *_ = module.split(".")
+    return "work" if room in WORK else house
+
+
+def page_on(name: str, shelf: str) -> str:
+    """Return the page of a shelf."""
+    return f"{name}-{shelf}.md"
+
+
+def requests_on(shelf: str) -> dict[str, type[Request]]:
+    """Return the requests of the operations on a shelf."""
+    return {
+        name: request for name, request in REQUESTS.items() if shelf_of(OPERATIONS[name].function.__module__) == shelf
+    }
+
+
+def requests_page(shelf: str) -> str:
+    """Return what the operations on a shelf take."""
+    parts = [f"# Requests: {SHELVES[shelf]}", "How they are made is in [requests](requests.md)."]
+    for name, request in requests_on(shelf).items():
+        parts += [f"## {name}", first_line(request), parameters(request, "parameter")]
     return "\n\n".join(parts)
 
 
@@ -573,7 +609,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
 
 
 def json_page() -> str:
-    """Return the shape of every answer."""
+    """Return what every command prints."""
     parts = [
         "# JSON",
         "With `--json` a command prints one document; the Python API returns the model that it is made of.\n"
@@ -585,10 +621,27 @@ def json_page() -> str:
         "Every document may hold `notices`: lines to report beside the answer, such as the bad lines of a file.",
         table(
             ["command", "document"],
-            [[name, f"[{model.__name__}](#{model.__name__.lower()})"] for name, model in ANSWERS.items()],
+            [[name, type_of(model)] for name, model in ANSWERS.items()],
         ),
+        "Its parts are on the pages "
+        + ", ".join(f"[{title}]({page_on('json', one)})" for one, title in SHELVES.items())
+        + ".",
     ]
-    for model in shapes(ANSWERS.values()):
+    return "\n\n".join(parts)
+
+
+@cache
+def answer_shapes() -> list[type[BaseModel]]:
+    """Return every model of an answer, and what it is made of."""
+    return shapes(ANSWERS.values())
+
+
+def answers_page(shelf: str) -> str:
+    """Return the shape of the answers on a shelf, and of their parts there."""
+    parts = [f"# JSON: {SHELVES[shelf]}", "Which command prints what is in [JSON](json.md)."]
+    for model in answer_shapes():
+        if shelf_of(model.__module__) != shelf:
+            continue
         fields = {name: field for name, field in model.model_fields.items() if name != "notices"}
         rows = [[f"`{field.alias or name}`", type_of(held_in(field))] for name, field in fields.items()]
         parts += [f"## {model.__name__}", first_line(model), table(["field", "type"], rows)]
@@ -648,8 +701,8 @@ def error_page() -> str:
         "## Findings",
         "What `validate`, `doctor` and `export --check` find, and what is wrong with the lines of an input: each has a "
         "`code`.\n"
-        "With `--json` a finding is [an object](json.md#finding); `expected` names what would be right in its place, "
-        "`fix` what to do.",
+        "With `--json` a finding is [an object](json-kernel.md#finding); `expected` names what would be right in its "
+        "place, `fix` what to do.",
         table(["code", "severity", "meaning"], [[f"`{code}`", code.severity, code.meaning] for code in Code]),
         "## On the command line",
         "For people an error is a line that begins with `error:`, often followed by one that begins with `hint:`.",
@@ -811,11 +864,13 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli,
     "records.md": records,
     "requests.md": requests,
+    **{page_on("requests", shelf): partial(requests_page, shelf) for shelf in SHELVES if requests_on(shelf)},
     "json.md": json_page,
+    **{page_on("json", shelf): partial(answers_page, shelf) for shelf in SHELVES},
     "errors.md": error_page,
     "states.md": states,
     "config.md": config,
