@@ -60,6 +60,7 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     "features.stats.impact": "Impact",
     "features.upkeep.config": "ConfigShown",
     "features.upkeep.embedding": "EmbeddingStatus ModelChanged",
+    "features.upkeep.schema": "SchemaShown",
     "features.upkeep.store_contract": "Exported Initialised Rebuilt Reset Resolved Split Trust Vacuumed",
     "features.view.operations": "PageData",
     "features.work.observation": "Observed",

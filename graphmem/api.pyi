@@ -64,6 +64,7 @@ from graphmem.features.stats.effectiveness_contract import (Loop as Loop)
 from graphmem.features.stats.impact import (Impact as Impact)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
+from graphmem.features.upkeep.schema import (SchemaShown as SchemaShown)
 from graphmem.features.upkeep.store_contract import (
     Exported as Exported, Initialised as Initialised, Rebuilt as Rebuilt, Reset as Reset, Resolved as Resolved,
     Split as Split, Trust as Trust, Vacuumed as Vacuumed,
@@ -148,6 +149,9 @@ class Store(OpenStore):
         """Return what of the project needs trust; ``yes``, the digest of that answer, lets it count in this clone."""
     def config(self, *, name: str | None = None) -> ConfigShown:
         """Return the settings that hold here, and what gave each."""
+    @staticmethod
+    def schema(of: Literal["records", "requests", "answers"] = "records") -> SchemaShown:
+        """Return the JSON Schema of the rows in files, of what operations take, or of what they answer."""
     def view(self, *, most: int = 10000) -> PageData:
         """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
 

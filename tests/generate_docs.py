@@ -74,6 +74,7 @@ from graphmem.features.stats.impact import Impact
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.demo import Demonstrated
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
+from graphmem.features.upkeep.schema import SchemaShown
 from graphmem.features.upkeep.store_contract import (
     Exported,
     Initialised,
@@ -442,7 +443,7 @@ def requests() -> str:
         "What each operation takes, whichever way it is called.\n"
         "The methods of the [Python API](python.md) build a request, and the options of the [command line](cli.md) "
         "have their meaning, default, limits and choices from it.\n"
-        "`schema/requests.schema.json` has the same as JSON Schema.\n"
+        "`graphmem schema requests` prints the same as JSON Schema, which is in `schema/requests.schema.json` too.\n"
         "An unknown parameter is refused, and so is a value outside of the limits; the [error](errors.md) names the "
         "parameter, the value and what would be right.\n"
         "Input that is read line by line, such as a log, is not part of a request.",
@@ -601,6 +602,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`undo`, `undo --list`": Writes,
     "`purge`": Purged,
     "`trust`": Trust,
+    "`schema`": SchemaShown,
     "`stats`": Stats,
     "`stats --impact`": Impact,
     "`verify-loop`": Loop,
@@ -613,6 +615,7 @@ def json_page() -> str:
     parts = [
         "# JSON",
         "With `--json` a command prints one document; the Python API returns the model that it is made of.\n"
+        "`graphmem schema answers` prints all of them as JSON Schema.\n"
         "Fields are added, never changed or removed.\n"
         "A list is a list also when it is empty, and a field without a value is `null`.\n"
         "Every `ref` is `kind/name`, for an entity `type/name`, by current name.\n"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +15,7 @@ from graphmem.errors import GraphmemError
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Failure
-from tests.operations import REQUESTS
+from tests.operations import METHODS, REQUESTS
 from tests.sample import CREATED, START, contents, data, failure, line, open_memory, put_state, state_of, trust_all
 from tests.secret_samples import KINDS, Maker
 
@@ -89,7 +89,7 @@ OTHERS = frozenset({
     "stats", "verify_loop", "names", "prime",
     "imports.sessions", "candidates.prove", "candidates.accept", "candidates.review",
     "candidates.show", "candidates.dismiss", "imports.notes", "imports.git", "imports.ci", "imports.all",
-    "user.promote", "user.adopt", "config",
+    "user.promote", "user.adopt", "config", "schema",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
 SPOILT: Mapping[str, Callable[[str], Any]] = {
@@ -141,7 +141,7 @@ def spoilt(operation: str, name: str, text: str) -> dict[str, Any]:
 
 def call(memory: Memory, operation: str, given: Mapping[str, Any]) -> Answer:
     """Call an operation by its name."""
-    answer: Answer = reduce(getattr, operation.split("."), memory)(**given)  # type: ignore[operator]
+    answer: Answer = attrgetter(METHODS[operation])(memory)(**given)
     return answer
 
 
