@@ -93,7 +93,7 @@ def _demo(
     show.tell(
         f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."
     )
-    added, embedded = plant(show.open().client)
+    added, embedded = plant(show.open().store.client)
     show.tell(
         f"{count(added.created, 'record')}, {count(added.relations, 'relation')},"
         f" {count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s"

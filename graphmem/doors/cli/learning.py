@@ -84,7 +84,7 @@ def promote(
     if (ref is None) != (to is None):
         raise Usage("a record is copied to the user's own store", hint="graphmem promote REF --to user")
     if ref is not None:
-        copied: Changed = invocation.memory.call("user.promote", ref=ref)
+        copied: Changed = invocation.memory.store.call("user.promote", ref=ref)
         invocation.answer(copied, wording.changed(copied.model_copy(update={"ref": address(copied.ref, "user")})))
         return
     answer: Promoted = call()
