@@ -1,4 +1,4 @@
-"""``_demo``: a store of real data, and the main job with it; every command is one that a user could type."""
+"""``demo``: a store of real data, and the main job with it; every command is one that a user could type."""
 
 import shlex
 import time
@@ -72,7 +72,7 @@ class Show:
             self.steps.append(DemoStep(command=command, seconds=time.monotonic() - start, answer=recorder.last))
 
 
-def _demo(
+def demo(
     ctx: typer.Context,
     project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="An empty folder; here if not given.")] = None,
 ) -> None:
