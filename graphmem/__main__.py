@@ -8,7 +8,7 @@ import sys
 SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # a progress display hides it
 
 
-def interrupted(number: int, frame: object) -> None:
+def _interrupted(number: int, frame: object) -> None:
     """
     End the process at Ctrl-C, whatever it is doing: with one line and exit status 130.
 
@@ -23,7 +23,7 @@ def interrupted(number: int, frame: object) -> None:
         os._exit(130)
 
 
-def project_of(options: list[str]) -> str | None:
+def _project_of(options: list[str]) -> str | None:
     """Return the folder that ``mcp`` is to work on, empty for the usual one; None where the command line has to see."""
     has_folder = len(options) == 2 and options[0] == "--dir" and not options[1].startswith("-")
     return options[1] if has_folder else None if options else ""
@@ -32,7 +32,7 @@ def project_of(options: list[str]) -> str | None:
 def main() -> None:
     """Run the command line and end the process without tearing down what the operating system frees anyway."""
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # what is ignored, as under nohup, stays so
-        _signal.signal(_signal.SIGINT, interrupted)
+        _signal.signal(_signal.SIGINT, _interrupted)
     if sys.argv[1:2] == ["merge-driver"]:
         gc.disable()
         from graphmem.kernel.git.merge_driver import main as merge  # noqa: PLC0415 - git waits for it at every file
@@ -63,7 +63,7 @@ def main() -> None:
     from graphmem.kernel.embed.threads import ask_for_one  # noqa: PLC0415 - not before the service was asked
 
     ask_for_one()
-    if sys.argv[1:2] == ["mcp"] and (folder := project_of(sys.argv[2:])) is not None:
+    if sys.argv[1:2] == ["mcp"] and (folder := _project_of(sys.argv[2:])) is not None:
         from graphmem.doors.mcp.front import serve  # noqa: PLC0415 - the first answer is due before typer is imported
 
         os._exit(serve(folder or None))

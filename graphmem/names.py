@@ -147,7 +147,7 @@ def visible(text: str) -> str:
     """Return ``text`` with what a terminal would obey and what is invisible as escapes; line ends stay."""
     if not has_hidden(text):
         return text
-    return SHOWN_OR_HIDDEN.sub(lambda found: escaped(found[1]) if found[1] else found[0], text)
+    return SHOWN_OR_HIDDEN.sub(lambda found: _escaped(found[1]) if found[1] else found[0], text)
 
 
 def one_line(text: str, most: int = LINE_CHARS) -> str:
@@ -176,7 +176,7 @@ def has_hidden(text: str) -> bool:
     return HIDDEN.search(text) is not None
 
 
-def escaped(char: str) -> str:
+def _escaped(char: str) -> str:
     """Return the escape that shows a character: ``\\x1b``, ``\\u202e``, ``\\U000e0041``."""
     return char.encode("unicode_escape").decode()
 

@@ -115,6 +115,10 @@ def starts_a_process(*_: object, **__: object) -> NoReturn:
     pytest.skip("starts a process")
 
 
+for _name in [name for name in os.environ if name.startswith("GRAPHMEM_") and not name.startswith(OURS)]:
+    del os.environ[_name]  # fixtures of a module are made before those of a test
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("GRAPHMEM_") and not name.startswith(OURS)]:

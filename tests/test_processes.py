@@ -24,8 +24,9 @@ KILLS = int(os.environ.get("GRAPHMEM_TEST_KILLS", "30"))
 
 
 def opened(folder: Path) -> Memory:
-    os.environ["GRAPHMEM_EMBEDDING_MODEL"] = "none"
-    return Memory(folder)
+    with pytest.MonkeyPatch.context() as patch:  # it is called in the process of the tests too
+        patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+        return Memory(folder)
 
 
 # --- at the same time ---------------------------------------------------------------------------------------------

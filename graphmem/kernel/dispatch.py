@@ -156,7 +156,7 @@ def _called(
         client = caller.client(runtime, is_writing=is_writing)
 
         def run() -> Any:
-            with opened(client, operation.function, is_real=not operation.only_reads(request)) as store:
+            with _opened(client, operation.function, is_real=not operation.only_reads(request)) as store:
                 return operation.function(store, *(() if lines is None else (lines_of(lines),)), *given)
 
         answer = attempt(client, run, may_repeat=operation.is_held or not is_read_once)
@@ -165,7 +165,9 @@ def _called(
     return answer
 
 
-def opened(client: Client, function: Callable[..., Any], *, is_real: bool) -> AbstractContextManager[Client | Snapshot]:
+def _opened(
+    client: Client, function: Callable[..., Any], *, is_real: bool
+) -> AbstractContextManager[Client | Snapshot]:
     """
     Return what an operation takes: one moment of the store, held alone where the call is to write.
 
@@ -179,11 +181,11 @@ def opened(client: Client, function: Callable[..., Any], *, is_real: bool) -> Ab
 def lines_of(log: Log) -> Iterator[bytes]:
     """Return the lines of a log as bytes, whether it is one text or lines."""
     if isinstance(log, bytes | str):
-        return iter((encoded(log) if isinstance(log, str) else log).splitlines(keepends=True))
-    return (encoded(part) if isinstance(part, str) else part for part in log)
+        return iter((_encoded(log) if isinstance(log, str) else log).splitlines(keepends=True))
+    return (_encoded(part) if isinstance(part, str) else part for part in log)
 
 
-def encoded(text: str) -> bytes:
+def _encoded(text: str) -> bytes:
     """Return a text as bytes; half a character as what no reader takes for one."""
     try:
         return text.encode("utf-8", "surrogateescape")

@@ -145,18 +145,18 @@ def decode(line: bytes) -> Row:
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise explain(line, error) from None
+        raise _explain(line, error) from None
     if not isinstance(row, dict):
         raise BadLine(f"a row is a JSON object, not {type(row).__name__}", 'a line such as {"kind":"failure",…}')
     # A repeated key, or a quote within a text, makes more quotes than the value needs; a line in canonical form repeats
     # no key. What is neither goes to the slow check.
-    quotes = quotes_needed(row)
+    quotes = _quotes_needed(row)
     if quotes is None or (line.count(b'"') != quotes and encode(row) != line):
-        check_slowly(line)
+        _check_slowly(line)
     return row
 
 
-def quotes_needed(value: Row | list[Any], levels: int = NESTING) -> int | None:
+def _quotes_needed(value: Row | list[Any], levels: int = NESTING) -> int | None:
     """Return how many quotes enclose the keys and texts of a value; None where a closer look is needed."""
     quotes, items = (2 * len(value), value.values()) if isinstance(value, dict) else (0, value)
     for item in items:
@@ -169,16 +169,16 @@ def quotes_needed(value: Row | list[Any], levels: int = NESTING) -> int | None:
         if kind is float and abs(item) >= MAX_INTEGER:  # an integer too long for orjson
             return None
         if kind is dict or kind is list:
-            more = quotes_needed(item, levels - 1) if levels > 1 else None
+            more = _quotes_needed(item, levels - 1) if levels > 1 else None
             if more is None:
                 return None
             quotes += more
     return quotes
 
 
-def check_slowly(line: bytes) -> None:
+def _check_slowly(line: bytes) -> None:
     """Raise ``BadLine`` for what orjson lets through: repeated keys, large integers, deep nesting."""
-    depth = nesting(line)
+    depth = _nesting(line)
     if depth > NESTING:
         raise BadLine(f"nested {depth} levels deep", f"at most {NESTING}", code="too_deep")
 
@@ -203,7 +203,7 @@ def check_slowly(line: bytes) -> None:
     json.loads(line, object_pairs_hook=once, parse_int=integer)
 
 
-def nesting(line: bytes) -> int:
+def _nesting(line: bytes) -> int:
     """Return how many levels of arrays and objects ``line`` has, strings left aside."""
     depth = deepest = 0
     for token in BRACKET.finditer(line):
@@ -226,7 +226,7 @@ def column_of(line: bytes, part: bytes, nth: int = 1) -> int:
     return len(line[: max(at, 0)].decode(errors="replace")) + 1
 
 
-def explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
+def _explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
     """Report what is wrong with a line that is not JSON."""
     if line.startswith(CONFLICT_MARKS):
         return BadLine("a conflict marker of git", "the rows of one side or of both", code="conflict_marker")
@@ -237,6 +237,6 @@ def explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
         return BadLine(f"byte 0x{line[bad.start]:02x} is not UTF-8", "UTF-8 text", column=at, code="bad_utf8")
     if "surrogate" in str(error):
         return BadLine("a lone surrogate", "a whole character", column=error.colno, code="bad_utf8")
-    if nesting(line) > NESTING:
+    if _nesting(line) > NESTING:
         return BadLine(f"nested over {NESTING} levels deep", f"at most {NESTING}", code="too_deep")
     return BadLine(f"no JSON: {error.msg}", "a whole JSON object", column=error.colno)

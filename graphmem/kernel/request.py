@@ -48,11 +48,11 @@ class Request(BaseModel):
     def check(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Raise an error in graphmem's words instead of those of pydantic."""
         if cls.asks and isinstance(given, Mapping):
-            given = {name: whole(value) for name, value in given.items()}
+            given = {name: _whole(value) for name, value in given.items()}
         try:
             made = handler(given)
         except ValidationError as error:
-            raise refused(cls, error) from None
+            raise _refused(cls, error) from None
         for name, value in made:
             if isinstance(value, int) and abs(value) > LARGEST:
                 raise cls.refusal(f"{name} {shown(value)} is out of bounds", hint=f"at most {LARGEST:,}")
@@ -63,18 +63,18 @@ class Request(BaseModel):
         return made
 
 
-def whole(value: object) -> object:
+def _whole(value: object) -> object:
     """Return a text, or a list of texts, with U+FFFD in the place of each half of a character."""
     if isinstance(value, str):
         return value if value.isascii() else SURROGATE.sub("\ufffd", value)
-    return [whole(part) for part in value] if isinstance(value, list | tuple) else value
+    return [_whole(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 class NoParameters(Request):
     """No parameters."""
 
 
-def refused(request: type[Request], error: ValidationError) -> GraphmemError:
+def _refused(request: type[Request], error: ValidationError) -> GraphmemError:
     """Return the error of the first parameter that does not check out: its name, its value and what would be right."""
     name, message, hint = complaint(request, error)
     return request.refusal(message, hint=hint, details={"request": request.__name__, "field": name or "request"})
@@ -98,7 +98,7 @@ def complaint(model: type[BaseModel], error: ValidationError, owner: str = "") -
         missing = f"{owner} has no {name}" if owner else f"parameter {name!r} is missing"
         return name, missing, model.model_fields[name].description
     if sort == "literal_error":
-        return name, f"unknown {called} {shown(first['input'])}", f"one of: {', '.join(choices(model, name))}"
+        return name, f"unknown {called} {shown(first['input'])}", f"one of: {', '.join(_choices(model, name))}"
     if sort.startswith(("greater", "less")):
         return name, f"{called} {number(first['input'])} is out of bounds", bounds(model.model_fields[name])
     if sort == "value_error" and not name:  # of the whole, which says itself what is wrong
@@ -131,7 +131,7 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def choices(model: type[BaseModel], name: str) -> list[str]:
+def _choices(model: type[BaseModel], name: str) -> list[str]:
     """Return the values that a parameter can have, or nothing where it can have any of its type."""
     return literals(model.model_fields[name].annotation)
 
@@ -146,14 +146,14 @@ def literals(annotation: Any) -> list[str]:
 def bounds(field: FieldInfo) -> str:
     """Return the least and the largest value of a number in words, or an empty text where it has no bounds."""
     found = {
-        name: f"{getattr(bound, name):,.10g}" for bound in constraints(field) for name in WORDS if hasattr(bound, name)
+        name: f"{getattr(bound, name):,.10g}" for bound in _constraints(field) for name in WORDS if hasattr(bound, name)
     }
     if found.keys() == {"ge", "le"}:
         return f"from {found['ge']} to {found['le']}"
     return ", ".join(f"{WORDS[name]} {bound}" for name, bound in found.items())
 
 
-def constraints(field: FieldInfo) -> Iterator[object]:
+def _constraints(field: FieldInfo) -> Iterator[object]:
     """Yield what the values of a field must fulfil, also where it can be ``None``."""
     yield from field.metadata
     for part in get_args(field.annotation):

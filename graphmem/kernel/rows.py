@@ -20,14 +20,14 @@ def rows_as(form: str, columns: Sequence[str], rows: Sequence[Sequence[object]])
     if form == "csv":
         out = io.StringIO()
         lines: list[Sequence[object]] = [columns, *rows]
-        csv.writer(out, lineterminator="\n").writerows([inactive(value) for value in row] for row in lines)
+        csv.writer(out, lineterminator="\n").writerows([_inactive(value) for value in row] for row in lines)
         return visible(out.getvalue().removesuffix("\n"))
     cells = [[code(cell(value)).replace("|", "\\|") if cell(value) else "" for value in row] for row in rows]
     heads = [visible(name).replace("|", "\\|") for name in columns]
     return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *cells))
 
 
-def inactive(value: object) -> str:
+def _inactive(value: object) -> str:
     """Return a value as a cell of CSV: a text that a spreadsheet would take for a formula begins with an apostrophe."""
     shown = cell(value)
     return f"'{shown}" if isinstance(value, str) and shown.startswith(FORMULA) else shown

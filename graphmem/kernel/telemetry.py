@@ -57,11 +57,11 @@ def watched(watcher: Watcher) -> Iterator[None]:
 def observed(sort: Literal["operation", "command"], name: str) -> Iterator[ObservedCall]:
     """Observe the block; it may set another name or outcome."""
     found, began = ObservedCall(sort, name), time.perf_counter()
-    with span_of(found):
+    with _span_of(found):
         try:
             yield found
         except BaseException as error:
-            found.outcome = outcome_of(error)
+            found.outcome = _outcome_of(error)
             raise
         finally:
             found.seconds = time.perf_counter() - began
@@ -69,7 +69,7 @@ def observed(sort: Literal["operation", "command"], name: str) -> Iterator[Obser
                 watcher(found)
 
 
-def outcome_of(error: BaseException) -> str:
+def _outcome_of(error: BaseException) -> str:
     """Return the code of an error; one that is not graphmem's own is the system's, or a fault."""
     if isinstance(error, GraphmemError):
         return error.code
@@ -77,7 +77,7 @@ def outcome_of(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def span_of(found: ObservedCall) -> Iterator[None]:
+def _span_of(found: ObservedCall) -> Iterator[None]:
     """Make a span of OpenTelemetry around the block, where the process has loaded it."""
     trace: Any = sys.modules.get("opentelemetry.trace")
     if trace is None:

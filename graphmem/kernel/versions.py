@@ -42,7 +42,7 @@ def comparable(name: str) -> str:
     return name.lower() if "/" in name else SEPARATORS.sub("-", name).lower()
 
 
-def release(version: str) -> tuple[int, int, int] | None:
+def _release(version: str) -> tuple[int, int, int] | None:
     """Return the first three numbers of a version, 0 for those that are missing; None if it has no number."""
     found = RELEASE.match(version.strip())
     if found is None:
@@ -59,7 +59,7 @@ def difference(seen: str, now: str) -> Difference:
     """
     if seen == now:
         return "same"
-    left, right = release(seen), release(now)
+    left, right = _release(seen), _release(now)
     if left is None or right is None:
         return "major"
     if left[0] != right[0] or (left[0] == 0 and left[1] != right[1]):

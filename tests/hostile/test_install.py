@@ -9,20 +9,20 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from graphmem import Memory
 from graphmem.doors.agents.clients import BY_PATH
-from graphmem.doors.agents.install_contract import InstallClient
+from graphmem.doors.agents.install_contract import INSTALL_CLIENTS
 from graphmem.doors.agents.plugin import contents
 from graphmem.doors.cli.app import run
 from graphmem.kernel.store.git_setup import drivers
 from graphmem.kernel.system.programs import own_program, program
 from tests.hostile.test_children import MODULES
 
-CLIENTS = get_args(InstallClient)
+CLIENTS = INSTALL_CLIENTS
 SECRET = "the first line of a file of the user\nand the second\n"
 # The links that a branch could bring, by the client whose installation meets them.
 LINKS = {

@@ -66,7 +66,7 @@ def content_of(root: Path, path: str, most: int = CITED_FILE_BYTES) -> bytes | N
         raise Unread(f"it cannot be read: {(error.strerror or str(error)).lower()}") from None
 
 
-def suffix_of(path: str) -> str:
+def _suffix_of(path: str) -> str:
     """Return the suffix of a file's name, without the point."""
     return PurePosixPath(path).suffix.removeprefix(".")
 
@@ -79,7 +79,7 @@ def passage(content: bytes, path: str, symbol: str | None) -> tuple[bytes | None
     """
     from graphmem.core.evidence.symbols import definition, mentions  # noqa: PLC0415 - 4 ms that only a cited symbol needs
 
-    defined = definition(content, suffix_of(path), symbol) if symbol else content
+    defined = definition(content, _suffix_of(path), symbol) if symbol else content
     return (mentions(content, symbol or ""), False) if defined is None else (defined, True)
 
 
@@ -101,47 +101,47 @@ def pin(root: Path, text: str) -> Cite:
     try:
         cite = Cite.parse(text)
     except ValueError as error:
-        raise refused(text, str(error), right_form(root, text)) from None
+        raise _refused(text, str(error), _right_form(root, text)) from None
     if cite.hash is not None:
         return cite
-    content = committed(root, text, cite) if cite.commit else current(root, text, cite)
+    content = _committed(root, text, cite) if cite.commit else _current(root, text, cite)
     found, _ = passage(content, cite.path, cite.symbol)
     if found is None:
-        raise refused(text, f"nothing in {cite.path} is named {cite.symbol!r}", "cite the file, or what it defines")
+        raise _refused(text, f"nothing in {cite.path} is named {cite.symbol!r}", "cite the file, or what it defines")
     commit = commands.find_commit(root, cite.commit)[:COMMIT_DIGITS] if cite.commit else None
     return cite._replace(commit=commit, hash=digest(found))
 
 
-def current(root: Path, text: str, cite: Cite) -> bytes:
+def _current(root: Path, text: str, cite: Cite) -> bytes:
     """Return the content of a cited file in the working tree."""
     try:
         content = content_of(root, cite.path)
     except Unread as error:
-        raise refused(text, str(error), "cite a text file of the project") from None
+        raise _refused(text, str(error), "cite a text file of the project") from None
     if content is None:
-        raise refused(text, "there is no such file", f"a path is looked for below the project's root, {str(root)!r}")
+        raise _refused(text, "there is no such file", f"a path is looked for below the project's root, {str(root)!r}")
     return content
 
 
-def committed(root: Path, text: str, cite: Cite) -> bytes:
+def _committed(root: Path, text: str, cite: Cite) -> bytes:
     """Return the content of a cited file at the commit that the cite names."""
     assert cite.commit is not None
     try:
         commit = commands.find_commit(root, cite.commit)
     except NotFound as error:
-        raise refused(text, error.message, f"{error.hint}; a path with @ in its name is cited with @HEAD") from None
+        raise _refused(text, error.message, f"{error.hint}; a path with @ in its name is cited with @HEAD") from None
     content = commands.content_at(root, commit, cite.path, most=CITED_FILE_BYTES)
     if content is None:
-        raise refused(text, f"commit {commit[:10]} has no such file, or it is too large", "see: git show --stat")
+        raise _refused(text, f"commit {commit[:10]} has no such file, or it is too large", "see: git show --stat")
     return content
 
 
-def refused(text: str, why: str, right: str) -> BadInput:
+def _refused(text: str, why: str, right: str) -> BadInput:
     """Return how a cite is refused."""
     return BadInput(f"cite {text!r}: {why}", hint=right, details={"field": "cites"})
 
 
-def right_form(root: Path, text: str) -> str:
+def _right_form(root: Path, text: str) -> str:
     """Return the cite that was probably meant by a text that is not one."""
     meant = os.path.relpath(text, root) if text.startswith("/") else normpath(text)
     form = "path, path:symbol or path:symbol@commit, the path from the project's root"
@@ -259,8 +259,8 @@ class CiteChecker:
         if cite.symbol is None:
             return []
         found = self.asked(commands.naming, re.split(r"\.|::", cite.symbol)[-1])
-        suffix = suffix_of(cite.path)
-        return [path for path in found if path != cite.path and suffix_of(path) == suffix][:MOST_PLACES]
+        suffix = _suffix_of(cite.path)
+        return [path for path in found if path != cite.path and _suffix_of(path) == suffix][:MOST_PLACES]
 
     def asked(self, ask: Callable[..., Answered], *arguments: str) -> Answered:
         """Return what git reports of the project, or raise ``Unavailable`` where it was asked enough."""

@@ -70,7 +70,7 @@ def doubts(
     if isinstance(record, Triggered):
         if record.check_after is not None and today.isoformat() > record.check_after:
             found.append(Doubt(sign="date", text=f"to be checked after {record.check_after}"))
-        found += other_versions(record, versions) if versions is not None else ()
+        found += _other_versions(record, versions) if versions is not None else ()
     if isinstance(record, Failure) and record.flaky:
         found.append(Doubt(sign="flaky", text=comes_and_goes(record)))
     if there := other_platform(record, platform):
@@ -96,7 +96,7 @@ def conditions_met(
     """
     met = [f"cites {cited(one)}" for one in cites if one.state == "fresh"]
     if proof := valid_proof(record):
-        met.insert(0, proven(proof, proof.to_trust in proofs_run))
+        met.insert(0, _proven(proof, proof.to_trust in proofs_run))
     if isinstance(record, Triggered) and versions is not None:
         for name, version in sorted(pairs(record.versions)):
             used = versions.get(comparable(name))
@@ -106,7 +106,7 @@ def conditions_met(
     return [*met, f"for {here}, as here"] if here in {PLATFORMS.get(tag.lower(), "") for tag in record.tags} else met
 
 
-def proven(proof: Proof, is_run_here: bool) -> str:
+def _proven(proof: Proof, is_run_here: bool) -> str:
     """Return what was proven and when, in a clause; what did not run in this clone is only claimed."""
     before, after = proof.before[:12], proof.after[:12]
     what = f"fails at {before}, passes at {after}"
@@ -137,7 +137,7 @@ def disputed(record: MemoryRecord, dispute: Feedback | None) -> str:
     return f"disputed{when}{f': {note}' if note else ''}"
 
 
-def other_versions(record: Triggered, versions: Mapping[str, Used]) -> Iterator[Doubt]:
+def _other_versions(record: Triggered, versions: Mapping[str, Used]) -> Iterator[Doubt]:
     """Yield, at most once each, the packages that have another major version now, and those that differ less."""
     seen: dict[str, list[str]] = {}
     for name, version in sorted(pairs(record.versions)):

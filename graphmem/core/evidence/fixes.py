@@ -37,11 +37,11 @@ def fixes(record: Record) -> list[Fix]:
             is_current=isinstance(record, Failure) and fix.text == record.fix,
             disputed=fix.disputed > 0,
         )
-        for fix in sorted(tried(record), key=lambda fix: fix.rank, reverse=True)
+        for fix in sorted(_tried(record), key=lambda fix: fix.rank, reverse=True)
     ]
 
 
-def tried(record: Record) -> list[TriedFix]:
+def _tried(record: Record) -> list[TriedFix]:
     """Return the fixes of a failure, the current one first; reports of no older fix are counted for the current one."""
     if not isinstance(record, Failure):
         return []
@@ -66,7 +66,7 @@ def credited(record: Record, reports: Sequence[tuple[datetime, bool, bool]]) -> 
         reports: when each was made, whether it said that the memory helped, and whether that it is wrong; in the order
             of time.
     """
-    found = tried(record)
+    found = _tried(record)
     if len(found) < 2:
         return record
     if isinstance(record, Failure) and record.fix:  # what was imported with the record is of its current fix

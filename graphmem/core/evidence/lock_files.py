@@ -24,13 +24,13 @@ GO_SUM = re.compile(r"^(\S+) (v\d[^\s/]*) h1:", re.M)
 GEM = re.compile(r"^    ([\w.-]+) \(([^)\s-]+)(?:-[^)\n]*)?\)$", re.M)
 
 
-def by_pattern(pattern: re.Pattern[str], text: str) -> Packages:
+def _by_pattern(pattern: re.Pattern[str], text: str) -> Packages:
     """Return the names and versions that a pattern finds."""
     found = {(name, version) for name, version, *_ in pattern.findall(text)}
     return {pair for pair in found if not pair[1].endswith("-use.local")}  # yarn's word for the project itself
 
 
-def npm_lock(text: str) -> Packages:
+def _npm_lock(text: str) -> Packages:
     """Return the packages of an npm lock file that the project itself sees; nested ones are left out."""
     row = foreign.json(text)
     packages = row.get("packages") or {}
@@ -46,18 +46,18 @@ def npm_lock(text: str) -> Packages:
 
 
 LOCKS: Mapping[str, Callable[[str], Packages]] = {
-    "uv.lock": partial(by_pattern, TOML_PACKAGE),
-    "poetry.lock": partial(by_pattern, TOML_PACKAGE),
-    "pylock.toml": partial(by_pattern, TOML_PACKAGE),
-    "pylock.*.toml": partial(by_pattern, TOML_PACKAGE),
-    "requirements*.txt": partial(by_pattern, REQUIREMENT),
-    "package-lock.json": npm_lock,
-    "pnpm-lock.yaml": partial(by_pattern, PNPM_PACKAGE),
-    "yarn.lock": partial(by_pattern, YARN_PACKAGE),
-    "Cargo.lock": partial(by_pattern, CARGO_PACKAGE),
-    "go.mod": partial(by_pattern, GO_REQUIRED),
-    "go.sum": partial(by_pattern, GO_SUM),
-    "Gemfile.lock": partial(by_pattern, GEM),
+    "uv.lock": partial(_by_pattern, TOML_PACKAGE),
+    "poetry.lock": partial(_by_pattern, TOML_PACKAGE),
+    "pylock.toml": partial(_by_pattern, TOML_PACKAGE),
+    "pylock.*.toml": partial(_by_pattern, TOML_PACKAGE),
+    "requirements*.txt": partial(_by_pattern, REQUIREMENT),
+    "package-lock.json": _npm_lock,
+    "pnpm-lock.yaml": partial(_by_pattern, PNPM_PACKAGE),
+    "yarn.lock": partial(_by_pattern, YARN_PACKAGE),
+    "Cargo.lock": partial(_by_pattern, CARGO_PACKAGE),
+    "go.mod": partial(_by_pattern, GO_REQUIRED),
+    "go.sum": partial(_by_pattern, GO_SUM),
+    "Gemfile.lock": partial(_by_pattern, GEM),
 }
 
 

@@ -77,7 +77,7 @@ def named_packages(trigger: str, advice: str, known: Mapping[str, Used]) -> dict
         name = next(code[noun] for noun in NAMED if code[noun])
         if code["version"] and comparable(name) in known:
             take(name, code["version"].rstrip(".-"))
-        for prefix in prefixes(name):
+        for prefix in _prefixes(name):
             take(prefix)
     for text in (trigger, advice):
         for command in INSTALLER.finditer(text):
@@ -85,7 +85,7 @@ def named_packages(trigger: str, advice: str, known: Mapping[str, Used]) -> dict
     return by_name(pair for pairs in found.values() for pair in pairs)
 
 
-def prefixes(name: str) -> Iterator[str]:
+def _prefixes(name: str) -> Iterator[str]:
     """
     Yield what a name in code may be a part of, the longest first: a path of modules begins with its package.
 

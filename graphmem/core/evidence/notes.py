@@ -19,11 +19,11 @@ def notes_of(record: Record) -> list[Note]:
 def advice(record: Record) -> list[Note]:
     """Return what a record says to do, or why; of a failure every fix, the first to try first."""
     if isinstance(record, Failure):
-        return [(fix_word(fix), fix.text) for fix in fixes(record)]
+        return [(_fix_word(fix), fix.text) for fix in fixes(record)]
     return list(noted(record, record.advises))
 
 
-def fix_word(fix: Fix) -> str:
+def _fix_word(fix: Fix) -> str:
     """Return what a fix is called, so that a disputed one is not tried before the others."""
     return "fix, disputed" if fix.disputed else "fix"
 

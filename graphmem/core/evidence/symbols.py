@@ -51,12 +51,12 @@ def definition(content: bytes, suffix: str, symbol: str) -> bytes | None:
     if not all(part in text for part in parts):
         return None
     masked = mask(text, suffix).split("\n")
-    spans = spans_of(masked, symbol, range(len(masked)))
+    spans = _spans_of(masked, symbol, range(len(masked)))
     if not spans and len(parts) > 1:
-        spans = spans_of(masked, parts[0], range(len(masked)))
+        spans = _spans_of(masked, parts[0], range(len(masked)))
         for part in parts[1:]:
-            inside = [(range(*span), indentation(masked[span[0]])) for span in spans]
-            spans = [found for lines, outer in inside for found in spans_of(masked, part, lines, outer)]
+            inside = [(range(*span), _indentation(masked[span[0]])) for span in spans]
+            spans = [found for lines, outer in inside for found in _spans_of(masked, part, lines, outer)]
     lines = text.split("\n")
     found = [dedent("\n".join(lines[start:end])) for start, end in spans]
     return "\n".join(found).encode() if found else None
@@ -64,13 +64,13 @@ def definition(content: bytes, suffix: str, symbol: str) -> bytes | None:
 
 def mentions(content: bytes, symbol: str) -> bytes | None:
     """Return the lines that name a symbol, without their indentation; None without any."""
-    word = word_of(symbol)
+    word = _word_of(symbol)
     lines = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
     found = [line.strip() for line in lines if symbol in line and word.search(line)]
     return "\n".join(found).encode() if found else None
 
 
-def word_of(name: str) -> re.Pattern[str]:
+def _word_of(name: str) -> re.Pattern[str]:
     """Return an expression that finds a name as a word of its own."""
     return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
 
@@ -86,7 +86,7 @@ def mask(text: str, suffix: str) -> str:
     return (SHARP if suffix.lower() in SHARP_SUFFIXES else SLASHES).sub(masked, text)
 
 
-def spans_of(masked: list[str], name: str, lines: range, outer: int = -1) -> list[tuple[int, int]]:
+def _spans_of(masked: list[str], name: str, lines: range, outer: int = -1) -> list[tuple[int, int]]:
     """
     Return where each definition of a name begins and ends, the outermost ones only.
 
@@ -94,23 +94,23 @@ def spans_of(masked: list[str], name: str, lines: range, outer: int = -1) -> lis
         lines: that are looked at.
         outer: a definition is indented by more than this.
     """
-    word, places = word_of(name), list[int]()
-    named = (place for place in lines if name in masked[place] and indentation(masked[place]) > outer)
+    word, places = _word_of(name), list[int]()
+    named = (place for place in lines if name in masked[place] and _indentation(masked[place]) > outer)
     for place in islice(named, NAMED_LINES):
         line = masked[place]
         below = "\n".join(["", *masked[place + 1 : place + HEAD_LINES]])[:AFTER_NAME]
         found = word.finditer(line, 0, BEFORE_NAME + len(name))
-        if any(is_definition(line[: one.start()], line[one.end() :][:AFTER_NAME] + below) for one in found):
+        if any(_is_definition(line[: one.start()], line[one.end() :][:AFTER_NAME] + below) for one in found):
             places.append(place)
-    outermost = min((indentation(masked[place]) for place in places), default=0)
+    outermost = min((_indentation(masked[place]) for place in places), default=0)
     spans: list[tuple[int, int]] = []
     for place in places:
-        if indentation(masked[place]) == outermost and (not spans or place >= spans[-1][1]):
-            spans.append((with_decorators(masked, place, lines.start), end_of(masked, place, lines.stop)))
+        if _indentation(masked[place]) == outermost and (not spans or place >= spans[-1][1]):
+            spans.append((_with_decorators(masked, place, lines.start), _end_of(masked, place, lines.stop)))
     return spans
 
 
-def is_definition(before: str, after: str) -> bool:
+def _is_definition(before: str, after: str) -> bool:
     """Return whether a name is defined between what is before it on its line and what comes after it."""
     return bool(
         KEYWORD.search(before)
@@ -121,16 +121,16 @@ def is_definition(before: str, after: str) -> bool:
     )
 
 
-def indentation(line: str) -> int:
+def _indentation(line: str) -> int:
     """Return how many characters a line is indented by."""
     return len(line) - len(line.lstrip(" \t"))
 
 
-def with_decorators(masked: list[str], place: int, first: int) -> int:
+def _with_decorators(masked: list[str], place: int, first: int) -> int:
     """Return where the decorators or attributes right above a definition begin, each on one line or several."""
     top, depth = place, 0
     for above in range(place - 1, max(first, place - HEAD_LINES) - 1, -1):
-        depth -= balance(masked[above])
+        depth -= _balance(masked[above])
         if depth < 0 or (depth == 0 and not masked[above].lstrip().startswith(("@", "#["))):
             break
         if depth == 0:
@@ -138,40 +138,40 @@ def with_decorators(masked: list[str], place: int, first: int) -> int:
     return top
 
 
-def end_of(masked: list[str], start: int, limit: int) -> int:
+def _end_of(masked: list[str], start: int, limit: int) -> int:
     """
     Return the line behind the definition that begins at ``start``.
 
     It goes on over what is blank, indented more, continued, inside a string or between brackets; its closing bracket is
     its last line, unless something is opened there again.
     """
-    indent, end, depth = indentation(masked[start]), start + 1, balance(masked[start])
+    indent, end, depth = _indentation(masked[start]), start + 1, _balance(masked[start])
     for place in range(start + 1, limit):
         line = masked[place]
-        bare, own = line.strip(), indentation(line)
+        bare, own = line.strip(), _indentation(line)
         is_continued = line.startswith(INSIDE) or masked[place - 1].endswith("\\")
         if bare and not is_continued and own <= indent:
             is_closer = bare[0] in ")]}" or re.fullmatch(r"end[;,).]*", bare) is not None
-            if depth <= 0 and (own < indent or not (is_closer or opens(bare))):
+            if depth <= 0 and (own < indent or not (is_closer or _opens(bare))):
                 break
-            if is_closer and own == indent and bare[-1] not in "([{:" and not goes_on(masked, place, limit, indent):
+            if is_closer and own == indent and bare[-1] not in "([{:" and not _goes_on(masked, place, limit, indent):
                 return place + 1
-        depth += balance(line)
+        depth += _balance(line)
         end = place + 1 if bare else end
     return end
 
 
-def balance(line: str) -> int:
+def _balance(line: str) -> int:
     """Return how many brackets a line opens, less those that it closes."""
     return sum(map(line.count, "([{")) - sum(map(line.count, ")]}"))
 
 
-def opens(bare: str) -> bool:
+def _opens(bare: str) -> bool:
     """Return whether a line without its indentation begins the body of what is above it."""
     return bare.startswith("{") or re.match(r"where\b", bare) is not None
 
 
-def goes_on(masked: list[str], place: int, limit: int, indent: int) -> bool:
+def _goes_on(masked: list[str], place: int, limit: int, indent: int) -> bool:
     """Return whether the next line that is not blank begins a body, or is still inside of one."""
     below = next((masked[found] for found in range(place + 1, limit) if masked[found].strip()), "")
-    return opens(below.strip()) or indentation(below) > indent
+    return _opens(below.strip()) or _indentation(below) > indent

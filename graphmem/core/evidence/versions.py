@@ -27,10 +27,10 @@ DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
 
 def packages_of(root: Path) -> Known | None:
     """Return what a project uses, None where no file of it says so; a file that cannot be read counts as empty."""
-    return read_packages(root, stamps(root))
+    return _read_packages(root, _stamps(root))
 
 
-def stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
+def _stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
     """Return the lock files at the top of a project, each with its time and size."""
     found = []
     with contextlib.suppress(OSError):
@@ -43,14 +43,14 @@ def stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
 
 
 @lru_cache(8)  # an answer asks for each record that has versions, a server for each answer
-def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> Known | None:
+def _read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> Known | None:
     """Read the lock files of a project; ``files`` says which state of them is meant."""
     found: dict[str, Used] = {}
     for name, *_ in files:
         with contextlib.suppress(Unread):
-            text = decoded(content_of(root, name, most=LOCK_BYTES) or b"")
+            text = _decoded(content_of(root, name, most=LOCK_BYTES) or b"")
             here: dict[str, set[str]] = {}
-            for package, version in sorted(parsed(locked, name, text)):
+            for package, version in sorted(_parsed(locked, name, text)):
                 here.setdefault(package, set()).add(version)
             for package, versions in here.items():
                 before = found.get(comparable(package))
@@ -61,14 +61,14 @@ def read_packages(root: Path, files: tuple[tuple[str, int, int], ...]) -> Known 
     return found or None
 
 
-def decoded(content: bytes) -> str:
+def _decoded(content: bytes) -> str:
     """Return the text of a file; pip's output in PowerShell is UTF-16."""
     is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = content.decode("utf-16" if is_wide else "utf-8-sig", errors="replace")
     return text.replace("\r\n", "\n")
 
 
-def parsed(parse: Callable[[str, str], Any], name: str, text: str) -> Iterable[Any]:
+def _parsed(parse: Callable[[str, str], Any], name: str, text: str) -> Iterable[Any]:
     """Return what a file holds; nothing where it is not what its name says."""
     try:
         return parse(name, text)  # type: ignore[no-any-return]
@@ -76,7 +76,7 @@ def parsed(parse: Callable[[str, str], Any], name: str, text: str) -> Iterable[A
         return ()
 
 
-def installed(root: Path) -> Known:
+def _installed(root: Path) -> Known:
     """Return what is installed in the project's own environment, and in that which is active; nothing is run."""
     active = variables().get("VIRTUAL_ENV")
     environments = [root / ".venv", root / "venv", *([Path(active)] if active else [])]
@@ -88,7 +88,7 @@ def installed(root: Path) -> Known:
                     found.setdefault(comparable(made["name"]), Used(made["name"], frozenset({made["version"]})))
     for file in islice((root / "node_modules").glob("*/package.json"), PACKAGES_LISTED):
         with contextlib.suppress(OSError, ValueError, AttributeError, Unread):
-            row = foreign.json(decoded(content_of(root, str(file.relative_to(root))) or b"{}"))
+            row = foreign.json(_decoded(content_of(root, str(file.relative_to(root))) or b"{}"))
             if isinstance(row.get("version"), str):
                 found.setdefault(comparable(file.parent.name), Used(file.parent.name, frozenset({row["version"]})))
     return found
@@ -110,5 +110,5 @@ def captured(root: Path, fields: Mapping[str, Any], source: VersionSource) -> di
     """Return the versions of the packages that a memory is about, by what the project or its environment has."""
     if source == "none":
         return {}
-    used = {**(installed(root) if source == "auto" else {}), **(packages_of(root) or {})}
+    used = {**(_installed(root) if source == "auto" else {}), **(packages_of(root) or {})}
     return packages_in(fields, used) if used else {}

@@ -174,15 +174,15 @@ def is_english(data: bytes) -> bool:
 def items_of(text: str) -> Iterator[NoteItem]:
     """Yield what a Markdown file of notes says, at most ``MOST_ITEMS``."""
     number = 0
-    for block in blocks(text):
-        for item in of_block(block):
+    for block in _blocks(text):
+        for item in _of_block(block):
             yield item
             number += 1
             if number >= MOST_ITEMS:
                 return
 
 
-def own_lines(text: str) -> Iterator[tuple[int, str]]:
+def _own_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text with their numbers, without front matter, comments, code, and what graphmem wrote."""
     lines = text.splitlines()
     start = 0
@@ -205,12 +205,12 @@ def own_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def blocks(text: str) -> Iterator[Block]:
+def _blocks(text: str) -> Iterator[Block]:
     """Yield the list items and paragraphs of a Markdown file."""
     headings: list[tuple[int, str]] = []
     above: list[tuple[int, str]] = []  # list items that hold the next one
     block: Block | None = None
-    for number, line in own_lines(text):
+    for number, line in _own_lines(text):
         heading, item = HEADING.match(line), LIST_ITEM.match(line)
         if heading or item or not line.strip() or NO_PROSE.match(line):
             if block is not None:
@@ -220,62 +220,62 @@ def blocks(text: str) -> Iterator[Block]:
             block = None
         if heading:
             level = len(heading[1])
-            headings = [*(one for one in headings if one[0] < level), (level, plain(heading[2]))]
+            headings = [*(one for one in headings if one[0] < level), (level, _plain(heading[2]))]
             above = []
         elif item:
             indent = len(item["indent"].expandtabs(4))
-            outer = [short_lead(said) for depth, said in above if depth < indent]
-            block = Block(joined(headings, outer), number, item["text"], indent)
+            outer = [_short_lead(said) for depth, said in above if depth < indent]
+            block = Block(_joined(headings, outer), number, item["text"], indent)
         elif line.strip() and not NO_PROSE.match(line):
             if block is None:
                 if not line[:1].isspace():
                     above = []
-                block = Block(joined(headings, []), number, line.strip().lstrip("> "), None)
+                block = Block(_joined(headings, []), number, line.strip().lstrip("> "), None)
             else:
                 block.text += " " + line.strip().lstrip("> ")
     if block is not None:
         yield block
 
 
-def joined(headings: list[tuple[int, str]], outer: list[str]) -> str:
+def _joined(headings: list[tuple[int, str]], outer: list[str]) -> str:
     """Return the headings above an item, without the title of the file, in one line."""
     return " / ".join([*(said for level, said in headings if level > 1), *filter(None, outer)])[:300]
 
 
-def short_lead(text: str) -> str:
+def _short_lead(text: str) -> str:
     """Return the beginning of a list item, as a heading of those below it."""
-    return re.split(r"[:.]\s|:$|\s[—–-]\s", plain(text), maxsplit=1)[0][:80]
+    return re.split(r"[:.]\s|:$|\s[—–-]\s", _plain(text), maxsplit=1)[0][:80]
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """Return a text of Markdown in one line, without links and emphasis."""
     text = BOLD.sub(lambda found: found[1] or found[2], LINK.sub(r"\1", text))
     return " ".join(ITALIC.sub(r"\1", text).split())
 
 
-def of_block(block: Block) -> Iterator[NoteItem]:
+def _of_block(block: Block) -> Iterator[NoteItem]:
     """Yield what a list item or a paragraph says: an item is one thing, of a paragraph only its rules."""
-    if TASK_BOX.match(block.text) or is_links(block.text):
+    if TASK_BOX.match(block.text) or _is_links(block.text):
         return
-    text = plain(block.text)
+    text = _plain(block.text)
     if block.indent is None:
         for sentence in SENTENCE.split(text):
             if (
                 RULE_IN_PROSE.search(sentence)
                 and not sentence.endswith((":", "?"))
-                and (item := classified(block, sentence))
+                and (item := _classified(block, sentence))
             ):
                 yield item
-    elif not text.endswith(("?", ":")) and (item := classified(block, text)):
+    elif not text.endswith(("?", ":")) and (item := _classified(block, text)):
         yield item
 
 
-def is_links(text: str) -> bool:
+def _is_links(text: str) -> bool:
     """Return whether a text is a link and what is behind it."""
     return LINK.match(text) is not None and not STRONG.search(LINK.sub("", text))
 
 
-def classified(block: Block, text: str) -> NoteItem | None:
+def _classified(block: Block, text: str) -> NoteItem | None:
     """Return what a text says; None where it says no rule, no decision, and nothing to do."""
     if len(text.split()) < FEWEST_WORDS or DESCRIBES.match(text):
         return None
@@ -295,7 +295,7 @@ def classified(block: Block, text: str) -> NoteItem | None:
         return made(block, "pattern", lead["lead"], lead["rest"])
     rest = lead["rest"] if lead else text
     if is_strong or IMPERATIVE.match(text) or (lead and IMPERATIVE.match(rest)):
-        return made(block, "constraint", with_heading(block, text))
+        return made(block, "constraint", _with_heading(block, text))
     return None
 
 
@@ -304,7 +304,7 @@ def made(block: Block, kind: ItemKind, text: str, more: str = "") -> NoteItem:
     return NoteItem(block.heading, block.line, kind, text[:TEXT], more[:REASON])
 
 
-def with_heading(block: Block, text: str) -> str:
+def _with_heading(block: Block, text: str) -> str:
     """Return a short rule with the last heading above it, which says what it is about."""
     last = block.heading.rpartition(" / ")[2]
     return f"{last}: {text}" if last and len(text) < SHORT else text
@@ -317,11 +317,11 @@ def adr_of(text: str, front: Mapping[str, object]) -> NoteItem | None:
     """Return the decision of an architecture decision record; None for one that is not followed."""
     sections: dict[str, list[str]] = {}
     title, name, line = "", "", 1
-    for number, said in own_lines(text):
+    for number, said in _own_lines(text):
         if found := HEADING.match(said):
             if len(found[1]) == 1 and not title:
-                title, line = plain(found[2]), number
-            name = plain(found[2])
+                title, line = _plain(found[2]), number
+            name = _plain(found[2])
         elif said.strip():
             sections.setdefault(name, []).append(said.strip())
     status = front.get("status") or " ".join(
@@ -331,15 +331,15 @@ def adr_of(text: str, front: Mapping[str, object]) -> NoteItem | None:
     title = ADR_TITLE.sub(r"\g<title>", title or (front_title if isinstance(front_title, str) else ""))
     if not title or NOT_FOLLOWED.search(str(status)):
         return None
-    parts = [first_of(sections, pattern) for pattern in (DECIDED, WHY)]
+    parts = [_first_of(sections, pattern) for pattern in (DECIDED, WHY)]
     reasoning = "\n\n".join(filter(None, parts))
     return NoteItem("", line, "decision", title[:TEXT], reasoning[:REASON]) if reasoning else None
 
 
-def first_of(sections: Mapping[str, list[str]], pattern: re.Pattern[str]) -> str:
+def _first_of(sections: Mapping[str, list[str]], pattern: re.Pattern[str]) -> str:
     """Return the text of the first section whose heading is of a sort."""
     found = next((lines for name, lines in sections.items() if pattern.match(name)), [])
-    return "\n".join(plain(line) for line in found)[:REASON]
+    return "\n".join(_plain(line) for line in found)[:REASON]
 
 
 def memory_of(text: str, front: Mapping[str, object]) -> NoteItem | None:
@@ -354,7 +354,7 @@ def memory_of(text: str, front: Mapping[str, object]) -> NoteItem | None:
     kinds: Mapping[object, ItemKind] = {"feedback": "constraint", "project": "decision"}
     if (kind := kinds.get(sort)) is None:
         return None
-    said = [(number, plain(line)) for number, line in own_lines(text) if line.strip() and not HEADING.match(line)]
+    said = [(number, _plain(line)) for number, line in _own_lines(text) if line.strip() and not HEADING.match(line)]
     if not said:
         return None
     more = "\n".join(line for _, line in said[1:])

@@ -46,11 +46,11 @@ class MarkdownNote:
             path = target.partition("#")[0]
             if "://" not in target and path.endswith(".md"):
                 start = PurePosixPath() if path.startswith("/") else PurePosixPath(self.path).parent
-                found[normal(start / path.lstrip("/")).removesuffix(".md")] = None
+                found[_normal(start / path.lstrip("/")).removesuffix(".md")] = None
         return [path for path in found if path != self.path]
 
 
-def normal(path: PurePosixPath) -> str:
+def _normal(path: PurePosixPath) -> str:
     """Return a path without ``..``; one that leads out of its folder begins with it."""
     parts: list[str] = []
     for part in path.parts:
@@ -61,7 +61,7 @@ def normal(path: PurePosixPath) -> str:
     return "/".join(parts)
 
 
-def files_of(source: Source) -> Iterator[Path]:
+def _files_of(source: Source) -> Iterator[Path]:
     """Yield the files of a folder and those below it, without links and hidden ones."""
     if not source.is_folder:
         return
@@ -75,7 +75,7 @@ def files_of(source: Source) -> Iterator[Path]:
 
 def fronts(source: Source) -> Iterator[Row]:
     """Yield the front matter of the first notes of a folder."""
-    notes = (path for path in files_of(source) if path.suffix == ".md")
+    notes = (path for path in _files_of(source) if path.suffix == ".md")
     for path in islice(notes, LOOKED_AT):
         try:
             yield parsed(path)[0]
@@ -85,7 +85,7 @@ def fronts(source: Source) -> Iterator[Row]:
 
 def notes_of(source: Source, reading: ForeignInput) -> Iterator[MarkdownNote]:
     """Yield the notes of a folder; any other file, and what cannot be read, is counted and skipped."""
-    for number, path in enumerate(files_of(source)):
+    for number, path in enumerate(_files_of(source)):
         if number >= IMPORT_FILES:
             raise Refused(f"{source.name!r} holds more than {IMPORT_FILES:,} files", hint="import its folders in turn")
         place = path.relative_to(source.path).as_posix()
@@ -118,10 +118,10 @@ def parsed(path: Path) -> tuple[Row, str]:
     head, mark, body = text[4:].partition("\n---\n")
     if not mark:
         head, mark, body = text[4:].removesuffix("\n").removesuffix("\n---"), "", ""
-    return front_of(head), body.strip("\n")
+    return _front_of(head), body.strip("\n")
 
 
-def front_of(text: str) -> Row:
+def _front_of(text: str) -> Row:
     """Return what front matter says, as JSON has it."""
     import yaml  # noqa: PLC0415 - 25 ms that only notes need
 
@@ -133,7 +133,7 @@ def front_of(text: str) -> Row:
         return {}
     if not isinstance(found, dict):
         raise ValueError("its front matter is not a list of `name: value` lines")
-    made: Row = json.loads(json.dumps(found, default=as_json))
+    made: Row = json.loads(json.dumps(found, default=_as_json))
     return made
 
 
@@ -154,6 +154,6 @@ def front_text(front: Row) -> str:
     return f"---\n{made}---"
 
 
-def as_json(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return a value of YAML that JSON does not have: a time as a text, anything else as it is printed."""
     return value.isoformat() if isinstance(value, date | datetime) else str(value)

@@ -96,7 +96,7 @@ def checks(command: str) -> tuple[CheckCommand, ...]:
     for words in commands(text):
         if words[0] == "cd" and len(words) > 1:
             folder = words[1]
-        elif check := check_of(words, folder):
+        elif check := _check_of(words, folder):
             found.append(check._replace(folder=folder))
     return tuple(found)
 
@@ -116,10 +116,10 @@ def commands(text: str) -> list[list[str]]:
                 found[-1].append(word)
     except ValueError:  # a quote that does not end
         pass
-    return [words for words in map(without_redirections, found) if words]
+    return [words for words in map(_without_redirections, found) if words]
 
 
-def without_redirections(words: list[str]) -> list[str]:
+def _without_redirections(words: list[str]) -> list[str]:
     """Return words without what only says where output goes, and without assignments before the program."""
     kept: list[str] = []
     is_target = False
@@ -135,9 +135,9 @@ def without_redirections(words: list[str]) -> list[str]:
     return kept
 
 
-def check_of(words: list[str], folder: str) -> CheckCommand | None:
+def _check_of(words: list[str], folder: str) -> CheckCommand | None:
     """Return the check that a command is, if it is one."""
-    words = unwrapped(words)
+    words = _unwrapped(words)
     if not words:
         return None
     name, rest = words[0].rpartition("/")[2], words[1:]
@@ -160,43 +160,43 @@ def check_of(words: list[str], folder: str) -> CheckCommand | None:
         rest = rest[1:]
     if name in COMPILERS or name == "unittest":
         sub = rest[0] if name in ("docker", "terraform", "helm", "ruff", "pip", "pip3", "alembic") and rest else ""
-        return with_targets(f"{name} {sub}".rstrip(), rest[1:] if sub else rest, folder)
+        return _with_targets(f"{name} {sub}".rstrip(), rest[1:] if sub else rest, folder)
     if name in RUNNERS or name == "mise":
-        return of_runner(name, rest, folder)
+        return _of_runner(name, rest, folder)
     return None
 
 
-def unwrapped(words: list[str]) -> list[str]:
+def _unwrapped(words: list[str]) -> list[str]:
     """Return a command without what only says where and how it runs; nothing where no command is left."""
     while words:
         name, rest = words[0].rpartition("/")[2], words[1:]
         if name in PACKERS:
-            words = after_options(rest[1:] if rest[:1] and rest[0] in RUNS else rest)
+            words = _after_options(rest[1:] if rest[:1] and rest[0] in RUNS else rest)
             if words and words[0] in SETS_UP:
                 return []
-        elif name in CONTAINERS and (inner := in_container(rest)):
+        elif name in CONTAINERS and (inner := _in_container(rest)):
             words = inner
         elif name in RUNNERS and rest[:1] and rest[0] in ("exec", "x", "dlx"):
-            words = after_options(rest[1:])
+            words = _after_options(rest[1:])
         else:
             return words
     return []
 
 
-def in_container(words: list[str]) -> list[str]:
+def _in_container(words: list[str]) -> list[str]:
     """Return what docker runs in a container; nothing where it runs what the container is made for."""
     place = next((place for place, word in enumerate(words) if word in ELSEWHERE), len(words))
-    return after_options(words[place + 1 :])[1:]
+    return _after_options(words[place + 1 :])[1:]
 
 
-def after_options(words: list[str]) -> list[str]:
+def _after_options(words: list[str]) -> list[str]:
     """Return what follows the options, numbers and assignments that words begin with."""
     while words and (words[0][:1] in "-0123456789" or ASSIGNMENT.fullmatch(f"{words[0]} ")):
         words = words[2 if words[0] in WITH_VALUE else 1 :]
     return words
 
 
-def of_runner(name: str, rest: list[str], folder: str) -> CheckCommand | None:
+def _of_runner(name: str, rest: list[str], folder: str) -> CheckCommand | None:
     """Return the check that a program runs which runs others, such as ``npm run lint``."""
     said = [word for word in rest if not word.startswith("-")]
     if name == "node":
@@ -204,18 +204,18 @@ def of_runner(name: str, rest: list[str], folder: str) -> CheckCommand | None:
     if name in ("mvn", "gradle", "gradlew", "rake", "sbt", "just", "make"):
         return CheckCommand(" ".join([name, *said[:1]]), (), (), tuple(word for word in rest if word not in said[:1]))
     if said[:1] and said[0] in RUNS and name not in ("go", "cargo"):
-        return with_targets(f"{name} {said[1]}", after(rest, said[1]), folder) if len(said) > 1 else None
+        return _with_targets(f"{name} {said[1]}", _after(rest, said[1]), folder) if len(said) > 1 else None
     if not said or said[0] in ("install", "i", "add", "ci", "get", "mod", "init", "use", "ls", "trust", "env", "list"):
         return None
-    return with_targets(f"{name} {said[0]}", after(rest, said[0]), folder)
+    return _with_targets(f"{name} {said[0]}", _after(rest, said[0]), folder)
 
 
-def after(words: list[str], word: str) -> list[str]:
+def _after(words: list[str], word: str) -> list[str]:
     """Return the words after one of them."""
     return words[words.index(word) + 1 :]
 
 
-def with_targets(name: str, words: list[str], folder: str) -> CheckCommand:
+def _with_targets(name: str, words: list[str], folder: str) -> CheckCommand:
     """Return a check with what its arguments say of its targets and filters."""
     targets, filters, options, is_filter, is_mark, is_value, is_shown = [], [], list[str](), *[False] * 4
     for word in words:
@@ -235,12 +235,12 @@ def with_targets(name: str, words: list[str], folder: str) -> CheckCommand:
             options += [] if is_shown else [word]
         else:
             path, _, test = word.partition("::")
-            targets.append(placed(path, folder))
+            targets.append(_placed(path, folder))
             filters += [test.rpartition("::")[2]] if test else []
     return CheckCommand(name, tuple(targets), tuple(filters), tuple(sorted(options)))
 
 
-def placed(path: str, folder: str) -> str:
+def _placed(path: str, folder: str) -> str:
     """Return a target with the folder that its command changed to, in one spelling."""
     path = path.removeprefix("./").rstrip("/")
     if path in ALL:
@@ -261,7 +261,7 @@ def are_same(failed: CheckCommand, passed: CheckCommand, output: str) -> bool:
     if (
         failed.targets
         and passed.targets
-        and not any(meet(one, other) for one in failed.targets for other in passed.targets)
+        and not any(_meet(one, other) for one in failed.targets for other in passed.targets)
     ):
         return False
     if passed.filters and passed.filters != failed.filters:
@@ -280,22 +280,22 @@ def settles(passed: CheckCommand, failed: CheckCommand, tests: Sequence[str] = (
     if (passed.name, passed.options) != (failed.name, failed.options):
         return False
     seen, wanted = passed.targets or (passed.folder,), failed.targets or (failed.folder,)
-    if passed.filters in ((), failed.filters) and all(any(is_below(one, whole) for whole in seen) for one in wanted):
+    if passed.filters in ((), failed.filters) and all(any(_is_below(one, whole) for whole in seen) for one in wanted):
         return True
     files = [test.partition("::")[0] for test in tests]
     return (
         bool(tests)
-        and all(any(is_below(file, whole) for whole in seen) for file in files)
+        and all(any(_is_below(file, whole) for whole in seen) for file in files)
         and all(not passed.filters or test.rpartition("::")[2] in passed.filters for test in tests)
     )
 
 
-def is_below(path: str, folder: str) -> bool:
+def _is_below(path: str, folder: str) -> bool:
     """Return whether a path is a folder or below it; everything is below an empty one."""
     return folder in ("", ".", path) or path.startswith(f"{folder}/")
 
 
-def meet(one: str, other: str) -> bool:
+def _meet(one: str, other: str) -> bool:
     """Return whether a target is within another, wherever each was named from."""
     short, long = sorted((one, other), key=len)
     return not short or long == short or f"/{short}/" in f"/{long}/"

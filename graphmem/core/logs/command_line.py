@@ -57,7 +57,7 @@ class CommandLine:
     @property
     def is_reader(self) -> bool:
         """Return whether it shows texts, or does nothing."""
-        name, *words = words_of(self.text)
+        name, *words = _words_of(self.text)
         return name in ("", "for", *READERS) or (name == "git" and words[:1] != [] and words[0] in OF_GIT)
 
     @property
@@ -68,12 +68,12 @@ class CommandLine:
     @property
     def is_cause(self) -> bool:
         """Return whether it may be why something passes: it may change what other commands need, and keeps no work."""
-        return any(is_act(part) and not keeps(part) for part in PARTS.split(self.text))
+        return any(is_act(part) and not _keeps(part) for part in PARTS.split(self.text))
 
 
-def keeps(part: str) -> bool:
+def _keeps(part: str) -> bool:
     """Return whether one command keeps the work with git and leaves the files as they are."""
-    name, *words = words_of(part)
+    name, *words = _words_of(part)
     return name == "git" and next((word for word in words if not word.startswith("-")), "") in KEEPING
 
 
@@ -92,18 +92,18 @@ def parsed_line(command: str) -> CommandLine:
         else:
             variables.append(found[1])
         text = text[found.end() :]
-    while found := first_match(text, SHOWING, FILTERING, MASKING, MOVING):
+    while found := _first_match(text, SHOWING, FILTERING, MASKING, MOVING):
         is_sure, is_filtered = is_sure and found.re is MOVING, is_filtered or found.re is FILTERING
         text = text[: found.start()]
     return CommandLine(text, folder, tuple(variables), is_sure, is_filtered)
 
 
-def first_match(text: str, *patterns: re.Pattern[str]) -> re.Match[str] | None:
+def _first_match(text: str, *patterns: re.Pattern[str]) -> re.Match[str] | None:
     """Return where the first of some patterns that a text holds is."""
     return next((found for pattern in patterns if (found := pattern.search(text))), None)
 
 
-def words_of(text: str) -> list[str]:
+def _words_of(text: str) -> list[str]:
     """Return the words of a command, the name of its program first, without what only wraps it."""
     words = text.lstrip("({ ").split()
     while words and (words[0] in WRAPPERS or ASSIGNMENT.fullmatch(f"{words[0]} ")):
@@ -116,7 +116,7 @@ KEEPING = frozenset("add commit push tag notes fetch remote status".split())  # 
 
 def is_act(part: str) -> bool:
     """Return whether one command may change what others need."""
-    name, *words = words_of(part)
+    name, *words = _words_of(part)
     if name in ("do", "then", "else"):
         return is_act(" ".join(words))
     if CommandLine(part, "", (), True).is_reader or name in SETTLED or name in CHECKERS:

@@ -48,16 +48,16 @@ def expression_of(reason: str) -> str | None:
         if sort == "number" and (found[0][0] not in "0123456789" or found[0].count(".") > 1):
             continue  # a status, or a version: with another one it is another error
         plain = line[at : found.start()]
-        made, kept, at = made + literal(plain) + GENERAL[sort], kept + plain + " ", found.end()
-    made, kept = made + literal(line[at:]), kept + line[at:]
-    return made if is_telling(kept) and len(made) <= MATCH_CHARACTERS else None
+        made, kept, at = made + _literal(plain) + GENERAL[sort], kept + plain + " ", found.end()
+    made, kept = made + _literal(line[at:]), kept + line[at:]
+    return made if _is_telling(kept) and len(made) <= MATCH_CHARACTERS else None
 
 
-def is_telling(kept: str) -> bool:
+def _is_telling(kept: str) -> bool:
     """Return whether a text says what went wrong with what: "permission denied" alone is what many errors end in."""
     return len(WORD.findall(kept)) >= TELLING_WORDS and WORD.search(PLAIN.sub(" ", kept)) is not None
 
 
-def literal(text: str) -> str:
+def _literal(text: str) -> str:
     """Return an expression for a text as it is, but for the amount of white space."""
     return r"\s+".join(re.escape(part) for part in re.split(r"\s+", text))

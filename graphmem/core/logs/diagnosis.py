@@ -83,13 +83,13 @@ class Diagnosis(NamedTuple):
 MOST_TABLES = 8  # of projects, whose formats one process keeps ready
 
 
-def table() -> Table:
+def _table() -> Table:
     """Return the formats in use: those of the package, and before them those of a project."""
-    return made(OF_PROJECT.get())
+    return _made(OF_PROJECT.get())
 
 
 @lru_cache(MOST_TABLES)
-def made(texts: Texts) -> Table:
+def _made(texts: Texts) -> Table:
     """Return the formats of a project's files and of the package as one table."""
     require_room()
     own = [one for one in of_project(texts) if isinstance(one, Format)]
@@ -119,11 +119,11 @@ def statement(text: str, formats: Table | None = None) -> list[LogProblem]:
 
     A text of which nothing reads as a problem is one by its lines.
     """
-    return statement_by(text, formats or table())
+    return _statement_by(text, formats or _table())
 
 
 @lru_cache(4_096)
-def statement_by(text: str, formats: Table) -> list[LogProblem]:
+def _statement_by(text: str, formats: Table) -> list[LogProblem]:
     """Return the same by some formats."""
     reader = Reader(formats, is_statement=True)
     lines = text.split("\n")[:200]
@@ -139,12 +139,12 @@ def statement_by(text: str, formats: Table) -> list[LogProblem]:
     kept = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and number not in outer]
     if not kept:
         return found.outer
-    return [of_line(number, line[:LINE]) for number, line in kept[:TRIGGER_LINES]]
+    return [_of_line(number, line[:LINE]) for number, line in kept[:TRIGGER_LINES]]
 
 
 def frame_in(line: str) -> Format | None:
     """Return the format by which a line is a frame of a trace; None for any other line."""
-    found = [one for one in table().of(line) or () if one.kind in ("frame", "call")]
+    found = [one for one in _table().of(line) or () if one.kind in ("frame", "call")]
     return next((one for one in found if any(one.pattern.match(form) for form in forms(line))), None)
 
 
@@ -153,7 +153,7 @@ RULE_LAST = re.compile(
 )  # as golangci-lint names its linters
 
 
-def of_line(number: int, line: str) -> LogProblem:
+def _of_line(number: int, line: str) -> LogProblem:
     """Return a line of a record that nothing reads as a problem, as one."""
     found = RULE_LAST.fullmatch(line)
     message, code = (found["message"], found["code"]) if found else code_last(line)
@@ -169,7 +169,7 @@ class Reader:
     """
 
     def __init__(self, formats: Table | None = None, *, is_statement: bool = False) -> None:
-        self.formats = formats or table()
+        self.formats = formats or _table()
         require_room()
         self.is_statement = is_statement
         self.found: list[LogProblem] = []
@@ -224,10 +224,10 @@ class Reader:
         for form in forms(text) if formats else ():
             for one in formats or ():
                 if hit := one.pattern.match(form):
-                    self.take(one, hit.groupdict(), number, form, indent(text))
+                    self.take(one, hit.groupdict(), number, form, _indent(text))
                     return
         self.ended(number, text)
-        if self.before and indent(text) > self.depth and not self.is_statement:
+        if self.before and _indent(text) > self.depth and not self.is_statement:
             return  # the code of a frame
         raised = RAISED.match(text) if self.before else None
         found = of_class(number, text, raised) if raised else general(number, text, is_statement=self.is_statement)
@@ -314,7 +314,7 @@ class Reader:
     def problem(self, one: Format, said: dict[str, str], number: int, form: str) -> LogProblem:
         """Return the problem that a format reads in a line."""
         message, code = said.get("message", ""), said.get("code", "")
-        text = OF_PYTEST.sub("", form[after_place(one, form) :]).strip()
+        text = OF_PYTEST.sub("", form[_after_place(one, form) :]).strip()
         severity = said.get("severity", "error").lower()
         is_mild = severity.startswith(("warn", "note", "info", "help", "hint"))
         return LogProblem(
@@ -448,7 +448,7 @@ class Reader:
         return Diagnosis([*kept.values()], self.outer, "failed" if has_failed else "unclear")
 
 
-def after_place(one: Format, form: str) -> int:
+def _after_place(one: Format, form: str) -> int:
     """Return where the place ends that a line begins with; 0 where what it says comes before."""
     hit = one.pattern.match(form)
     spans = {name: hit.span(number) for name, number in one.pattern.groupindex.items()}
@@ -461,7 +461,7 @@ def after_place(one: Format, form: str) -> int:
     return end + len(form[end:]) - len(form[end:].lstrip(" \t:)-,]")) if end else 0
 
 
-def indent(text: str) -> int:
+def _indent(text: str) -> int:
     """Return how many blanks a line begins with."""
     return len(text) - len(text.lstrip())
 

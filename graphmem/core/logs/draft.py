@@ -78,10 +78,10 @@ def drafted(pair: FixPair, *, source: str, session: str, root: str) -> Candidate
         root: the folder that the session worked in: paths are below it.
     """
     problem = pair.problem
-    edits = [evidence_edit(edit, root) for edit in pair.edits]
-    call = call_text(pair)
-    edit = None if call or problem.sort == "usage" else edit_of(pair, root)
-    change = edit_text(edit) if edit else call or act_text(pair.acts, problem) or subject_of(pair)
+    edits = [_evidence_edit(edit, root) for edit in pair.edits]
+    call = _call_text(pair)
+    edit = None if call or problem.sort == "usage" else _edit_of(pair, root)
+    change = edit_text(edit) if edit else call or _act_text(pair.acts, problem) or _subject_of(pair)
     evidence = Occasion(
         source=source,
         at=pair.failed.at,
@@ -97,7 +97,7 @@ def drafted(pair: FixPair, *, source: str, session: str, root: str) -> Candidate
     origin = f"{source}:{session}#{pair.failed.number}"
     files = [edit.file for edit in edits if is_below(edit.file)]
     failure = failure_fields(problem, origin, files)
-    insight = f"{change}; {reason}" if change and (reason := reason_of(pair)) else change
+    insight = f"{change}; {reason}" if change and (reason := _reason_of(pair)) else change
     pattern: Fields | None = {"trigger": problem.text, "insight": insight, "sources": [origin]} if insight else None
     return Candidate(
         id=candidate_id(problem.key),
@@ -208,7 +208,7 @@ def excerpt(output: str, problem: RunProblem) -> str:
     return output[start : start + FAILED_BYTES]
 
 
-def relative(path: str, root: str) -> str:
+def _relative(path: str, root: str) -> str:
     """Return a path below a folder, or as it is."""
     path = path.replace("\\", "/")
     return path.removeprefix(f"{root.rstrip('/')}/") if root else path
@@ -216,7 +216,7 @@ def relative(path: str, root: str) -> str:
 
 def below(folder: str, root: str) -> str | None:
     """Return a folder by its path below the project's root; None for the root itself and for any other."""
-    path = relative(folder, root)
+    path = _relative(folder, root)
     return path if folder != root and is_below(path) else None
 
 
@@ -225,13 +225,13 @@ def is_below(path: str) -> bool:
     return bool(path) and not path.startswith(("/", "~", "..")) and ":" not in path
 
 
-def evidence_edit(edit: FileEdit, root: str) -> CandidateEdit:
+def _evidence_edit(edit: FileEdit, root: str) -> CandidateEdit:
     """Return an edit with the lines that it changed."""
-    removed, added = changed_lines(edit)
-    return CandidateEdit(file=relative(edit.file, root)[:500], removed=removed, added=added)
+    removed, added = _changed_lines(edit)
+    return CandidateEdit(file=_relative(edit.file, root)[:500], removed=removed, added=added)
 
 
-def changed_lines(edit: FileEdit) -> tuple[str, str]:
+def _changed_lines(edit: FileEdit) -> tuple[str, str]:
     """Return the lines that an edit takes out and puts in, without those on both sides."""
     before, after = edit.removed.splitlines(), edit.added.splitlines()
     if not before:
@@ -255,14 +255,14 @@ def within(edits: Iterable[CandidateEdit]) -> Iterator[CandidateEdit]:
         yield kept
 
 
-def call_text(pair: FixPair) -> str:
+def _call_text(pair: FixPair) -> str:
     """Return how a command is called right, where that is what fixed a problem; empty where it is not."""
     failed, passed = pair.failed.command, pair.passed.command
-    is_call = pair.problem.sort == "usage" or (pair.problem.sort == "error" and is_other_way(failed, passed))
-    return f"call it so: {' '.join(passed.split())[:SENTENCE]}" if is_call and is_same_call(failed, passed) else ""
+    is_call = pair.problem.sort == "usage" or (pair.problem.sort == "error" and _is_other_way(failed, passed))
+    return f"call it so: {' '.join(passed.split())[:SENTENCE]}" if is_call and _is_same_call(failed, passed) else ""
 
 
-def is_other_way(failed: str, passed: str) -> bool:
+def _is_other_way(failed: str, passed: str) -> bool:
     """Return whether a command that is one check passed with other options."""
     before = checks(failed)
     return len(before) == 1 and not any(
@@ -270,7 +270,7 @@ def is_other_way(failed: str, passed: str) -> bool:
     )
 
 
-def is_same_call(failed: str, passed: str) -> bool:
+def _is_same_call(failed: str, passed: str) -> bool:
     """Return whether a command that passed is one that failed, corrected: half of its words were there."""
     before, after = (frozenset(CALLED.findall(command)) for command in (failed, passed))
     return 2 * len(before & after) >= len(after)
@@ -292,13 +292,13 @@ def change_key(problem: RunProblem, change: str, edit: CandidateEdit | None = No
     return digest(f"{problem.found_by}\0{turned if any(turned) else change}")
 
 
-def edit_of(pair: FixPair, root: str) -> CandidateEdit | None:
+def _edit_of(pair: FixPair, root: str) -> CandidateEdit | None:
     """Return the edit that fixed the problem of a pair; None where nothing says which did."""
     there = [edit for edit in pair.edits if is_file(edit.file, pair.problem.file)]
-    edits = [(evidence_edit(edit, root), edit.removed) for edit in there or pair.edits]
+    edits = [(_evidence_edit(edit, root), edit.removed) for edit in there or pair.edits]
     is_alone = len(there) == 1 and pair.problem.sort in OF_CODE
     is_alone |= pair.is_one_edit and not is_prose(edits[0][0].file)
-    return fitting(edits, pair.problem, code_below(pair), is_alone=is_alone)
+    return fitting(edits, pair.problem, _code_below(pair), is_alone=is_alone)
 
 
 def fitting(
@@ -314,11 +314,11 @@ def fitting(
         line: of code, as the output shows it; empty without one.
         is_alone: there is one edit at the file that the problem is about, or nothing else came before the pass.
     """
-    wanted, fits = names_of(problem), []
+    wanted, fits = _names_of(problem), []
     for place, (edit, before) in enumerate(edits):
         changed = f"{edit.removed}\n{edit.added}"
         is_at_line = bool(line) and line in " ".join(before.split())
-        is_named = is_rule_in(problem, changed), any(is_word(name, changed) for name in wanted)
+        is_named = _is_rule_in(problem, changed), any(_is_word(name, changed) for name in wanted)
         if problem.sort == "test" and not WORD.search(edit.added):
             continue  # a check that is gone fixes nothing
         is_small = bool(before) or edit.added.count("\n") < LINES  # else it is a new file
@@ -329,13 +329,13 @@ def fitting(
 
 def edit_text(edit: CandidateEdit) -> str:
     """Return an edit in words."""
-    removed, added = shown(edit.removed), shown(edit.added)
+    removed, added = _shown(edit.removed), _shown(edit.added)
     if removed and added:
         return f"in {edit.file}: {removed} → {added}"
     return f"in {edit.file}: {added} is added" if added else f"in {edit.file}: {removed} is taken out"
 
 
-def names_of(problem: RunProblem) -> frozenset[str]:
+def _names_of(problem: RunProblem) -> frozenset[str]:
     """Return the names that the message of a problem tells, without folders and modules, and that of its test."""
     said = [
         word
@@ -358,57 +358,57 @@ def names_of(problem: RunProblem) -> frozenset[str]:
     )
 
 
-def is_rule_in(problem: RunProblem, text: str) -> bool:
+def _is_rule_in(problem: RunProblem, text: str) -> bool:
     """Return whether a text names the rule of a problem, or the tool that has it."""
     of_tool = OF_TOOL.search(problem.text)
     rules = (problem.rule, problem.tool, of_tool[1] if of_tool else "")
-    return problem.sort == "rule" and any(is_word(name, text) for name in rules if name)
+    return problem.sort == "rule" and any(_is_word(name, text) for name in rules if name)
 
 
-def is_word(name: str, text: str) -> bool:
+def _is_word(name: str, text: str) -> bool:
     """Return whether a text has a name as a whole."""
     return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
 
 
-def reason_of(pair: FixPair) -> str:
+def _reason_of(pair: FixPair) -> str:
     """
     Return the sentence of the agent that says what was done about a problem, or why; empty without one.
 
     It names the rule or a name of the message, and no other problem of the same run, which it may be about as well.
     """
-    wanted = names_of(pair.problem)
-    others = frozenset[str]().union(*map(names_of, pair.beside)) - wanted
+    wanted = _names_of(pair.problem)
+    others = frozenset[str]().union(*map(_names_of, pair.beside)) - wanted
     for text in reversed(pair.said):
         for sentence in reversed(ENDS.split(text)):
             plain = " ".join(sentence.split()).strip("*# `-")
-            is_about = is_rule_in(pair.problem, plain) or any(is_word(name, plain) for name in wanted)
-            is_of_other = any(is_rule_in(one, plain) for one in pair.beside) or any(
-                is_word(name, plain) for name in others
+            is_about = _is_rule_in(pair.problem, plain) or any(_is_word(name, plain) for name in wanted)
+            is_of_other = any(_is_rule_in(one, plain) for one in pair.beside) or any(
+                _is_word(name, plain) for name in others
             )
-            if SHORTEST <= len(plain) <= SENTENCE and is_about and not is_of_other and is_reason(plain):
+            if SHORTEST <= len(plain) <= SENTENCE and is_about and not is_of_other and _is_reason(plain):
                 return plain
     return ""
 
 
-def is_reason(sentence: str) -> bool:
+def _is_reason(sentence: str) -> bool:
     """Return whether a sentence says what was done or why, not what comes next or was left as it is."""
     is_left = PLANS.match(sentence) or LEFT.search(sentence) or sentence.endswith((":", "?"))
     return not is_left and SAYS_WHY.search(sentence) is not None
 
 
-def subject_of(pair: FixPair) -> str:
+def _subject_of(pair: FixPair) -> str:
     """Return the subject of the commit that took edits in, where it names the problem and lists nothing else."""
     for act in pair.acts:
         if act.commit and (found := SUBJECT.search(act.command)):
             subject = (found["doc"] or found["double"] or found["single"] or "").strip()[:SENTENCE]
-            is_about = is_rule_in(pair.problem, subject) or any(
-                is_word(name, subject) for name in names_of(pair.problem)
+            is_about = _is_rule_in(pair.problem, subject) or any(
+                _is_word(name, subject) for name in _names_of(pair.problem)
             )
             return subject if is_about and not LISTS.search(subject) else ""
     return ""
 
 
-def code_below(pair: FixPair) -> str:
+def _code_below(pair: FixPair) -> str:
     """Return the line of code that an output shows below a diagnostic, its blanks as one; empty without one."""
     if pair.problem.sort not in OF_CODE:
         return ""
@@ -417,19 +417,19 @@ def code_below(pair: FixPair) -> str:
     return line if len(line) >= SHORTEST_CODE else ""
 
 
-def shown(text: str) -> str:
+def _shown(text: str) -> str:
     """Return the first lines of a side of an edit between backticks."""
     lines = [" ".join(line.split())[:LINE] for line in text.splitlines() if line.strip()][:LINES]
     return f"`{' / '.join(lines)}`" if lines else ""
 
 
-def act_text(acts: Sequence[RanCommand], problem: RunProblem) -> str:
+def _act_text(acts: Sequence[RanCommand], problem: RunProblem) -> str:
     """
     Return the last command that installed or set something, in words; empty without any.
 
     It is about the problem: something is not there, or the command has a name of the message.
     """
-    names = [name.casefold() for name in names_of(problem)]
+    names = [name.casefold() for name in _names_of(problem)]
     found = [
         act
         for act in acts

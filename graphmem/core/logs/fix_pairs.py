@@ -143,7 +143,7 @@ class SessionReader:
         """Take a check that failed."""
         reported = {problem.key: problem for problem in problems(event.output)}
         for one in self.open:
-            if not is_same_run(one.checks, found, one.failed.output):
+            if not _is_same_run(one.checks, found, one.failed.output):
                 continue
             if one.problem.key in reported:
                 one.failed, one.checks, one.absent, one.runs = event, found, None, one.runs + 1
@@ -159,10 +159,10 @@ class SessionReader:
 
     def passes(self, event: RanCommand, found: tuple[CheckCommand, ...]) -> Iterator[FixPair]:
         """Take a check that passed."""
-        ended = [one for one in self.open if is_same_run(one.checks, found, one.failed.output)]
+        ended = [one for one in self.open if _is_same_run(one.checks, found, one.failed.output)]
         self.open = [one for one in self.open if one not in ended]
         acts = [act for act in self.acts if isinstance(act, FileEdit)]
-        for one in (one for one in ended if not is_taken_out(one, acts)):
+        for one in (one for one in ended if not _is_taken_out(one, acts)):
             same_run = (
                 other.problem for other in ended if other.failed.number == one.failed.number and other is not one
             )
@@ -196,7 +196,7 @@ class SessionReader:
         )
 
 
-def is_taken_out(one: OpenProblem, edits: Sequence[FileEdit]) -> bool:
+def _is_taken_out(one: OpenProblem, edits: Sequence[FileEdit]) -> bool:
     """Return whether the test that failed was deleted since: then its pass says nothing."""
     name = PARAMETERS.split(HOLDER.split(one.problem.test)[-1])[0].strip()
     return bool(name) and any(
@@ -210,7 +210,7 @@ def called(command: str) -> str:
     return " ".join([words[0].rpartition("/")[2], *words[1:2]]) if words else ""
 
 
-def is_same_run(failed: Sequence[CheckCommand], passed: Sequence[CheckCommand], output: str) -> bool:
+def _is_same_run(failed: Sequence[CheckCommand], passed: Sequence[CheckCommand], output: str) -> bool:
     """Return whether a pass of some checks ends the failure of others; formatters decide nothing beside others."""
     deciding = [check for check in failed if not check.is_formatter] or failed
     return any(are_same(one, other, output) for one in deciding for other in passed)

@@ -66,11 +66,11 @@ class Format(NamedTuple):
     @property
     def pattern(self) -> Any:
         """The pattern, made when it is first needed: of a table few are."""
-        return compiled(self.text)
+        return _compiled(self.text)
 
 
 @cache
-def compiled(text: str) -> Any:
+def _compiled(text: str) -> Any:
     """Return a pattern for whole lines, as RE2 has it."""
     return re2.compile(rf"(?:{text})\s*$")
 
@@ -79,7 +79,7 @@ class BadFormat(ValueError):
     """A block of a file of formats that cannot be read."""
 
 
-def expanded(pattern: str) -> str:
+def _expanded(pattern: str) -> str:
     """Return a pattern with its short forms written out."""
     for short, long in MACROS.items():
         pattern = pattern.replace(short, long)
@@ -105,17 +105,17 @@ def read(text: str, source: str, family: str, *, is_checked: bool = True) -> lis
     if found or not isinstance(blocks, list):
         raise BadFormat(f"{source}: unknown entries {', '.join(sorted(found)) or 'format'}; write [[format]] blocks")
     return [
-        block_of(block, f"{source}, block {number}", family, is_checked=is_checked)
+        _block_of(block, f"{source}, block {number}", family, is_checked=is_checked)
         for number, block in enumerate(blocks, 1)
     ]
 
 
-def block_of(block: Any, where: str, family: str, *, is_checked: bool) -> Format:
+def _block_of(block: Any, where: str, family: str, *, is_checked: bool) -> Format:
     """Return one format."""
     if is_checked:
         check(block, where)
     return Format(
-        block["tool"], family, block.get("kind", "problem"), expanded(block["pattern"]), where,
+        block["tool"], family, block.get("kind", "problem"), _expanded(block["pattern"]), where,
         block.get("identity"), bool(block.get("before")), not block.get("weak", False), block.get("template"),
         tuple(block.get("examples", ())),
     )  # fmt: skip
@@ -139,11 +139,11 @@ def check(block: Any, where: str) -> None:
         raise BadFormat(f"{where}: the kind {kind!r} is not one of {', '.join(get_args(Kind))}")
     if identity is not None and identity not in get_args(Identity):
         raise BadFormat(f"{where}: the identity {identity!r} is not one of {', '.join(get_args(Identity))}")
-    names = re.findall(r"\(\?P<(\w+)>", expanded(block["pattern"]))
+    names = re.findall(r"\(\?P<(\w+)>", _expanded(block["pattern"]))
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise BadFormat(f"{where}: the group {twice[0]!r} is twice in the pattern; one of the two would stay empty")
     try:
-        pattern = compiled(expanded(block["pattern"]))
+        pattern = _compiled(_expanded(block["pattern"]))
     except re2.error as error:
         raise BadFormat(f"{where}: RE2 refuses the pattern {block['pattern']!r}: {error}") from None
     if unknown := sorted(set(pattern.groupindex) - GROUPS):
@@ -155,9 +155,9 @@ class Table:
 
     def __init__(self, formats: Iterable[Format], hints: Sequence[str] = ()) -> None:
         self.formats = [*formats]
-        self.set = re2.Set.SearchSet(options())
+        self.set = re2.Set.SearchSet(_options())
         for one in self.formats:
-            self.set.Add(f"(?m){anywhere(one.text)}")
+            self.set.Add(f"(?m){_anywhere(one.text)}")
         for hint in hints:
             self.set.Add(f"(?m){hint}")
         self.set.Compile()
@@ -185,7 +185,7 @@ def require_room() -> None:
     raise MemoryError
 
 
-def options() -> Any:
+def _options() -> Any:
     """Return how the set is made: patterns of a whole table need more memory than RE2 takes by itself."""
     made = re2.Options()
     made.max_mem = ROOM
@@ -194,12 +194,12 @@ def options() -> Any:
     return made
 
 
-def anywhere(pattern: str) -> str:
+def _anywhere(pattern: str) -> str:
     """Return a pattern that also finds a line with something before it, such as the mark of a runner."""
     return rf"(?:^|[\s|\]>:;=)\"*])(?:{pattern})(?:[\s\"']*$|\\\\n|\")"
 
 
-def text_of(file: Traversable) -> str:
+def _text_of(file: Traversable) -> str:
     """Return the text of a file of the package."""
     return file.read_bytes().decode()
 
@@ -223,7 +223,7 @@ def packaged() -> tuple[Format, ...]:
         one
         for name in (f"{family}.toml" for family in FAMILIES)
         if folder.joinpath(name).is_file()
-        for one in read(EXAMPLES.sub("", text_of(folder.joinpath(name))), name, name[:-5], is_checked=False)
+        for one in read(EXAMPLES.sub("", _text_of(folder.joinpath(name))), name, name[:-5], is_checked=False)
     ]
     # What a frame is no tool words; what all tools say comes after what one says.
     return tuple(sorted(found, key=lambda one: (one.kind not in ("frame", "call"), one.family == "general")))

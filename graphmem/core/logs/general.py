@@ -145,49 +145,49 @@ def general(number: int, text: str, *, is_statement: bool = False) -> LogProblem
     if found := MARKED_CLASS.match(text):
         return LogProblem(number, text[1:].strip(), found["message"], found["class"])
     for form in forms(text):
-        if not is_statement and (is_skipped(form) or ECHOED.match(form)):
+        if not is_statement and (_is_skipped(form) or ECHOED.match(form)):
             return None
         if place := PLACE.match(form):
-            return placed(number, place)
+            return _placed(number, place)
         for rule in RULES:
             if (made := rule(number, form)) is not None:
                 return made
-    return said_plainly(number, text)
+    return _said_plainly(number, text)
 
 
-def in_a_row(number: int, form: str) -> LogProblem | None:
+def _in_a_row(number: int, form: str) -> LogProblem | None:
     """Return the problem of a row under the name of a file."""
-    return in_row(number, row) if (row := ROW.match(form)) else None
+    return _in_row(number, row) if (row := ROW.match(form)) else None
 
 
-def with_severity(number: int, form: str) -> LogProblem | None:
+def _with_severity(number: int, form: str) -> LogProblem | None:
     """Return the problem of a line that is led by a word of failing, with a sign after it."""
-    return led(number, form, found) if (found := SEVERITY.match(form)) else None
+    return _led(number, form, found) if (found := SEVERITY.match(form)) else None
 
 
-def with_class(number: int, form: str) -> LogProblem | None:
+def _with_class(number: int, form: str) -> LogProblem | None:
     """Return the problem of a line with the class of an error."""
     found = CLASS.search(form) or ANY_CLASS.match(form)
-    return of_class(number, form, found) if found and is_class(found) else None
+    return of_class(number, form, found) if found and _is_class(found) else None
 
 
-def shouted(number: int, form: str) -> LogProblem | None:
+def _shouted(number: int, form: str) -> LogProblem | None:
     """Return the problem of a line that is led by a word of failing in capitals."""
-    return led(number, form, found) if (found := SHOUTED.match(form)) else None
+    return _led(number, form, found) if (found := SHOUTED.match(form)) else None
 
 
 def marked(number: int, form: str) -> LogProblem | None:
     """Return the problem of a line that a sign or a program marks."""
     if found := MARKED.match(form):
-        return inner(number, found["rest"], found["rest"])
+        return _inner(number, found["rest"], found["rest"])
     if found := LED.match(form):
-        return inner(number, found["rest"], form)
+        return _inner(number, found["rest"], form)
     if found := MIDDLE.match(form):
-        return inner(number, found["rest"], found["rest"])
+        return _inner(number, found["rest"], found["rest"])
     return None
 
 
-def coded(number: int, form: str) -> LogProblem | None:
+def _coded(number: int, form: str) -> LogProblem | None:
     """Return the problem of a line that begins with a code, or with a word of warning."""
     if (found := CODE_FIRST.match(form)) and not NO_CODE.match(form):
         rest, _ = code_last(found["rest"])
@@ -199,11 +199,11 @@ def coded(number: int, form: str) -> LogProblem | None:
     return None
 
 
-RULES = (in_a_row, with_severity, with_class, shouted, marked, coded)
+RULES = (_in_a_row, _with_severity, _with_class, _shouted, marked, _coded)
 NO_CODE = re.compile(r"(?:UTF|ISO|SHA|MD|AES|RFC|CVE|CWE|HTTP|TLS|TCP|UDP|P|V|ES)-?\d")
 
 
-def said_plainly(number: int, text: str) -> LogProblem | None:
+def _said_plainly(number: int, text: str) -> LogProblem | None:
     """Return the problem of a line in which only its words say that something is wrong."""
     form = text.strip()
     for form in forms(text):
@@ -221,16 +221,16 @@ def said_plainly(number: int, text: str) -> LogProblem | None:
 LONG = 300  # characters from which a line is prose
 
 
-def is_skipped(form: str) -> bool:
+def _is_skipped(form: str) -> bool:
     """Return whether a line counts or announces problems, and tells none."""
     return COUNTS.match(form.strip()) is not None
 
 
-def placed(number: int, place: re.Match[str]) -> LogProblem | None:
+def _placed(number: int, place: re.Match[str]) -> LogProblem | None:
     """Return the problem of a line that begins with a place in a file."""
     rest = place["rest"]
     line, column = (next((value for value in (place[f"{part}{n}"] for n in (1, 2, 3)) if value), None) for part in "lc")
-    found = inner(number, rest, rest)
+    found = _inner(number, rest, rest)
     is_marked = (
         SEVERITY.match(rest) or CODE_FIRST.match(rest) or CLASS.match(rest) or found.code
     ) is not None and bool(SEVERITY.match(rest) or found.code)
@@ -244,10 +244,10 @@ def placed(number: int, place: re.Match[str]) -> LogProblem | None:
     return found
 
 
-def in_row(number: int, row: re.Match[str]) -> LogProblem:
+def _in_row(number: int, row: re.Match[str]) -> LogProblem:
     """Return the problem of a row under the name of a file."""
     rest, code = code_last(row["rest"])
-    found = inner(number, rest, row["rest"])
+    found = _inner(number, rest, row["rest"])
     found.code = found.code or code
     found.line, found.column = int(row["line"]), int(row["column"])
     severity = (row["severity"] or "").lower()
@@ -255,7 +255,7 @@ def in_row(number: int, row: re.Match[str]) -> LogProblem:
     return found
 
 
-def led(number: int, form: str, found: re.Match[str]) -> LogProblem | None:
+def _led(number: int, form: str, found: re.Match[str]) -> LogProblem | None:
     """Return the problem of a line that is led by a word of failing."""
     groups = found.groupdict()
     code = next((groups[name] for name in ("c1", "c2", "c3") if groups.get(name)), "")
@@ -263,18 +263,18 @@ def led(number: int, form: str, found: re.Match[str]) -> LogProblem | None:
     if not re.search(r"\w", rest):
         return None
     if place := PLACE.match(rest):
-        made = placed(number, place)
+        made = _placed(number, place)
         if made is not None:
             made.is_strong = True
             made.code = made.code or code
             return made
-    made = inner(number, rest, rest if not code else form)
+    made = _inner(number, rest, rest if not code else form)
     made.code = code or made.code
     made.is_strong = True
     return made
 
 
-def is_class(found: re.Match[str]) -> bool:
+def _is_class(found: re.Match[str]) -> bool:
     """Return whether what looks like the class of an error reports one here: it leads, or a message follows."""
     return bool(found["message"]) or found.start() == 0
 
@@ -285,7 +285,7 @@ def of_class(number: int, form: str, found: re.Match[str]) -> LogProblem:
     code = found.groupdict().get("code") or ("" if name.casefold() in GENERIC else name)
     text = form[found.start() :].strip()
     if name.casefold() in GENERIC and message:
-        made = inner(number, message, text)
+        made = _inner(number, message, text)
         made.code = code or made.code
         made.is_strong = True
         return made
@@ -295,7 +295,7 @@ def of_class(number: int, form: str, found: re.Match[str]) -> LogProblem:
     return LogProblem(number, text, message, code, is_strong=is_strong)
 
 
-def inner(number: int, rest: str, text: str) -> LogProblem:
+def _inner(number: int, rest: str, text: str) -> LogProblem:
     """Return the problem of what is left of a line after what carries it."""
     code = ""
     for _ in range(3):

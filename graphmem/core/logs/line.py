@@ -184,17 +184,17 @@ def messages(line: str) -> Iterator[str]:
         yield from line.split("\r")
     for name, value, other_name, other_value, word in PAIR.findall(line):
         if (name or other_name).rpartition(".")[2].lstrip("@").casefold() in MESSAGES:
-            yield unescaped(value or other_value or word)
+            yield _unescaped(value or other_value or word)
 
 
-def unescaped(text: str) -> str:
+def _unescaped(text: str) -> str:
     """Return what a quoted string holds."""
     if "\\" in text:
-        text = ESCAPE.sub(character, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = ESCAPE.sub(_character, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return ESCAPES.sub("", text)
 
 
-def character(escape: re.Match[str]) -> str:
+def _character(escape: re.Match[str]) -> str:
     """Return the character that is written as an escape."""
     return CHARACTERS.get(escape[3], escape[3]) if escape[3] else chr(int(escape[1] or escape[2], 16))
 

@@ -18,7 +18,7 @@ def telling(text: str) -> str:
 
     words = [frozenset(WORD.findall(line[:TELLING_CHARS].casefold())) for line in lines]
     counts = Counter(word for found in words for word in found)
-    rarity = [mean_rarity([counts[word] for word in found], len(lines)) for found in words]
+    rarity = [_mean_rarity([counts[word] for word in found], len(lines)) for found in words]
     is_error = {number - 1 for problem in diagnose(text).problems for number in problem.numbers}
     bound = RARE_SHARE * max(rarity)
     rare = {place for place, found in enumerate(rarity) if found >= bound}
@@ -36,6 +36,6 @@ def kept_question(gist: str) -> str:
     return gist.encode("utf-8", "replace")[:QUESTION_BYTES].decode(errors="ignore").strip()
 
 
-def mean_rarity(counts: list[int], total: int) -> float:
+def _mean_rarity(counts: list[int], total: int) -> float:
     """Return how rare the words of a line are among all lines, from the number of lines that have each."""
     return sum(math.log(total / count) for count in counts) / len(counts) if counts else 0.0

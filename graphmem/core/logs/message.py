@@ -94,7 +94,7 @@ class MessageTemplate(NamedTuple):
 
 
 @cache
-def vocabulary() -> frozenset[str]:
+def _vocabulary() -> frozenset[str]:
     """Return the words that messages are made of."""
     file = resources.files("graphmem.core.logs").joinpath("words.txt")
     text = file.read_bytes().decode()
@@ -102,9 +102,9 @@ def vocabulary() -> frozenset[str]:
 
 
 @lru_cache(8_192)
-def is_listed(word: str) -> bool:
+def _is_listed(word: str) -> bool:
     """Return whether a word, in lower case, or what it is a form of, is one that messages are made of."""
-    listed = vocabulary()
+    listed = _vocabulary()
     word = word.replace("’", "'").replace("n't", "nt")
     if word in listed:
         return True
@@ -125,9 +125,9 @@ def is_listed(word: str) -> bool:
     )
 
 
-def is_said(word: str) -> bool:
+def _is_said(word: str) -> bool:
     """Return whether a word, or a number that is a code, is of what a message says."""
-    return word[0].isdigit() or is_listed(word)
+    return word[0].isdigit() or _is_listed(word)
 
 
 @lru_cache(4_096)
@@ -136,11 +136,11 @@ def message_of(text: str) -> MessageTemplate:
     text = text[:LONGEST].strip()
     if " " in text and text[0] == text[-1] and text[0] in "'\"`" and text.count(text[0]) == 2:
         text = text[1:-1]
-    found = [*pieces_of(stable(text, is_error=True))]
+    found = [*_pieces_of(stable(text, is_error=True))]
     plain_words = [piece.text for piece in found if piece.sort == "word" and not piece.text[0].isdigit()]
-    is_foreign = bool(plain_words) and sum(map(is_listed, plain_words)) < FEW * len(plain_words)
+    is_foreign = bool(plain_words) and sum(map(_is_listed, plain_words)) < FEW * len(plain_words)
     pieces = tuple(
-        MessagePart(piece.text, "odd") if piece.sort == "word" and not (is_foreign or is_said(piece.text)) else piece
+        MessagePart(piece.text, "odd") if piece.sort == "word" and not (is_foreign or _is_said(piece.text)) else piece
         for piece in found
     )
     parts = list[str]()
@@ -152,7 +152,7 @@ def message_of(text: str) -> MessageTemplate:
     return MessageTemplate(pieces, " ".join(parts), sum(piece.sort == "word" for piece in pieces))
 
 
-def pieces_of(text: str) -> Iterator[MessagePart]:
+def _pieces_of(text: str) -> Iterator[MessagePart]:
     """Yield the pieces of a message, its words not yet told apart."""
     before = ""
     for found in PIECE.finditer(text):
@@ -161,7 +161,7 @@ def pieces_of(text: str) -> Iterator[MessagePart]:
             inner = piece[1:-1].strip()
             if not inner:
                 continue
-            sort = "path" if is_path(inner) else "name"
+            sort = "path" if _is_path(inner) else "name"
             piece = inner
         elif sort == "file":
             sort = "path"
@@ -172,33 +172,33 @@ def pieces_of(text: str) -> Iterator[MessagePart]:
             )
             sort = "word" if is_code else sort
         elif sort == "word" and (
-            CAMEL.search(piece) or (len(piece) > 3 and piece.isupper() and not is_listed(piece.lower()))
+            CAMEL.search(piece) or (len(piece) > 3 and piece.isupper() and not _is_listed(piece.lower()))
         ):
             sort = "code"
-        elif sort == "code" and WORDY.fullmatch(piece) and all(map(is_listed, piece.lower().split("-"))):
+        elif sort == "code" and WORDY.fullmatch(piece) and all(map(_is_listed, piece.lower().split("-"))):
             sort = "word"
         if sort == "word":
             piece = piece.lower()
         if sort == "path":
             piece = piece.replace("\\", "/").removeprefix("file://")
-            if is_where(piece):
+            if _is_where(piece):
                 continue
         before = piece.lower()
         yield MessagePart(piece, "name" if sort in ("code", "url", "version") else sort)
 
 
-def is_path(text: str) -> bool:
+def _is_path(text: str) -> bool:
     """Return whether a quoted text is a path."""
     return " " not in text and ("/" in text or "\\" in text) and "://" not in text and not text.startswith("@")
 
 
-def is_where(path: str) -> bool:
+def _is_where(path: str) -> bool:
     """Return whether a path only says where a project is on a machine: an absolute folder."""
     last = path.rstrip("/").rpartition("/")[2]
     return path.startswith(("/", "~", "$")) and "." not in last.lstrip(".")
 
 
-def same_end(left: str, right: str) -> bool:
+def _same_end(left: str, right: str) -> bool:
     """Return whether two paths have the same end: where a project is differs from machine to machine."""
     first, second = (
         [part for part in path.strip("'\"").split("/") if part not in ("", ".", "..")] for path in (left, right)
@@ -215,10 +215,10 @@ def same_end(left: str, right: str) -> bool:
     return are_absolute or shared >= min(len(first), len(second)) - (shared > 1)
 
 
-def equal(left: MessagePart, right: MessagePart) -> bool:
+def _equal(left: MessagePart, right: MessagePart) -> bool:
     """Return whether two pieces are the same, of a path its end."""
     if left.sort == right.sort == "path":
-        return same_end(left.text, right.text)
+        return _same_end(left.text, right.text)
     if left.sort == right.sort == "number":
         return True
     one, other = plain(left.text), plain(right.text)
@@ -227,7 +227,7 @@ def equal(left: MessagePart, right: MessagePart) -> bool:
     return left.is_name == right.is_name and one == other
 
 
-def alike(left: MessagePart, right: MessagePart) -> bool:
+def _alike(left: MessagePart, right: MessagePart) -> bool:
     """Return whether two pieces are the same, or both names, or both numbers."""
     if left.sort == right.sort == "number":
         return True
@@ -241,9 +241,9 @@ def within(
     size = len(inner)
     best: list[tuple[MessagePart, MessagePart]] | None = None
     for start in range(len(outer) - size + 1):
-        if all(map(alike, inner, outer[start : start + size])):
+        if all(map(_alike, inner, outer[start : start + size])):
             pairs = [*zip(inner, outer[start : start + size], strict=True)]
-            if all(equal(*pair) for pair in pairs):
+            if all(_equal(*pair) for pair in pairs):
                 return pairs
             best = best or pairs
     return best
@@ -260,11 +260,11 @@ def same_names(pairs: Sequence[tuple[MessagePart, MessagePart]]) -> bool:
     code such as ``ENOENT`` says what went wrong, and of what is yet to come.
     """
     names = [pair for pair in pairs if pair[0].is_name]
-    if any(not equal(*pair) for pair in names if not (pair[0].sort == pair[1].sort == "path")):
+    if any(not _equal(*pair) for pair in names if not (pair[0].sort == pair[1].sort == "path")):
         return False
     named = [pair for pair in names if not CODE.fullmatch(pair[0].text)]
     telling = next((pair for pair in named if pair[0].is_telling or pair[1].is_telling), None)
-    return telling is None or equal(*telling)
+    return telling is None or _equal(*telling)
 
 
 def plain(name: str) -> str:

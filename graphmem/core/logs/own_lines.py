@@ -55,19 +55,19 @@ def own_text(output: str, command: str = "") -> str:
         return output
     lines = output.splitlines(keepends=True)
     for number in [number for number, line in enumerate(lines) if FIELD.search(line)]:
-        blank_object(lines, number)
+        _blank_object(lines, number)
     return "".join(filter(OwnLines().has, lines))
 
 
-def blank_object(lines: list[str], number: int) -> None:
+def _blank_object(lines: list[str], number: int) -> None:
     """Empty the lines of an object that has a line of its own for each field, by one of them."""
-    column = depth(lines[number])
+    column = _depth(lines[number])
     if column:
-        before = [*takewhile(lambda at: depth(lines[at]) >= column, range(number - 1, -1, -1))]
-        after = [*takewhile(lambda at: depth(lines[at]) >= column, range(number, len(lines)))]
+        before = [*takewhile(lambda at: _depth(lines[at]) >= column, range(number - 1, -1, -1))]
+        after = [*takewhile(lambda at: _depth(lines[at]) >= column, range(number, len(lines)))]
         lines[number - len(before) : number + len(after)] = [""] * (len(before) + len(after))
 
 
-def depth(line: str) -> int:
+def _depth(line: str) -> int:
     """Return how far a line is indented; no less than any other where it is empty already."""
     return len(line) - len(line.lstrip(" \t")) if line else MOST_DEEP

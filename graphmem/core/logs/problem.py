@@ -89,7 +89,7 @@ class LogProblem:
         """What makes it the same problem elsewhere."""
         if self.identity is not None:
             return self.identity
-        if is_bare(self):
+        if _is_bare(self):
             return "frame"
         return "names" if self.said.is_about else "message"
 
@@ -102,7 +102,7 @@ class LogProblem:
     def keys(self) -> tuple[str, ...]:
         """What the same problem has too, or the same rule for other names."""
         template = self.said.template
-        found = [f"t:{one.template}" for one in (self.said, *clauses(self.message)) if tells(one)]
+        found = [f"t:{one.template}" for one in (self.said, *_clauses(self.message)) if _tells(one)]
         if self.code:
             found.append(f"c:{self.code.casefold()}" if not self.is_class else f"k:{self.code.casefold()} {template}")
         if names := " ".join(piece.text.rpartition("/")[2].casefold() for piece in self.said.pieces if piece.is_name):
@@ -116,8 +116,8 @@ class LogProblem:
         """Its code and the names that its message is about, to name a record by; without both, what it says."""
         said = [piece for piece in self.said.pieces if piece.sort != "number"]
         names = [piece for piece in said if piece.is_telling]
-        shown = [end_of_path(piece.text) for piece in (names if self.code and names else said)]
-        return " ".join(filter(None, [self.code or self.tool, *shown, end_of_path(self.test)]))
+        shown = [_end_of_path(piece.text) for piece in (names if self.code and names else said)]
+        return " ".join(filter(None, [self.code or self.tool, *shown, _end_of_path(self.test)]))
 
     @property
     def trigger(self) -> str:
@@ -128,24 +128,24 @@ class LogProblem:
         return "\n".join(line.strip()[:TRIGGER] for line in lines[:TRIGGER_LINES])
 
 
-def end_of_path(text: str) -> str:
+def _end_of_path(text: str) -> str:
     """Return the last part of the path of a file or of a folder; any other name as it is."""
     last = text.rstrip("/").rpartition("/")[2]
     return last if text.startswith(("/", ".", "~")) or "." in last else text
 
 
-def tells(said: MessageTemplate) -> bool:
+def _tells(said: MessageTemplate) -> bool:
     """Return whether a message is found by what it says."""
     return said.words >= 2 or bool(said.words and "*" in said.template)
 
 
-def clauses(message: str) -> list[MessageTemplate]:
+def _clauses(message: str) -> list[MessageTemplate]:
     """Return what follows each colon of a message: another tool may say that alone."""
     starts = [found.end() for found in re.finditer(r": (?=\S)", message)][:MOST_CLAUSES]
     return [message_of(message[start:]) for start in starts]
 
 
-def is_bare(problem: LogProblem) -> bool:
+def _is_bare(problem: LogProblem) -> bool:
     """Return whether nothing of the message tells which bug it is: only the frame or the test does."""
     if BARE.fullmatch(problem.code) or (problem.test and not problem.said.is_about):
         return True

@@ -63,7 +63,7 @@ class ReportLine(NamedTuple):
     @property
     def forms(self) -> frozenset[str]:
         """All that it may be without what is around it; only looked at where two reports are compared."""
-        return forms_of(self.row) if self.is_error else frozenset({self.key})
+        return _forms_of(self.row) if self.is_error else frozenset({self.key})
 
     def is_of(self, other: "ReportLine") -> bool:
         """Return whether two lines are the same, one of them perhaps with more of a logger around it."""
@@ -80,7 +80,7 @@ class FailureReport(NamedTuple):
     @property
     def frames(self) -> tuple[tuple[str, str], ...]:
         """Its errors, each with its frame; only looked at where two reports are compared."""
-        return frames_of(self.rows)
+        return _frames_of(self.rows)
 
     @property
     def text(self) -> str:
@@ -91,14 +91,14 @@ class FailureReport(NamedTuple):
 @lru_cache(8_192)  # one text is compared with many
 def report_of(text: str) -> FailureReport:
     """Return a text as a report."""
-    rows = [SIGN.sub(spelt_out, row) for row in ESCAPES.sub("", text).splitlines()[:MOST_LINES] if row.strip()]
-    reporting = list(map(reports_error, rows))
+    rows = [SIGN.sub(_spelt_out, row) for row in ESCAPES.sub("", text).splitlines()[:MOST_LINES] if row.strip()]
+    reporting = list(map(_reports_error, rows))
     is_report = any(reporting)
     lines, said, is_source = [], [], False
     for row, reports in zip(rows, reporting, strict=True):
-        line = line_of(row, reports or (is_report and len(row) <= LINE and not SENTENCE.search(row)))
+        line = _line_of(row, reports or (is_report and len(row) <= LINE and not SENTENCE.search(row)))
         lines.append(line)
-        if not (is_frame(row) or (is_source and row[0].isspace())):
+        if not (_is_frame(row) or (is_source and row[0].isspace())):
             said.append(line)
         frame = frame_in(row)
         is_source = frame is not None and frame.before  # the code of a frame is in the line after it
@@ -106,25 +106,25 @@ def report_of(text: str) -> FailureReport:
 
 
 @lru_cache(8_192)
-def frames_of(rows: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _frames_of(rows: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return the errors of a report, each with its frame."""
     found = [one for one in statement("\n".join(rows)) if one.is_read]
     return tuple((f"{one.code} {one.said.template} {' '.join(one.said.names)}".casefold(), one.frame) for one in found)
 
 
 @lru_cache(8_192)
-def forms_of(row: str) -> frozenset[str]:
+def _forms_of(row: str) -> frozenset[str]:
     """Return all that a line of a report may be without what is around it."""
     several = [row, *(message for message in messages(row) if message.strip())]
     return frozenset(key(stable(form, is_error=True)) for one in several for form in forms(one))
 
 
-def spelt_out(found: re.Match[str]) -> str:
+def _spelt_out(found: re.Match[str]) -> str:
     """Return the name of a mark that is in quotes, such as ``comma``."""
     return unicodedata.name(found[1], found[1]).lower()
 
 
-def line_of(row: str, is_error: bool) -> ReportLine:
+def _line_of(row: str, is_error: bool) -> ReportLine:
     """Return a line of a report, or of any other text."""
     if not is_error:
         row = plain(row) if len(row) <= LINE else row
@@ -133,7 +133,7 @@ def line_of(row: str, is_error: bool) -> ReportLine:
     return ReportLine(row, text, key(text), is_error)
 
 
-def reports_error(row: str) -> bool:
+def _reports_error(row: str) -> bool:
     """Return whether a line is what a program says of an error, not what a person says in a sentence."""
     if len(row) > LINE:
         return False
@@ -144,7 +144,7 @@ def reports_error(row: str) -> bool:
     return (error is not None or text != plain(row) or REPORTS.search(text) is not None) and not SENTENCE.search(text)
 
 
-def is_frame(row: str) -> bool:
+def _is_frame(row: str) -> bool:
     """Return whether a line of a traceback says where, not what."""
     return len(row) <= LINE and (FRAME.match(row) is not None or frame_in(row) is not None)
 
@@ -165,23 +165,23 @@ def is_repeat(left: str, right: str) -> bool:
         return False
     for start in range(len(long.said) - size + 1):
         if all(one.is_of(other) for one, other in zip(short.said, long.said[start:], strict=False)):
-            return is_more_of_it(short, long.said[:start], long.said[start + size :])
+            return _is_more_of_it(short, long.said[:start], long.said[start + size :])
     return False
 
 
-def is_more_of_it(short: FailureReport, before: Sequence[ReportLine], after: Sequence[ReportLine]) -> bool:
+def _is_more_of_it(short: FailureReport, before: Sequence[ReportLine], after: Sequence[ReportLine]) -> bool:
     """Return whether lines before and after an error say nothing of another one."""
     if not (before or after):
         return True
     known = " ".join(line.text.casefold() for line in short.said)
     return (
         len(known.split()) >= TELLING
-        and not any(line.is_error and reports_error(line.text) for line in before)
+        and not any(line.is_error and _reports_error(line.text) for line in before)
         and not any(CAUSE.match(line.text) for line in after)
-        and all(is_known(line, known) for line in after if reports_error(line.text))
+        and all(_is_known(line, known) for line in after if _reports_error(line.text))
     )
 
 
-def is_known(line: ReportLine, known: str) -> bool:
+def _is_known(line: ReportLine, known: str) -> bool:
     """Return whether a line names nothing that a text does not name."""
     return all(word in known for word in NAME.findall(line.text.casefold()))

@@ -58,24 +58,26 @@ def problems(output: str) -> list[RunProblem]:
     """Return the problems that an output reports, in its order, each once."""
     if len(output) > MOST_OUTPUT:
         output = f"{output[: MOST_OUTPUT // 2]}\n{output[-MOST_OUTPUT // 2 :]}"
-    found = [one for one in diagnose(output).problems if not is_only_title(one)]
-    sorts = [sort_of(one) for one in found]
+    found = [one for one in diagnose(output).problems if not _is_only_title(one)]
+    sorts = [_sort_of(one) for one in found]
     of_code = "rule" if "rule" in sorts else "compiler"
     told = [  # else it is what a test that passed has printed, or follows from these
         one
         for one, sort in zip(found, sorts, strict=True)
         if sort == of_code or (one.test and not one.is_logged and sort in ("test", "error"))
     ]
-    last = {one.test: one for one in reversed(told) if sort_of(one) == "test"}  # what a test says before it ends is why
-    return distinct(one for one in told or found if sort_of(one) != "test" or last.get(one.test, one) is one)
+    last = {
+        one.test: one for one in reversed(told) if _sort_of(one) == "test"
+    }  # what a test says before it ends is why
+    return _distinct(one for one in told or found if _sort_of(one) != "test" or last.get(one.test, one) is one)
 
 
-def is_only_title(one: LogProblem) -> bool:
+def _is_only_title(one: LogProblem) -> bool:
     """Return whether nothing says why a test failed, or of which test a line is."""
     return not one.message if one.test else one.family == "tests" and not one.code
 
 
-def distinct(found: Iterable[LogProblem]) -> list[RunProblem]:
+def _distinct(found: Iterable[LogProblem]) -> list[RunProblem]:
     """Return problems as they are found again, each once."""
     kept: dict[str, RunProblem] = {}
     for problem in map(of_log, found):
@@ -85,7 +87,7 @@ def distinct(found: Iterable[LogProblem]) -> list[RunProblem]:
 
 def of_log(one: LogProblem) -> RunProblem:
     """Return a problem of a log as it is found again."""
-    sort, said, text = sort_of(one), one.said.template, one.trigger[:TRIGGER]
+    sort, said, text = _sort_of(one), one.said.template, one.trigger[:TRIGGER]
     if sort == "rule":
         key = found_by = f"rule {one.code}"
     elif sort == "compiler":
@@ -101,7 +103,7 @@ def of_log(one: LogProblem) -> RunProblem:
     return RunProblem(sort, key.casefold(), found_by.casefold(), text, one.file, one.tool, one.code, one.test)
 
 
-def sort_of(one: LogProblem) -> ProblemSort:
+def _sort_of(one: LogProblem) -> ProblemSort:
     """Return what sort of thing a problem is."""
     if one.test and (not one.code or BARE.fullmatch(one.code)):
         return "test"
@@ -120,7 +122,7 @@ def is_of_code(line: str) -> bool:
 
 def quoted_problems(text: str) -> list[RunProblem]:
     """Return the problems in a quoted text: a warning in it is one too."""
-    return distinct(one for one in statement(text) if one.is_read and not one.is_outer)
+    return _distinct(one for one in statement(text) if one.is_read and not one.is_outer)
 
 
 def problem_in(trigger: str) -> RunProblem:

@@ -98,15 +98,15 @@ def is_tested(source: str, function: str) -> bool:
         found = [one for one in nodes if isinstance(one, FUNCTIONS) and one.name == function]
     except (SyntaxError, ValueError, RecursionError):
         return True
-    return any(any(map(does, one.body)) and not any(map(skips, one.decorator_list)) for one in found)
+    return any(any(map(_does, one.body)) and not any(map(_skips, one.decorator_list)) for one in found)
 
 
-def does(statement: ast.stmt) -> bool:
+def _does(statement: ast.stmt) -> bool:
     """Return whether a statement does something: no text, ``...``, ``pass`` or ``return``."""
     is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return not (is_text or isinstance(statement, ast.Pass | ast.Return))
 
 
-def skips(decorator: ast.expr) -> bool:
+def _skips(decorator: ast.expr) -> bool:
     """Return whether a decorator keeps a test from failing, whatever happens."""
     return SKIPS.search(ast.unparse(decorator)) is not None

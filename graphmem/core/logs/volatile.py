@@ -71,7 +71,7 @@ CHECKOUT = (  # a folder in which a project is on some machine
 )
 
 
-def known_service(found: re.Match[str]) -> str:
+def _known_service(found: re.Match[str]) -> str:
     """Return a port by the name of the service that it is known by; any other as it is."""
     return f"{found[1]}{SERVICES.get(found[2], found[2])}"
 
@@ -79,39 +79,39 @@ def known_service(found: re.Match[str]) -> str:
 EPHEMERAL = 32_768  # ports from here on are given by the system
 
 
-def named_port(found: re.Match[str]) -> str:
+def _named_port(found: re.Match[str]) -> str:
     """Return a port, which says which service it is; none where the system chose it."""
     service = SERVICES.get(found[2], found[2])
     return f"{found[1]} '{service}'" if not service.isdigit() or int(service) < EPHEMERAL else found[1]
 
 
-def unless_named(found: re.Match[str]) -> str:
+def _unless_named(found: re.Match[str]) -> str:
     """Return a blank in the place of a number, or the number where it is a name."""
     return found[0] if found[1] else " "
 
 
-def rules(*found: tuple[str, str, str | Callable[[re.Match[str]], str]]) -> tuple[Rule, ...]:
+def _rules(*found: tuple[str, str, str | Callable[[re.Match[str]], str]]) -> tuple[Rule, ...]:
     """Return rules; before each what a text must hold of it, for a look is twenty times as cheap as a search."""
     return tuple((needs, re.compile(pattern, re.IGNORECASE), replacement) for needs, pattern, replacement in found)
 
 
 # In the order in which they are applied.
-ALWAYS = rules(
-    (":", PORT, known_service),
+ALWAYS = _rules(
+    (":", PORT, _known_service),
     ("-", r"(?<=[\w])[-.](?=[\w-]*\d)[\w-]{8}(?=\.(?:[cm]?js|css|map|woff2?|png|svg)\b)", ""),
     ("\\", r"(?<=[\w.~:$@+-])\\+(?=[\w.~$@+-])", "/"),
     ("-", r"((?:\bdate |['\"])(?=\d{4}-\d\d-\d\d(?![t _]\d\d:)))?"
-          r"\b\d{4}-\d\d-\d\d([t _]\d\d[:_-]\d\d([:_-]\d\d)?([.,_]\d+)?( ?(z|utc|[+-]\d\d:?\d\d))?)?\b", unless_named),
+          r"\b\d{4}-\d\d-\d\d([t _]\d\d[:_-]\d\d([:_-]\d\d)?([.,_]\d+)?( ?(z|utc|[+-]\d\d:?\d\d))?)?\b", _unless_named),
     ("/", rf"\b(?:\d{{4}}/\d\d/\d\d|\d{{1,2}}/\d{{1,2}}/\d{{4}}|\d\d?/{MONTH}/\d{{4}})(?:(?:,? |:){CLOCK})?", " "),
     (".", rf"(?<![\w.])\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? {CLOCK}", " "),
     ("", rf"{DAY}\b{MONTH}\.? +\d{{1,2}}(?:,? \d{{4}})?,? (?:at )?{CLOCK}(?: \d{{4}}\b)?", " "),
     ("", rf"{DAY}\b\d{{1,2}}[ -]{MONTH}[ -]\d{{4}},? {CLOCK}", " "),
     ("", r"\b\d{8}t\d{6}([.,]\d+)?z?\b", " "),
     (":", r"\b\d{1,2}:\d\d:\d\d([.,]\d+)?( ?[ap]m\b)?", " "),
-    ("", rf"{NAMED}(?<![\w.-])1[4-9]\d{{8}}(\d{{3}}|\.\d+)?{END}", unless_named),
+    ("", rf"{NAMED}(?<![\w.-])1[4-9]\d{{8}}(\d{{3}}|\.\d+)?{END}", _unless_named),
     ("-", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", " "),
     ("-", r"(?<=\w)-(?=[a-f]*\d)[0-9a-f]{8,10}-[a-z0-9]{5}\b", " "),
-    ("0", rf"{NAMED}\b0x(?!(?:c0|80)[0-9a-f]{{6}}\b)[0-9a-f]+\b", unless_named),
+    ("0", rf"{NAMED}\b0x(?!(?:c0|80)[0-9a-f]{{6}}\b)[0-9a-f]+\b", _unless_named),
     ("", r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b", " "),
     ("", r"\b[0-7][0-9a-hjkmnp-tv-z]{25}\b", " "),
     ("/", r"/nix/store/[0-9a-z]{32}-", "/nix/store/"),
@@ -124,12 +124,12 @@ ALWAYS = rules(
     ("(", r"(\.\w{1,5})\(\d+(,\d+)?\)", r"\1"),
     (":line", r"(\.\w{1,5}):line \d+\b", r"\1"),
 )  # fmt: skip
-IN_ERRORS = rules(
+IN_ERRORS = _rules(
     ("/", rf"{CHECKOUT}(?:(?:/[\w.+@-]+)*?"
           r"/((?:src|lib|app|tests?|packages|cmd|internal|pkg|config|spec|docs)/[\w.+@/-]+)"
           r"|(?:/[\w.+@-]+)*/([\w.+@-]+/[\w.+@-]+))", lambda found: found[1] or found[2]),
-    ("port", NAMED_PORT, named_port),
-    (":", PORT, named_port),
+    ("port", NAMED_PORT, _named_port),
+    (":", PORT, _named_port),
     ("@", r"(?<![\w/@:])[a-z_][\w.-]{0,40}@(?:[a-z][\w-]{0,60}(?:\.[\w-]{1,60}){0,5}|\d{1,3}(?:\.\d{1,3}){3})"
           r"(?=[\s:)\]'\"]|$)", " "),
     (".", r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])", " "),
@@ -146,20 +146,20 @@ IN_ERRORS = rules(
     ("", r"(?<![\w.])(?:\d+d ?)?(?:\d+h ?)?\d+m(?: ?\d+s)?\b", " "),
     ("->", r"(?<=-> )\d+(?= ->)", " "),
     ("[", rf"{NAMED}(?<=\w)\[\d+\]", lambda found: found[0] if found[1] else "[]"),
-    ("[", rf"{NAMED}\[(?![45]\d\d\])\d+\]", unless_named),
+    ("[", rf"{NAMED}\[(?![45]\d\d\])\d+\]", _unless_named),
     ("", r"[\[(]\s*\d+\s*(?:/|of)\s*\d+\s*[\])]", " "),
     ("/", r"(?<=/proc/)\d+", ""),
 )  # fmt: skip
-UNLESS_COMPARED = rules(
+UNLESS_COMPARED = _rules(
     ("", rf"{MEASURED}{NUMBER_OF_IT}", r"\1"),
     ("", rf"{ALONE}{AMOUNT} ?(?:bytes?|[kmgtp]i?b|[kmgt]i)(?:/s)?\b", " "),
     ("%", rf"{ALONE}{AMOUNT} ?%(?!\w)", " "),
     ("/", r"(?<![\w./-])\d+/\d+ (?=[a-z])", " "),
     ("", rf"{COUNTING}(?![1-5]\d\d (?:client|server|internal|error)){COUNT} (?=(?:[a-z]+ )?(?:{ITEMS})\b)", r"\1 "),
     ("", rf"(?:\b(?:after|took|in|within|for|elapsed)[ :=]+)?{ALONE}(?:(?:\d+h ?)?\d+m ?)?{AMOUNT} ?{UNIT}\b", " "),
-    ("", rf"{NAMED}(?<![\w.-])\d{{6,}}{END}", unless_named),
+    ("", rf"{NAMED}(?<![\w.-])\d{{6,}}{END}", _unless_named),
 )  # fmt: skip
-SPANS = rules(
+SPANS = _rules(
     ("", r"\b\d+([.,]\d+)?\s*(ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b", " "),
     ("", r"[\[(<]\s+[\])>]", " "),
 )  # fmt: skip

@@ -54,7 +54,7 @@ def worth_of(pair: FixPair) -> float:
         return found
     is_environment = any(ENVIRONMENT.search(act.command) for act in pair.acts)
     found += SETTINGS if is_environment else of_settings(edit.file for edit in pair.edits)
-    if problem.sort != "rule" and is_explained(pair.edits):
+    if problem.sort != "rule" and _is_explained(pair.edits):
         found += EXPLAINED
     if problem.sort == "compiler" and FOREIGN.search(problem.text):
         found += INTERFACE
@@ -68,7 +68,7 @@ def is_prose(path: str) -> bool:
     return f"/{path}".lower().endswith(PROSE)
 
 
-def is_explained(edits: Sequence[FileEdit]) -> bool:
+def _is_explained(edits: Sequence[FileEdit]) -> bool:
     """Return whether an edit adds a comment that says why."""
     for edit in edits:
         before = edit.removed

@@ -53,7 +53,7 @@ class CreateCampaignRequest(AddRequest):
     )
 
 
-def sequence(value: object) -> str:
+def _sequence(value: object) -> str:
     """Return a sequence number as three digits."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 999:
         return f"{value:03d}"
@@ -62,19 +62,19 @@ def sequence(value: object) -> str:
     raise ValueError('expected a number of up to three digits, such as 1 or "001"')
 
 
-def sequences(value: object) -> list[str]:
+def _sequences(value: object) -> list[str]:
     """Return the sequence numbers that a task depends on, each once; it may have one, a list, or none."""
     if value is None or value == "none":
         return []
-    return sorted({sequence(item) for item in (value if isinstance(value, list | tuple) else [value])})
+    return sorted({_sequence(item) for item in (value if isinstance(value, list | tuple) else [value])})
 
 
 Digits = Annotated[str, Field(pattern=r"^\d{1,3}$")]
 SeqInput = Annotated[int, Field(ge=0, le=999)] | Digits
-Seq = Annotated[str, BeforeValidator(sequence, json_schema_input_type=SeqInput)]
+Seq = Annotated[str, BeforeValidator(_sequence, json_schema_input_type=SeqInput)]
 Needs = Annotated[
     tuple[str, ...],
-    BeforeValidator(sequences, json_schema_input_type=Literal["none"] | SeqInput | list[SeqInput] | None),
+    BeforeValidator(_sequences, json_schema_input_type=Literal["none"] | SeqInput | list[SeqInput] | None),
 ]
 Slug = Annotated[str | None, BeforeValidator(lambda value: value if isinstance(value, str) else None)]
 
@@ -124,7 +124,7 @@ class TaskList(BaseModel):
     tasks: list[PlannedTask] = Field(description="The tasks, in any order")
 
 
-def tasks_in(plan: object) -> tuple[PlannedTask, ...]:
+def _tasks_in(plan: object) -> tuple[PlannedTask, ...]:
     """
     Return the tasks of a plan.
 
@@ -136,10 +136,10 @@ def tasks_in(plan: object) -> tuple[PlannedTask, ...]:
         raise BadInput(f"a plan is a list of tasks, not {shown(plan)}", hint=PLAN_EXAMPLE)
     if not rows:
         raise BadInput("the plan has no tasks", hint=PLAN_EXAMPLE)
-    return tuple(planned(row, f"task {place}") for place, row in enumerate(rows, 1))
+    return tuple(_planned(row, f"task {place}") for place, row in enumerate(rows, 1))
 
 
-def planned(row: object, called: str) -> PlannedTask:
+def _planned(row: object, called: str) -> PlannedTask:
     """Return a task of a plan, or raise ``BadInput``; ``called`` is its place."""
     try:
         return PlannedTask.model_validate(row)
@@ -148,9 +148,9 @@ def planned(row: object, called: str) -> PlannedTask:
         raise BadInput(message, hint=hint, details={"field": field}) from None
 
 
-def checked_plan(plan: object) -> object:
+def _checked_plan(plan: object) -> object:
     """Return a plan as it was given, once its tasks check out."""
-    tasks_in(plan)
+    _tasks_in(plan)
     return plan
 
 
@@ -158,7 +158,7 @@ class AddTasksRequest(Request):
     """The tasks of a plan, to be added all or none."""
 
     ref: str = Field(description="The campaign")
-    plan: Annotated[object, PlainValidator(checked_plan, json_schema_input_type=list[PlannedTask] | TaskList)] = Field(
+    plan: Annotated[object, PlainValidator(_checked_plan, json_schema_input_type=list[PlannedTask] | TaskList)] = Field(
         description=f'Tasks in JSON: a list, or {{"tasks": […]}}; a task has {", ".join(PlannedTask.model_fields)}',
         examples=[PLAN],
     )
@@ -166,7 +166,7 @@ class AddTasksRequest(Request):
     @property
     def tasks(self) -> tuple[PlannedTask, ...]:
         """The tasks of the plan."""
-        return tasks_in(self.plan)
+        return _tasks_in(self.plan)
 
 
 class ReadyRequest(Request):

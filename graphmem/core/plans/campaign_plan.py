@@ -62,7 +62,7 @@ class Plan:
         return {
             number: [self.keys.get(ref, ref) for ref in causes]
             for number, causes in found.items()
-            if (causes or self.tasks[number].status == "unreachable") and not is_marked(self.tasks[number], causes)
+            if (causes or self.tasks[number].status == "unreachable") and not _is_marked(self.tasks[number], causes)
         }
 
     @cached_property
@@ -76,7 +76,7 @@ class Plan:
         return Plan(self.campaign, {**self.tasks, number: moved}, self.settled)
 
 
-def is_marked(task: Task, causes: Sequence[str]) -> bool:
+def _is_marked(task: Task, causes: Sequence[str]) -> bool:
     """Return whether a task is unreachable already, and for these causes; all by shown name."""
     marked = [ref for ref in task.blocked_by if split_ref(ref)[0] == "task"]
     return task.status == "unreachable" and bool(causes) and marked == list(causes)

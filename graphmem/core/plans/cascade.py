@@ -61,14 +61,14 @@ def unreachable(tasks: Iterable[Planned], settled: Iterable[str] = ()) -> dict[s
     stopped = [ref for ref, task in plan.items() if ref in lost and task.status in WAITING]
     causes: dict[str, set[str]] = {ref: set() for ref in stopped}
     for cause in {need for ref in stopped for need in needs[ref] if need not in causes and need not in runs}:
-        spread(cause, cause, needed_by, causes)
+        _spread(cause, cause, needed_by, causes)
     for ref in stopped:
         if not causes[ref]:  # it waits for a cycle, or is in one
             causes[ref] = {need for need in needs[ref] if need in causes}
     return {ref: sorted(causes[ref]) for ref in stopped}
 
 
-def spread(cause: str, start: str, needed_by: Mapping[str, Sequence[str]], causes: Mapping[str, set[str]]) -> None:
+def _spread(cause: str, start: str, needed_by: Mapping[str, Sequence[str]], causes: Mapping[str, set[str]]) -> None:
     """Add a cause to every task that waits for it, directly or through others."""
     found = [start]
     for ref in found:

@@ -34,12 +34,12 @@ def planned_tasks(
         Refused: a sequence number that is unknown or taken, or a cycle; the message shows its path.
     """
     keys = {task.seq: task.key for task in existing}
-    parsed = by_seq(plan)
+    parsed = _by_seq(plan)
     for seq in parsed:
         if seq in keys:
-            raise twice(seq, campaign)
-    keys |= {seq: f"{campaign.key}/{task_title(task)}" for seq, task in parsed.items()}
-    refuse_needs(parsed, existing, keys)
+            raise _twice(seq, campaign)
+    keys |= {seq: f"{campaign.key}/{_task_title(task)}" for seq, task in parsed.items()}
+    _refuse_needs(parsed, existing, keys)
     return [make_task(campaign, place, task, keys, now) for place, task in enumerate(plan, 1)]
 
 
@@ -75,7 +75,7 @@ def revision(campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence
         BadInput: a task that does not check out.
         Refused: a sequence number that is unknown, a cycle, or a task that stays needs one that does not.
     """
-    parsed = by_seq(plan)
+    parsed = _by_seq(plan)
     kept = [
         task for task in existing if task.status == "complete" or (task.status == "active" and task.seq not in parsed)
     ]
@@ -88,11 +88,11 @@ def revision(campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence
     stays = {task.key for task in (*kept, *open_tasks.values())}
     keys = {task.seq: task.key for task in kept}
     keys |= {
-        seq: open_tasks[seq].key if seq in open_tasks else f"{campaign.key}/{task_title(task)}"
+        seq: open_tasks[seq].key if seq in open_tasks else f"{campaign.key}/{_task_title(task)}"
         for seq, task in planned.items()
     }
-    refuse_lost(kept, existing, {*keys.values()})
-    refuse_needs(planned, kept, keys)
+    _refuse_lost(kept, existing, {*keys.values()})
+    _refuse_needs(planned, kept, keys)
     made = {
         task.seq: make_task(campaign, place, task, keys, now)
         for place, task in enumerate(plan, 1)
@@ -106,7 +106,7 @@ def revision(campaign: Campaign, plan: Sequence[PlannedTask], existing: Sequence
     )
 
 
-def refuse_lost(kept: Sequence[Task], existing: Sequence[Task], keys: Collection[str]) -> None:
+def _refuse_lost(kept: Sequence[Task], existing: Sequence[Task], keys: Collection[str]) -> None:
     """Raise ``Refused`` where a task that stays needs one that the plan takes away."""
     taken = {task.key_ref: task.seq for task in existing if task.key not in keys}
     for task in kept:
@@ -118,12 +118,12 @@ def refuse_lost(kept: Sequence[Task], existing: Sequence[Task], keys: Collection
                 )
 
 
-def needs_of(tasks: Sequence[Task], keys: Mapping[str, str]) -> dict[str, list[str]]:
+def _needs_of(tasks: Sequence[Task], keys: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the sequence numbers that tasks depend on, among those that have a key."""
     return {task.seq: [seq for seq, key in keys.items() if f"task/{key}" in task.depends] for task in tasks}
 
 
-def by_seq(tasks: Iterable[PlannedTask]) -> dict[str, PlannedTask]:
+def _by_seq(tasks: Iterable[PlannedTask]) -> dict[str, PlannedTask]:
     """
     Return the tasks of a plan by their sequence numbers, in its order.
 
@@ -133,7 +133,7 @@ def by_seq(tasks: Iterable[PlannedTask]) -> dict[str, PlannedTask]:
     found: dict[str, PlannedTask] = {}
     for task in tasks:
         if task.seq in found:
-            raise twice(task.seq)
+            raise _twice(task.seq)
         found[task.seq] = task
     return found
 
@@ -145,25 +145,25 @@ def moved(task: PlannedTask) -> str | None:
     return what if given else None
 
 
-def twice(seq: str, campaign: Campaign | None = None) -> Refused:
+def _twice(seq: str, campaign: Campaign | None = None) -> Refused:
     """Return the error for a sequence number that two tasks have."""
     where = f"in campaign {campaign.name!r}" if campaign else "in the plan"
     return Refused(f"seq {seq} appears twice {where}", hint="give each task a seq of its own")
 
 
-def task_title(task: PlannedTask) -> str:
+def _task_title(task: PlannedTask) -> str:
     """Return the part of a task's name after its campaign: its number, then its slug or that of its objective."""
     return f"{task.seq}-{task.slug or slug(task.objective or '') or 'task'}"
 
 
-def refuse_needs(planned: Mapping[str, PlannedTask], others: Sequence[Task], keys: Mapping[str, str]) -> None:
+def _refuse_needs(planned: Mapping[str, PlannedTask], others: Sequence[Task], keys: Mapping[str, str]) -> None:
     """Raise ``Refused`` where a task of a plan depends on one that there is not, or in the end on itself."""
     for task in planned.values():
         for need in task.depends:
             if need not in keys:
                 hint = f"known: {', '.join(sorted(keys))}"
                 raise Refused(f"task {task.seq} depends on {need}, and no task has that seq", hint=hint)
-    refuse_cycle({**needs_of(others, keys), **{seq: task.depends for seq, task in planned.items()}})
+    refuse_cycle({**_needs_of(others, keys), **{seq: task.depends for seq, task in planned.items()}})
 
 
 def make_task(campaign: Campaign, place: int, planned: PlannedTask, keys: Mapping[str, str], now: datetime) -> Task:

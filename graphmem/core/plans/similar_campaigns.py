@@ -63,25 +63,25 @@ def find_similar(snapshot: Snapshot, request: SimilarRequest) -> Similar:
     """Return the campaigns of a snapshot that have ended and resemble a campaign or an objective."""
     text, threshold = request.text, request.threshold
     bound = snapshot.settings.retrieval.similar_threshold if threshold is None else threshold
-    number, campaign = asked_campaign(snapshot, text)
+    number, campaign = _asked_campaign(snapshot, text)
     objective = campaign.objective if campaign else text
-    mine = own_fingerprint(snapshot, number, campaign) if campaign and number is not None else None
+    mine = _own_fingerprint(snapshot, number, campaign) if campaign and number is not None else None
     others = snapshot.catalog.records(
         [other for other, *_ in snapshot.catalog.live_rows("campaign") if other != number]
     )
     ended = {n: c for n, c in others.items() if isinstance(c, Campaign) and c.has_ended}
-    likeness = objective_likeness(snapshot, objective, ended)
+    likeness = _objective_likeness(snapshot, objective, ended)
     results = []
     for other, record in ended.items():
-        parts = compare(likeness[other], mine, record.fingerprint or Fingerprint())
-        total = parts.objective if mine is None else weighed(parts)
+        parts = _compare(likeness[other], mine, record.fingerprint or Fingerprint())
+        total = parts.objective if mine is None else _weighed(parts)
         if total >= bound:
             results.append(described(snapshot, other, record, total, parts))
     results.sort(key=lambda found: (-found.similarity, found.ref))
     return Similar(objective=objective, results=results[: request.limit])
 
 
-def asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign | None]:
+def _asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign | None]:
     """Return the campaign that a text names, if it names one; a reference that names none is an error."""
     if not text.startswith("campaign/") and not snapshot.catalog.anywhere(text, ["campaign"]):
         return None, None  # an error would look among all names for what was meant
@@ -96,12 +96,12 @@ def asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign 
     return number, record
 
 
-def own_fingerprint(snapshot: Snapshot, number: int, campaign: Campaign) -> Fingerprint:
+def _own_fingerprint(snapshot: Snapshot, number: int, campaign: Campaign) -> Fingerprint:
     """Return the fingerprint of a campaign: the stored one, or what it would be now."""
     return campaign.fingerprint or fingerprint(campaign, tasks_of(snapshot, number))
 
 
-def objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Campaign]) -> dict[int, float]:
+def _objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Campaign]) -> dict[int, float]:
     """Return the cosine of an objective with those of other campaigns; of their terms where there is no model."""
     if not others:
         return {}  # the objective need not be embedded
@@ -111,15 +111,15 @@ def objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Cam
             found = {number: float(row @ vector) for number, row in snapshot.vectors.of(others)}
             return {number: min(1.0, max(0.0, found.get(number, 0.0))) for number in others}
     mine = set(query_terms(objective))
-    return {number: term_cosine(mine, set(query_terms(record.objective))) for number, record in others.items()}
+    return {number: _term_cosine(mine, set(query_terms(record.objective))) for number, record in others.items()}
 
 
-def term_cosine(left: set[str], right: set[str]) -> float:
+def _term_cosine(left: set[str], right: set[str]) -> float:
     """Return the cosine of two sets of terms."""
     return len(left & right) / math.sqrt(len(left) * len(right)) if left and right else 0.0
 
 
-def compare(objective: float, mine: Fingerprint | None, other: Fingerprint) -> Parts:
+def _compare(objective: float, mine: Fingerprint | None, other: Fingerprint) -> Parts:
     """Return the three parts of a similarity; a bare objective has only the first."""
     if mine is None:
         return Parts(objective=objective, files=0.0, size=0.0)
@@ -127,7 +127,7 @@ def compare(objective: float, mine: Fingerprint | None, other: Fingerprint) -> P
     return Parts(objective=objective, files=files, size=size_likeness(mine.tasks, other.tasks))
 
 
-def weighed(parts: Parts) -> float:
+def _weighed(parts: Parts) -> float:
     """Return the similarity of two campaigns from its parts."""
     return OBJECTIVE_SHARE * parts.objective + FILES_SHARE * parts.files + SIZE_SHARE * parts.size
 

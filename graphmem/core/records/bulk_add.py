@@ -73,20 +73,20 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
         rows = read_lines(intake, given_lines, project)
         records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
         intake.take(records)
-        settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
+        _settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
         for given in records:
             if isinstance(given.record, Insight | Session):
-                intake.guarded(given, partial(settle_references, intake))
+                intake.guarded(given, partial(_settle_references, intake))
         refuse_cycles(intake)
         add_edges(intake, [given for given in rows if given.is_edge])
         for given in rows:
             if isinstance(given.record, Feedback | Fact | Purge):
                 intake.guarded(given, partial(add_fact, intake))
         if intake.findings and not request.skip_invalid:
-            raise bad_input(intake)
+            raise _bad_input(intake)
         snapshot.commit(list(intake.puts.values()))
-        say_archived(intake)
-        keep_rejects(intake)
+        _say_archived(intake)
+        _keep_rejects(intake)
     if len(records) > MANY_RECORDS:
         client.embed_later()
     else:
@@ -113,7 +113,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list
             refuse_long(line)
             row = decode(line)
             if is_suspect(line):
-                row, line = screened_row(intake.client, row, line)
+                row, line = _screened_row(intake.client, row, line)
             project.complete(row, line, time)
             is_new = row.get("created_at") is None
             if is_new:
@@ -136,13 +136,13 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list
         except GraphmemError as error:
             intake.refuse(Given(place, line, {}, None), refused_row(error))
         if len(intake.findings) >= MOST_BAD_ROWS and not intake.policy.may_skip:
-            raise bad_input(intake)
+            raise _bad_input(intake)
         if place % REPORT_EVERY == 0:
             intake.client.runtime.progress("reading", place, 0)
     return rows
 
 
-def screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
+def _screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
     """Return a row without secrets and its line; the records that an edge or a report names must exist anyway."""
     given = {name: value for name, value in row.items() if name not in NAMED}
     kept = screened_fields(client, str(row.get("kind")), given, finder())
@@ -160,15 +160,15 @@ def complete(intake: Intake, row: Row) -> None:
         row["at"] = row.get("at") or row["created_at"]
         if kind == "event":
             row["id"] = row.get("id") or intake.client.new_id()
-    elif kind in ("lesson", "insight") and is_running_number(intake, row):
+    elif kind in ("lesson", "insight") and _is_running_number(intake, row):
         aliases = row.get("aliases")
         row["aliases"] = [*(aliases if isinstance(aliases, list) else []), row.pop("name")]
         complete(intake, row)
-    elif isinstance(kind, str) and named_from(kind):
-        complete_names(intake, kind, row)
+    elif isinstance(kind, str) and _named_from(kind):
+        _complete_names(intake, kind, row)
 
 
-def complete_names(intake: Intake, kind: str, row: Row) -> None:
+def _complete_names(intake: Intake, kind: str, row: Row) -> None:
     """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
     catalog, name, key = intake.catalog, row.get("name"), row.get("key")
     if name is None:
@@ -182,30 +182,30 @@ def complete_names(intake: Intake, kind: str, row: Row) -> None:
         row["key"] = catalog.key_of_name(kind, name) or name
 
 
-def is_running_number(intake: Intake, row: Row) -> bool:
+def _is_running_number(intake: Intake, row: Row) -> bool:
     """Return whether a name is a number of an older file, such as m-001: two branches would give the same one."""
     name = row.get("name")
     is_number = isinstance(name, str) and RUNNING_NUMBER.fullmatch(name) is not None and row.get("key") is None
     return is_number and intake.catalog.lookup(str(row["kind"]), str(name)) is None
 
 
-def named_from(kind: str) -> str:
+def _named_from(kind: str) -> str:
     """Return the field that a record of a kind is named from; empty if a name is required."""
     model = MODELS.get(kind)
     return model.named_from if model is not None and issubclass(model, Record) else ""
 
 
-def settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
+def _settle_tasks(intake: Intake, rows: Sequence[Given]) -> None:
     """Name what tasks belong to and need by key; one that is refused is taken back, and so is what needs it."""
     refused = -1
     while refused < len(intake.findings):
         refused = len(intake.findings)
         for given in rows:
             if isinstance(given.record, Task) and given.record.key_ref in intake.records:
-                intake.guarded(given, partial(settle_task, intake))
+                intake.guarded(given, partial(_settle_task, intake))
 
 
-def settle_task(intake: Intake, given: Given) -> None:
+def _settle_task(intake: Intake, given: Given) -> None:
     """Name the campaign and the parents of a task by key; each must exist or be in the input."""
     assert isinstance(given.record, Task)
     task: Record = given.record
@@ -225,7 +225,7 @@ def settle_task(intake: Intake, given: Given) -> None:
         intake.put(task)
 
 
-def settle_references(intake: Intake, given: Given) -> None:
+def _settle_references(intake: Intake, given: Given) -> None:
     """Name what a record refers to by key."""
     assert isinstance(given.record, Record)
     if (record := intake.records.get(given.record.key_ref)) is None:
@@ -266,7 +266,7 @@ def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
             continue
         intake.relations += 1
         if fresh.id in there:
-            intake.guarded(given, partial(change_edge, intake, fresh=fresh))
+            intake.guarded(given, partial(_change_edge, intake, fresh=fresh))
         else:
             intake.puts[fresh.id] = fresh
 
@@ -276,7 +276,7 @@ def settle_edge(intake: Intake, given: Given) -> Entry:
     row, handles = given.row, intake.handles
     kind, source, target = row["type"], row["from"], row["to"]
     source, target = (
-        handles.get(ref) or end_of(intake, ref, other) for ref, other in ((source, target), (target, source))
+        handles.get(ref) or _end_of(intake, ref, other) for ref, other in ((source, target), (target, source))
     )
     pair = (kind, source[: source.find("/")], target[: target.find("/")])
     made = intake.pairs.get(pair)
@@ -297,7 +297,7 @@ def settle_edge(intake: Intake, given: Given) -> Entry:
     return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
 
 
-def end_of(intake: Intake, ref: str, other: str) -> str:
+def _end_of(intake: Intake, ref: str, other: str) -> str:
     """Return the reference by key of an end of an edge, whose other end is named too."""
     key = intake.key_of(ref) or intake.client.hidden_end(ref, other)
     if key is None:
@@ -307,7 +307,7 @@ def end_of(intake: Intake, ref: str, other: str) -> str:
     return key
 
 
-def change_edge(intake: Intake, given: Given, fresh: Entry) -> None:
+def _change_edge(intake: Intake, given: Given, fresh: Entry) -> None:
     """Change an edge that is there: given values replace, sources are united; a source's own says what it gives."""
     existing, owned = intake.client.everything.relation(fresh.id), intake.policy.owned
     assert existing is not None
@@ -328,7 +328,7 @@ def add_fact(intake: Intake, given: Given) -> None:
     """Take in a report, a run or an event, with what it is about by key."""
     fact = given.record
     if isinstance(fact, Purge):
-        refuse_purge(intake, fact)
+        _refuse_purge(intake, fact)
     if isinstance(fact, Feedback):
         key = intake.key_of(fact.ref)
         if key is None:
@@ -343,7 +343,7 @@ def add_fact(intake: Intake, given: Given) -> None:
         intake.puts[made.entry.id] = made.entry
 
 
-def refuse_purge(intake: Intake, row: Purge) -> None:
+def _refuse_purge(intake: Intake, row: Purge) -> None:
     """Refuse a row that destroys a record for good, unless the caller asks for such rows, and one of a time to come."""
     if not intake.policy.may_purge:
         add = command("graphmem", "add", "--ndjson", intake.name, "--purges")
@@ -352,7 +352,7 @@ def refuse_purge(intake: Intake, row: Purge) -> None:
         raise BadInput(f"a purge at {format_time(row.at)}, which is not yet", hint="a time that has passed")
 
 
-def bad_input(intake: Intake) -> BadInput:
+def _bad_input(intake: Intake) -> BadInput:
     """Return the error that names every bad line, up to a hundred and then a count."""
     found = sorted(intake.findings, key=lambda finding: finding.line or 0)
     shown = "\n".join(finding.with_fix("hint") for finding in found[:MAX_FINDINGS])
@@ -364,25 +364,25 @@ def bad_input(intake: Intake) -> BadInput:
     )
 
 
-def without_tokens(intake: Intake) -> Iterator[bytes]:
+def _without_tokens(intake: Intake) -> Iterator[bytes]:
     """Yield the lines that were left aside, without the secrets for which some of them were."""
     for line in intake.rejects:
         text = line.decode("utf-8", "surrogateescape") if may_hold(line) else None
         yield unexposed(intake.client, "rejects", text).encode("utf-8", "surrogateescape") if text else line
 
 
-def say_archived(intake: Intake) -> None:
+def _say_archived(intake: Intake) -> None:
     """Say how many records are new and archived already: no list shows them."""
     fresh = (entry.record for number, entry in intake.puts.items() if number not in intake.there)
     if number := sum(isinstance(record, Record) and record.is_archived for record in fresh):
         intake.client.notify_once(f"{number:,} of the new records are archived; graphmem list --archived shows them")
 
 
-def keep_rejects(intake: Intake) -> None:
+def _keep_rejects(intake: Intake) -> None:
     """Write the lines that were left aside where they can be looked at, and report it."""
     if intake.rejects:
         path = intake.client.layout.rejects
-        safe_files.put(path, b"\n".join([*without_tokens(intake), b""]))
+        safe_files.put(path, b"\n".join([*_without_tokens(intake), b""]))
         intake.client.notify_once(f"left aside {counted(len(intake.rejects), 'bad row')}: {path}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.client.notify_once(str(finding))

@@ -44,7 +44,7 @@ class Project:
                 row = decode(line.strip(b"\r\n\xef\xbb\xbf"))
             except BadLine:  # it is reported when the rows are read
                 continue
-            for text in cites_in(row):
+            for text in _cites_in(row):
                 if text not in made.cites:
                     made.cites[text] = made.pinned(text)
         return made
@@ -74,7 +74,7 @@ class Project:
             refuse_no_slug(kind, name)
         if kind == "constraint" and isinstance(expiry, str):
             refuse_past(expiry, now)
-        if texts := cites_in(row):
+        if texts := _cites_in(row):
             row["cites"] = [self.pin_of(text) for text in texts]
         if self.packages and "versions" in model.model_fields:
             self.add_versions(row)
@@ -94,7 +94,7 @@ class Project:
             row["versions"] = beside_given(found, given)
 
 
-def cites_in(row: Row) -> list[str]:
+def _cites_in(row: Row) -> list[str]:
     """Return the cites of a row; none where they are not what cites are, which its model refuses."""
     given = row.get("cites")
     found = [one for one in given if isinstance(one, str)] if isinstance(given, list) else []

@@ -91,7 +91,7 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
         gone = before.keys() - intake.firsts.keys()
         for number in sorted(gone) if writes is not None else ():
             refuse_unwritable(before[number][1], writes or ())
-        refuse_gone_ends(intake, gone)
+        _refuse_gone_ends(intake, gone)
         kept = catalog.referred({number for number in gone if before[number][1]["kind"] != "relation"}, gone)
         updated = len(intake.puts.keys() & before.keys())
         own = [number for number in before.keys() - gone if before[number][1].get("archived_at") is None]
@@ -110,7 +110,7 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
             told.append(("is no longer found, and stays, for others refer to it", staying))
             for what, named in told:
                 if named:
-                    snapshot.notify(f"{name}: {some(named)} {what}")
+                    snapshot.notify(f"{name}: {_some(named)} {what}")
             removes: dict[str, list[int]] = {}
             for number in sorted(gone - kept):
                 removes.setdefault(before[number][0], []).append(number)
@@ -119,7 +119,7 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
     return intake, done
 
 
-def refuse_gone_ends(intake: Intake, gone: Collection[int]) -> None:
+def _refuse_gone_ends(intake: Intake, gone: Collection[int]) -> None:
     """Note as bad the edges to records that the source wrote before and gives no more."""
     keys = {key for key in intake.handles.values() if row_id(key) in gone}
     if not keys:
@@ -130,7 +130,7 @@ def refuse_gone_ends(intake: Intake, gone: Collection[int]) -> None:
             intake.refuse(given, BadLine(f"{ref!r} is not printed any more", "an entity of this run"))
 
 
-def some(named: Sequence[str]) -> str:
+def _some(named: Sequence[str]) -> str:
     """Return the first of some names, and how many more there are."""
     more = f" and {len(named) - EXTRACT_NAMED:,} more" if len(named) > EXTRACT_NAMED else ""
     return ", ".join(named[:EXTRACT_NAMED]) + more

@@ -17,12 +17,12 @@ SHOWN = 60  # characters of a command or a path in a clause
 
 def occasion(found: Occasion) -> str:
     """Return one occasion in a clause: what was run, when it passed, after which edit, where that was seen."""
-    parts = [f"`{short(found.command)}`"] if found.command else []
+    parts = [f"`{_short(found.command)}`"] if found.command else []
     if found.passed:
         files = list(dict.fromkeys(edit.file for edit in found.edits))
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        after = f" after an edit in {short(files[0])}{more}" if files else ""
-        parts.append(f"passed{later(found)}{after}")
+        after = f" after an edit in {_short(files[0])}{more}" if files else ""
+        parts.append(f"passed{_later(found)}{after}")
     if found.reverted:
         parts.append(f"taken back by {found.reverted[:12]}")
     where = f"session {found.session[:8]}" if found.session else (found.commit or "")[:12] or found.run or ""
@@ -30,16 +30,16 @@ def occasion(found: Occasion) -> str:
     return ", ".join([*parts, *filter(None, [found.at[:10]])])
 
 
-def short(text: str) -> str:
+def _short(text: str) -> str:
     """Return a text on one line, its end cut."""
     line = collapsed(text)
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
 
 
-def later(found: Occasion) -> str:
+def _later(found: Occasion) -> str:
     """Return how long after the failure the pass was; empty where a time is missing."""
     try:
-        seconds = (as_time(found.passed or "") - as_time(found.at)).total_seconds()
+        seconds = (_as_time(found.passed or "") - _as_time(found.at)).total_seconds()
     except (ValueError, TypeError):
         return ""
     if not 0 <= seconds < 86_400 * 7:
@@ -51,7 +51,7 @@ def later(found: Occasion) -> str:
     return ""  # pragma: no cover  # the last size is always reached
 
 
-def as_time(text: str) -> datetime:
+def _as_time(text: str) -> datetime:
     """Return a time from ISO 8601; raise ``ValueError`` for any other text."""
     return datetime.fromisoformat(text)
 
@@ -62,7 +62,7 @@ def insight(candidate: Candidate) -> str:
     return found if isinstance(found, str) else ""
 
 
-def words(candidate: Candidate) -> frozenset[str]:
+def _words(candidate: Candidate) -> frozenset[str]:
     """Return the words of what a candidate would be as records."""
     fields = [candidate.failure or {}, candidate.pattern or {}, *candidate.other]
     texts = [value for part in fields for name, value in part.items() if isinstance(value, str) and name != "kind"]
@@ -72,7 +72,7 @@ def words(candidate: Candidate) -> frozenset[str]:
 def about(text: str, candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     """Return the candidates that hold most of the rare words of a text, the most of them first."""
     asked = frozenset(word.casefold() for word in WORD.findall(text))
-    held = [(one, words(one)) for one in candidates]
+    held = [(one, _words(one)) for one in candidates]
     counts = Counter(word for _, found in held for word in found & asked)
     rarity = {word: math.log(1 + len(held) / (1 + counts[word])) for word in asked}
     total = sum(rarity.values()) or 1.0

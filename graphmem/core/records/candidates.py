@@ -52,19 +52,19 @@ def current(client: Client) -> Queue:
     client.sync()
     queue = queue_of(client).read()
     for one in list(queue.candidates.values()):
-        if one.refs and one.state in ("accepted", "recorded") and not is_there(client, one):
+        if one.refs and one.state in ("accepted", "recorded") and not _is_there(client, one):
             queue.candidates[one.id] = one.model_copy(update=WAITING)
     return queue
 
 
-def is_there(client: Client, one: Candidate) -> bool:
+def _is_there(client: Client, one: Candidate) -> bool:
     """Return whether a record is there that a candidate became, or that was written of the same problem."""
     if one.state == "recorded":
         return any(client.catalog.lookup(*split_ref(ref)) is not None for ref in one.refs)
-    return any(is_of_it for *_, is_of_it in records_of(client, one))
+    return any(is_of_it for *_, is_of_it in _records_of(client, one))
 
 
-def records_of(client: Client, one: Candidate) -> Iterator[tuple[str, frozenset[str], bool]]:
+def _records_of(client: Client, one: Candidate) -> Iterator[tuple[str, frozenset[str], bool]]:
     """Yield the records that an accepted candidate became: each with its sources from it, and whether it is of it."""
     parts = filter(None, (one.failure, one.pattern, *one.other))
     given = {source for part in parts if isinstance(sources := part.get("sources"), list) for source in sources}
@@ -79,7 +79,7 @@ def written(client: Client) -> frozenset[tuple[str, str]]:
     return frozenset(
         (one.id, text)
         for one in queue_of(client).read().candidates.values()
-        for ref, kept, _ in records_of(client, one)
+        for ref, kept, _ in _records_of(client, one)
         for text in (ref, *kept)
     )
 
@@ -92,7 +92,7 @@ def reopen(client: Client, names: Collection[str]) -> None:
                 queue.candidates[name] = queue.candidates[name].model_copy(update=WAITING)
 
 
-def redacted(candidate: Candidate) -> Candidate:
+def _redacted(candidate: Candidate) -> Candidate:
     """Return a candidate with ``[redacted:RULE]`` in the place of credentials, whatever the setting for records is."""
     given = candidate.model_dump(exclude={"id", "marks", "sessions", "keys"})
     if not any(exposed(given)):
@@ -102,4 +102,4 @@ def redacted(candidate: Candidate) -> Candidate:
 
 def keep(queue: Queue, found: Iterable[Candidate]) -> list[str]:
     """Put candidates into a queue; return of each whether it was created, merged, unchanged, or worth too little."""
-    return [queue.add(redacted(candidate)) for candidate in found]
+    return [queue.add(_redacted(candidate)) for candidate in found]

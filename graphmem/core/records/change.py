@@ -99,10 +99,10 @@ def add_record(client: Client, request: AddRequest) -> Changed[Any]:
     """Add the record of a request, or change the one that has its key."""
     answer = add(client, request.kind, request.row, **request.options)
     sees = client.rights.sees
-    return answer if sees is None or answer.record.record_type in sees else as_given(request, client.now())
+    return answer if sees is None or answer.record.record_type in sees else _as_given(request, client.now())
 
 
-def as_given(request: AddRequest, now: datetime) -> Changed:
+def _as_given(request: AddRequest, now: datetime) -> Changed:
     """Return the answer to a caller who may write a record and not read it: what it gave, whatever was there."""
     given = {name: value for name, value in request.row.items() if value is not None and name != "cites"}
     made = build(request.kind, {"name": "unnamed", **given}, now)
@@ -134,7 +134,7 @@ def ready(
     """
     given = {name: value for name, value in fields.items() if value is not None}
     given = screened_fields(client, kind, given if verbatim else portable(client, kind, given, advice=KEEPS_PATHS))
-    given |= with_hashes(client.root, given)
+    given |= _with_hashes(client.root, given)
     given |= with_versions(client.root, given, versions_from)
     if dedup:
         prepare(client, kind, given)
@@ -163,7 +163,7 @@ def add_to(
     given = {name: value for name, value in fields.items() if value is not None}
     if kind != "entity" and "name" in given:
         refuse_no_slug(kind, str(given["name"]))
-    row = row_of(snapshot, kind, given)
+    row = _row_of(snapshot, kind, given)
     if isinstance(row.record, Insight):
         refuse_chance(snapshot, row.record)
     old = snapshot.resolve(supersedes) if supersedes is not None else None
@@ -172,10 +172,10 @@ def add_to(
     if intake.puts and isinstance(snapshot, Writing):
         snapshot.commit(list(intake.puts.values()))
     (done,) = intake.results
-    return done if done.action == "created" else as_stored(snapshot, done)
+    return done if done.action == "created" else _as_stored(snapshot, done)
 
 
-def row_of(snapshot: Snapshot, kind: str, given: Mapping[str, Any]) -> Given:
+def _row_of(snapshot: Snapshot, kind: str, given: Mapping[str, Any]) -> Given:
     """Return a record that is given as a row of the intake, which names others by key, as rows do."""
     name = given.get("name")
     made = build(kind, {"name": "unnamed", **given}, snapshot.now)
@@ -192,7 +192,7 @@ def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tup
     One that is there already, or that it repeats, gets what is new in it.
     """
     intake = Intake(snapshot, Policy(is_single=True, compares=True, keeps=True))
-    intake.take([row_of(snapshot, kind, fields)])
+    intake.take([_row_of(snapshot, kind, fields)])
     return intake.results[0].record.key_ref, list(intake.puts.values())
 
 
@@ -207,7 +207,7 @@ def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
         client.embed_ahead([made.search_text] if isinstance(made, MemoryRecord) else ())
 
 
-def with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the cites that are given with the hashes of what is there now."""
     cites = given.get("cites")
     if not isinstance(cites, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in cites):
@@ -241,10 +241,10 @@ def put(
         snapshot.commit(puts)
     aside = [found for found in after.alternates if found not in before.alternates]
     done = Changed(ref=after.ref, action="unchanged" if after is before else action, set_aside=aside, record=after)
-    return as_stored(snapshot, done)
+    return _as_stored(snapshot, done)
 
 
-def as_stored(snapshot: Snapshot, done: Changed) -> Changed:
+def _as_stored(snapshot: Snapshot, done: Changed) -> Changed:
     """Return the answer to a change with the record as others are shown it, after it was written."""
     number = row_id(done.record.key_ref)
     record = shown(snapshot.catalog, number, done.record)
@@ -262,12 +262,12 @@ def edit(client: Client, request: EditRequest) -> Changed:
     """
     request = screened(client, request, "edit")
     fields: dict[str, Any] = dict(request.fields or {})
-    fields |= with_hashes(client.root, fields)
+    fields |= _with_hashes(client.root, fields)
     tag, untag, unset = request.tag, request.untag, request.unset
     with client.deciding(is_real=not request.dry_run) as snapshot:
         number = snapshot.resolve(request.ref)
         record = snapshot.catalog.stored(number)
-        refuse_fact(record)
+        _refuse_fact(record)
         if isinstance(record, Task) and (moved := sorted(MOVED & {*fields, *unset})):
             raise Refused(
                 f"{record.ref}: {moved[0]} is not edited, for it follows from the moves of the task",
@@ -286,10 +286,10 @@ def edit(client: Client, request: EditRequest) -> Changed:
             changes["tags"] = sorted({*changes.get("tags", getattr(record, "tags", ())), *tag} - set(untag))
         changes |= dict.fromkeys(unset)
         refuse_archived(snapshot.catalog, number)
-        return put(snapshot, number, swapped(record, changes), "updated")
+        return put(snapshot, number, _swapped(record, changes), "updated")
 
 
-def swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
+def _swapped(record: Record, changes: dict[str, Any]) -> dict[str, Any]:
     """Return changes of a record; an alternate that becomes the current text changes places with it."""
     known = {(found.field, found.text) for found in record.alternates}
     swaps = {name: value for name, value in changes.items() if isinstance(value, str) and (name, value) in known}
@@ -328,7 +328,7 @@ def rename(snapshot: Writing, request: RenameRequest) -> Changed:
     name = screened(snapshot, request, "rename").name
     number = snapshot.resolve(request.ref)
     record = snapshot.catalog.stored(number)
-    refuse_fact(record)
+    _refuse_fact(record)
     record_type, slash, bare = name.partition("/")
     if slash and record_type == record.record_type and not isinstance(record, Entity | Task):
         name = bare
@@ -340,17 +340,17 @@ def rename(snapshot: Writing, request: RenameRequest) -> Changed:
         return Changed(ref=record.ref, action="unchanged", record=shown(snapshot.catalog, number, record))
     refuse_taken(snapshot.catalog, record.record_type, name, but=number)
     refuse_archived(snapshot.catalog, number)
-    tasks = tasks_renamed(snapshot, number, name) if isinstance(record, Campaign) else []
-    return put(snapshot, number, called(record, name), "updated", tasks)
+    tasks = _tasks_renamed(snapshot, number, name) if isinstance(record, Campaign) else []
+    return put(snapshot, number, _called(record, name), "updated", tasks)
 
 
-def called(record: Record, name: str) -> dict[str, Any]:
+def _called(record: Record, name: str) -> dict[str, Any]:
     """Return what changes in a record that gets another name."""
     aliases = sorted({*record.aliases, *({record.name} if record.name != record.key else ())} - {name})
     return {"name": name, "aliases": aliases}
 
 
-def tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
+def _tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
     """Return the rows of the tasks of a campaign, archived ones too, that is called so from now on."""
     tasks, rows = snapshot.catalog.of_kind(Task, is_live=False), list[Entry]()
     known = snapshot.catalog.known({task.campaign for task in tasks.values()})
@@ -358,7 +358,7 @@ def tasks_renamed(snapshot: Snapshot, campaign: int, name: str) -> list[Entry]:
         if known.get(task.campaign) == campaign:
             new = f"{name}/{task.name.rpartition('/')[2]}"
             refuse_taken(snapshot.catalog, "task", new, but=number)
-            rows.append(entry(changed(task, called(task, new), snapshot.now), snapshot.symmetric))
+            rows.append(entry(changed(task, _called(task, new), snapshot.now), snapshot.symmetric))
     return rows
 
 
@@ -373,7 +373,7 @@ def forget(snapshot: Writing, request: ForgetRequest) -> Changed:
     """Archive a record: it leaves search and graph, and comes back with ``restore``."""
     request = screened(snapshot, request, "forget")
     number = snapshot.resolve(request.ref)
-    refuse_fact(snapshot.catalog.stored(number))
+    _refuse_fact(snapshot.catalog.stored(number))
     if snapshot.catalog.stored(number).is_archived:
         return put(snapshot, number, {}, "unchanged")
     refuse_pinned(snapshot.catalog, number)
@@ -429,7 +429,7 @@ def unpin(snapshot: Writing, request: UnpinRequest) -> Changed:
     return put(snapshot, number, changes, "unpinned")
 
 
-def refuse_fact(record: Record) -> None:
+def _refuse_fact(record: Record) -> None:
     """Raise ``Refused`` for what happened: it is not changed, only taken back."""
     if isinstance(record, Fact):
         destroy = command("graphmem", "purge", record.ref)

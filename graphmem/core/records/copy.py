@@ -30,17 +30,17 @@ def promote(client: Client, request: CopyRequest) -> Changed:
         Unavailable: there is no such store, or the settings turn it off.
         Refused: the record is archived, or belongs to its project, such as a task.
     """
-    user, root = of_user(client), client.root
-    record = found(client, request.ref)
+    user, root = _of_user(client), client.root
+    record = _found(client, request.ref)
     origin = f"project:{root.name[:NAMED]}-{mark(str(root.resolve()))}/{record.key_ref}"
     try:
-        made = attempt(user, lambda: copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+        made = attempt(user, lambda: _copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
     except GraphmemError as error:
         error.hint = error.hint and for_user(error.hint)
         raise
     for text in made.notices:
         client.notify_once(f"of the user's own store: {for_user(text)}")
-    return reported(client, made, "user")
+    return _reported(client, made, "user")
 
 
 @operation(
@@ -53,23 +53,23 @@ def promote(client: Client, request: CopyRequest) -> Changed:
 )
 def adopt(client: Client, request: CopyRequest) -> Changed:
     """Copy a record of the user's own store into this one; again it changes nothing."""
-    user = of_user(client)
+    user = _of_user(client)
     try:
-        record = attempt(user, lambda: found(user, request.ref.removeprefix(OF_USER)))
+        record = attempt(user, lambda: _found(user, request.ref.removeprefix(OF_USER)))
     except NotFound as error:
         raise NotFound(f"{error.message} in the user's own store", hint="see: graphmem --user list") from None
     origin = f"user:{record.key_ref}"
-    return reported(client, copied(client, record, origin, [origin]), "project")
+    return _reported(client, _copied(client, record, origin, [origin]), "project")
 
 
-def reported(client: Client, made: Changed, store: Store) -> Changed:
+def _reported(client: Client, made: Changed, store: Store) -> Changed:
     """Return what became of a copy; of one that is archived it is reported, for nothing finds it."""
     if made.record.is_archived:
         client.notify_once(f"{address(made.ref, store)} is archived; restore brings it back")
     return made
 
 
-def of_user(client: Client) -> Client:
+def _of_user(client: Client) -> Client:
     """Return the user's own store beside that of a project."""
     if client.of_user is not None:
         return client.of_user
@@ -83,24 +83,24 @@ def of_user(client: Client) -> Client:
     raise Unavailable(f"the user's own store is missing: {str(folder)!r}", hint="make it with: graphmem init --user")
 
 
-def found(client: Client, ref: str) -> Record:
+def _found(client: Client, ref: str) -> Record:
     """Return a record that may be copied; one that is archived would be a live one there."""
     with client.reading() as snapshot:
         number = snapshot.resolve(ref)
         record = snapshot.catalog.records([number])[number]
-    if kind_of(record) not in COPIED:
+    if _kind_of(record) not in COPIED:
         raise Refused(f"{record.ref} belongs to its project", hint=f"what can be copied: {', '.join(sorted(COPIED))}")
     if record.is_archived:
         raise Refused(f"{record.ref} is archived", hint="what is archived is not copied; restore brings it back")
     return record
 
 
-def kind_of(record: Record) -> str:
+def _kind_of(record: Record) -> str:
     """Return the kind of a record, whatever type it is of."""
     return "entity" if isinstance(record, Entity) else record.record_type
 
 
-def copied(client: Client, record: Record, origin: str, sources: list[str]) -> Changed:
+def _copied(client: Client, record: Record, origin: str, sources: list[str]) -> Changed:
     """Add a record to a store, unless it was copied there before; the name that it has there may be another one."""
     with client.reading() as snapshot:
         known = snapshot.catalog.origins(origin.partition(":")[0]).get((record.record_type, origin))
@@ -109,7 +109,7 @@ def copied(client: Client, record: Record, origin: str, sources: list[str]) -> C
             return Changed(ref=there.ref, action="unchanged", record=there)
         taken = snapshot.catalog.lookup(record.record_type, record.name)
         other = None if taken is None else snapshot.catalog.records([taken])[taken]
-    request, row = cast(type[AddRequest], OPERATIONS[COPIED[kind_of(record)]].request), record.to_row()
+    request, row = cast(type[AddRequest], OPERATIONS[COPIED[_kind_of(record)]].request), record.to_row()
     fields: dict[str, Any] = {
         name: value for name, value in row.items() if name in request.model_fields.keys() - LEFT and value is not None
     }

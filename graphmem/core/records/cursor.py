@@ -45,15 +45,15 @@ class ListPlace:
             data = request.cursor.encode("ascii")
             found = orjson.loads(base64.b64decode(data + b"=" * (-len(data) % 4), b"-_", validate=True))
         except ValueError:
-            raise no_cursor(request.cursor) from None
+            raise _no_cursor(request.cursor) from None
         match found:
-            case [str(list_of), str(ref), value] if list_of == list_asked(request):
+            case [str(list_of), str(ref), value] if list_of == _list_asked(request):
                 return cls(ref, value)
-        raise no_cursor(request.cursor)
+        raise _no_cursor(request.cursor)
 
     def cursor(self, request: ListRequest) -> str:
         """Return this place as the cursor of an answer."""
-        data = orjson.dumps([list_asked(request), self.ref, self.value])
+        data = orjson.dumps([_list_asked(request), self.ref, self.value])
         return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
     @property
@@ -72,17 +72,17 @@ class ListPlace:
         try:
             is_less = self.value < other.value
         except TypeError:
-            raise no_cursor(str(request.cursor)) from None
+            raise _no_cursor(str(request.cursor)) from None
         return bool(is_less) != str(request.sort).startswith("-")
 
 
-def list_asked(request: ListRequest) -> str:
+def _list_asked(request: ListRequest) -> str:
     """Return what distinguishes one list from another: what is asked for, but where it begins and ends."""
     asked = [request.kind, sorted(set(request.tags)), request.archived, request.sort]
     return sha256(orjson.dumps(asked)).hexdigest()[:16]
 
 
-def no_cursor(given: str) -> Usage:
+def _no_cursor(given: str) -> Usage:
     """Return the error for a cursor that does not belong to the list that is asked for."""
     hint = "take it from the answer before, with the same parameters but the limit"
     return Usage(f"cursor {given[:80]!r} is not of this list", hint=hint, details={"field": "cursor"})

@@ -176,7 +176,7 @@ def differing(left: str, right: str) -> frozenset[str]:
     """
     if is_repeat(left, right):
         return frozenset()
-    first, second = parts_of(left), parts_of(right)
+    first, second = _parts_of(left), _parts_of(right)
     missing = {
         token
         for one, other in ((first, second), (second, first))
@@ -185,7 +185,7 @@ def differing(left: str, right: str) -> frozenset[str]:
     }
     if missing:
         return frozenset(missing)
-    if says_same(first.phrases, second.phrases) or says_same(
+    if _says_same(first.phrases, second.phrases) or _says_same(
         *(phrases(SOFT.sub(" ", p.text)) for p in (first, second))
     ):
         return frozenset()
@@ -197,7 +197,7 @@ def differing(left: str, right: str) -> frozenset[str]:
     return frozenset({ORDER if turned[0] == turned[1] else "not"})
 
 
-def says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
+def _says_same(left: Sequence[Phrase], right: Sequence[Phrase]) -> bool:
     """
     Return whether two texts have the same phrases in the same order, but for one piece that was moved as a whole.
 
@@ -224,7 +224,7 @@ def are_variants(left: str, right: str) -> bool:
     They are about one thing if they share a telling name, or half of the words of the shorter. They say much the same
     if they share four words, or half of the words of both: a name alone, or one word of two, makes no variants.
     """
-    first, second = parts_of(left), parts_of(right)
+    first, second = _parts_of(left), _parts_of(right)
     common = (first.words & second.words).total()
     sizes = first.words.total(), second.words.total()
     has_name = any(not token.isdigit() for token in first.telling & second.telling)
@@ -232,11 +232,11 @@ def are_variants(left: str, right: str) -> bool:
 
 
 @lru_cache(32_768)  # one text is compared with many; 2 KB each
-def parts_of(text: str) -> TextParts:
+def _parts_of(text: str) -> TextParts:
     """Return a text taken apart."""
     plain_text = signature(text)
     found = phrases(plain_text)
-    words = Counter(word for phrase in found for word in words_of(phrase))
+    words = Counter(word for phrase in found for word in _words_of(phrase))
     spoken = " ".join(" ".join(line.row for line in report_of(text).lines if not line.is_error).split())
     spans = {f"{number} {unit[0]}" for number, unit in DURATION.findall(spoken.casefold())}
     tokens = frozenset({plain_text, *WORD.findall(plain_text), *spans})
@@ -248,7 +248,7 @@ def bare(text: str) -> str:
     return QUOTES.sub("", text)
 
 
-def words_of(phrase: Phrase) -> tuple[str, ...]:
+def _words_of(phrase: Phrase) -> tuple[str, ...]:
     """Return the words of a phrase, the one that binds it among them unless it says nothing."""
     return (phrase.head, *phrase.words) if phrase.head else phrase.words
 

@@ -89,48 +89,48 @@ def classify(
         if clipped[number] < settings.merge_similarity:
             break
         other = record_of(number)
-        if isinstance(other, MemoryRecord) and is_same(made, other):
+        if isinstance(other, MemoryRecord) and _is_same(made, other):
             return DuplicateMatch(number, clipped[number], "similarity")
-    same = sorted(row_id(other.key_ref) for other in repeats if is_same(made, other) and is_alike(made, other))
+    same = sorted(row_id(other.key_ref) for other in repeats if _is_same(made, other) and _is_alike(made, other))
     if same:
         return DuplicateMatch(same[0], clipped.get(same[0]), "signature")
     signed = {row_id(other.key_ref) for other in repeats}
     close = ((n, clipped[n]) for n in near if clipped[n] >= settings.variant_similarity)
     variants = tuple(
-        islice((pair for pair in close if pair[0] in signed or is_akin(made, record_of(pair[0]))), MOST_VARIANTS)
+        islice((pair for pair in close if pair[0] in signed or _is_akin(made, record_of(pair[0]))), MOST_VARIANTS)
     )
     return DuplicateMatch(None, variants[0][1] if variants else None, variants=variants)
 
 
-def is_alike(made: MemoryRecord, other: MemoryRecord) -> bool:
+def _is_alike(made: MemoryRecord, other: MemoryRecord) -> bool:
     """Return whether two memories may be one whatever their meaning: they have one text, or both report problems."""
-    return signature(made.subject) == signature(other.subject) or all(map(reports_problem, (made, other)))
+    return signature(made.subject) == signature(other.subject) or all(map(_reports_problem, (made, other)))
 
 
-def reports_problem(memory: MemoryRecord) -> bool:
+def _reports_problem(memory: MemoryRecord) -> bool:
     """Return whether a problem can be read in what a memory is about."""
     return isinstance(memory, Failure) and any(one.is_read for one in statement(memory.trigger))
 
 
-def has_same_problem(made: MemoryRecord, other: MemoryRecord) -> bool | None:
+def _has_same_problem(made: MemoryRecord, other: MemoryRecord) -> bool | None:
     """Return whether two failures report the same problem; None where that cannot be told."""
-    if not (reports_problem(made) and reports_problem(other)):
+    if not (_reports_problem(made) and _reports_problem(other)):
         return None
     first, second = statement(made.subject), statement(other.subject)
     verdicts = {judged(*pair, is_exact=True).verdict for pair in ((first, second), (second, first))}
     return None if verdicts == {"unclear"} else verdicts == {"same"}
 
 
-def is_same(made: MemoryRecord, other: MemoryRecord) -> bool:
+def _is_same(made: MemoryRecord, other: MemoryRecord) -> bool:
     """Return whether two similar memories say the same; patterns also have to advise the same."""
-    if (told := has_same_problem(made, other)) is not None:
+    if (told := _has_same_problem(made, other)) is not None:
         return told
     if not same_memory(made.subject, other.subject):
         return False
     return not (isinstance(made, Pattern) and isinstance(other, Pattern)) or same_memory(made.insight, other.insight)
 
 
-def is_akin(made: MemoryRecord, other: Record) -> bool:
+def _is_akin(made: MemoryRecord, other: Record) -> bool:
     """Return whether a similar memory is about the same thing, so that a person would call the two variants."""
     return isinstance(other, MemoryRecord) and are_variants(made.subject, other.subject)
 
@@ -138,12 +138,12 @@ def is_akin(made: MemoryRecord, other: Record) -> bool:
 def variants_of(made: Record, likeness: DuplicateMatch, others: Mapping[int, Record]) -> list[Variant]:
     """Return what a new record is a variant of, each with what distinguishes them."""
     return [
-        Variant(ref=others[number].ref, similarity=similarity, differs=differences(made, others[number]))
+        Variant(ref=others[number].ref, similarity=similarity, differs=_differences(made, others[number]))
         for number, similarity in likeness.variants
     ]
 
 
-def differences(made: Record, other: Record) -> list[str]:
+def _differences(made: Record, other: Record) -> list[str]:
     """Return what makes two similar memories two: telling tokens and words, for patterns also of what they advise."""
     assert isinstance(made, MemoryRecord) and isinstance(other, MemoryRecord)
     found = differing(made.subject, other.subject)

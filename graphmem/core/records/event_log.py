@@ -57,18 +57,18 @@ def add(client: Client, request: AddEventRequest) -> Happened:
     It is kept there under another lock than that of the store.
     """
     request = screened(client, request, "event")
-    refuse_bad(request)
+    _refuse_bad(request)
     if request.type.startswith(OF_THIS_MACHINE):
         return Happened(event=keep_here(client, request))
     with client.writing() as snapshot:
-        made = event(snapshot, request.type, snapshot.now, subject_of(snapshot, request.subject), request.data or {})
+        made = event(snapshot, request.type, snapshot.now, _subject_of(snapshot, request.subject), request.data or {})
         snapshot.commit([made])
         record = made.record
         assert isinstance(record, Event)
-        return Happened(event=shown(record.to_row(), snapshot))
+        return Happened(event=_shown(record.to_row(), snapshot))
 
 
-def refuse_bad(request: AddEventRequest) -> None:
+def _refuse_bad(request: AddEventRequest) -> None:
     """Raise an error for an event of no type, of a type that a command records, or that does not say what it must."""
     if not TYPE.fullmatch(request.type) or len(request.type) > MOST_OF_A_TYPE:
         raise BadInput(
@@ -85,7 +85,7 @@ def refuse_bad(request: AddEventRequest) -> None:
             raise BadInput(f"{request.type}: {message}", hint=expected) from None
 
 
-def subject_of(snapshot: Snapshot, subject: str | None) -> str | None:
+def _subject_of(snapshot: Snapshot, subject: str | None) -> str | None:
     """Return a subject as rows have it: a record by key, words as they are."""
     if subject is None or not split_ref(subject)[0]:
         return subject
@@ -111,26 +111,28 @@ def keep_here(client: Client, request: AddEventRequest) -> Happening:
 @operation("events.list")
 def events(snapshot: Snapshot, request: ListEventsRequest) -> EventList:
     """Return events in the order of time: the last ones, or the next after a cursor."""
-    every = all_rows(snapshot)
-    order = order_of(snapshot, every)
-    found = asked_for(every, snapshot, request)
+    every = _all_rows(snapshot)
+    order = _order_of(snapshot, every)
+    found = _asked_for(every, snapshot, request)
     if request.cursor is None:
         found = found[-request.limit :]
         last = max(every, key=lambda row: order[row["id"]], default=None)
     else:
-        found = arrived_after(request.cursor, found, order)[: request.limit]
+        found = _arrived_after(request.cursor, found, order)[: request.limit]
         last = found[-1] if found else None
-    return EventList(events=[shown(row, snapshot) for row in found], cursor=cursor_of(last) if last else request.cursor)
+    return EventList(
+        events=[_shown(row, snapshot) for row in found], cursor=_cursor_of(last) if last else request.cursor
+    )
 
 
-def all_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
+def _all_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
     """Return the rows of all events, of the files and of this machine, in the order of time."""
     rows = [orjson.loads(line) for *_, line in snapshot.catalog.live_rows("event")]
-    rows += [{**row, "is_local": True} for row in snapshot.client.state.read_all("event", row_of).values()]
-    return sorted(rows, key=key_of)
+    rows += [{**row, "is_local": True} for row in snapshot.client.state.read_all("event", _row_of).values()]
+    return sorted(rows, key=_key_of)
 
 
-def row_of(value: bytes) -> dict[str, Any]:
+def _row_of(value: bytes) -> dict[str, Any]:
     """Return the row of an event of this machine, or raise ``ValueError``."""
     row = orjson.loads(value)
     if not (isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("id", "at", "type"))):
@@ -138,7 +140,7 @@ def row_of(value: bytes) -> dict[str, Any]:
     return row
 
 
-def order_of(snapshot: Snapshot, rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+def _order_of(snapshot: Snapshot, rows: Sequence[dict[str, Any]]) -> dict[str, int]:
     """
     Return the place of each event in the order in which they arrived in this clone; new ones are noted as the last.
 
@@ -155,40 +157,40 @@ def order_of(snapshot: Snapshot, rows: Sequence[dict[str, Any]]) -> dict[str, in
     return {one: place for place, one in enumerate(dict.fromkeys([*order, *ids]))}
 
 
-def asked_for(rows: Iterable[dict[str, Any]], snapshot: Snapshot, request: ListEventsRequest) -> list[dict[str, Any]]:
+def _asked_for(rows: Iterable[dict[str, Any]], snapshot: Snapshot, request: ListEventsRequest) -> list[dict[str, Any]]:
     """Return the rows of the events that a request asks for."""
-    subject = subject_of(snapshot, request.subject)
+    subject = _subject_of(snapshot, request.subject)
     return [
-        row for row in rows if (subject is None or row.get("subject") == subject) and is_of(row["type"], request.types)
+        row for row in rows if (subject is None or row.get("subject") == subject) and _is_of(row["type"], request.types)
     ]
 
 
-def arrived_after(cursor: str, rows: Iterable[dict[str, Any]], order: Mapping[str, int]) -> list[dict[str, Any]]:
+def _arrived_after(cursor: str, rows: Iterable[dict[str, Any]], order: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the events after a cursor as they arrived; after one of another clone, those with a later time."""
-    key = parsed_cursor(cursor)
+    key = _parsed_cursor(cursor)
     place = order.get(key[1])
-    found = [row for row in rows if (key_of(row) > key if place is None else order[row["id"]] > place)]
+    found = [row for row in rows if (_key_of(row) > key if place is None else order[row["id"]] > place)]
     return sorted(found, key=lambda row: order[row["id"]])
 
 
-def is_of(event_type: str, types: tuple[str, ...]) -> bool:
+def _is_of(event_type: str, types: tuple[str, ...]) -> bool:
     """Return whether a type is among some, of which one that ends in ``-`` or ``.`` means all that begin so."""
     return not types or any(
         event_type == one or (one.endswith(("-", ".")) and event_type.startswith(one)) for one in types
     )
 
 
-def key_of(row: dict[str, Any]) -> Key:
+def _key_of(row: dict[str, Any]) -> Key:
     """Return what orders an event."""
     return row["at"], row["id"]
 
 
-def cursor_of(row: dict[str, Any]) -> str:
+def _cursor_of(row: dict[str, Any]) -> str:
     """Return the cursor after an event."""
-    return "~".join(key_of(row))
+    return "~".join(_key_of(row))
 
 
-def parsed_cursor(cursor: str) -> Key:
+def _parsed_cursor(cursor: str) -> Key:
     """
     Return the event that a cursor is after.
 
@@ -201,7 +203,7 @@ def parsed_cursor(cursor: str) -> Key:
     return at, identity
 
 
-def shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:
+def _shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:
     """Return an event as an answer shows it: about a record by its current name."""
     subject = row.get("subject")
     names = snapshot.catalog.shown_refs([subject]) if subject and split_ref(subject)[0] else {}
@@ -230,13 +232,13 @@ class EventFollower:
     def look(self, client: Client) -> list[tuple[Happening, str]]:
         """Return the events that came since the last look, each with its cursor."""
         with client.reading() as snapshot:
-            every = all_rows(snapshot)
-            order = order_of(snapshot, every)
-            rows = asked_for(every, snapshot, self.request)
+            every = _all_rows(snapshot)
+            order = _order_of(snapshot, every)
+            rows = _asked_for(every, snapshot, self.request)
             if self.seen is None:
                 cursor = self.request.cursor
-                fresh = [] if cursor is None else arrived_after(cursor, rows, order)
+                fresh = [] if cursor is None else _arrived_after(cursor, rows, order)
                 self.seen = {row["id"] for row in rows} - {row["id"] for row in fresh}
             fresh = sorted((row for row in rows if row["id"] not in self.seen), key=lambda row: order[row["id"]])
             self.seen.update(row["id"] for row in fresh)
-            return [(shown(row, snapshot), cursor_of(row)) for row in fresh]
+            return [(_shown(row, snapshot), _cursor_of(row)) for row in fresh]

@@ -82,27 +82,27 @@ def task_moves(snapshot: Snapshot, tasks: Collection[int], *, is_unsettled: bool
         data = row.get("data")
         if row["type"] in TASK_TYPES and isinstance(data, dict) and "from" in data and "to" in data:
             states = str(data["from"]), str(data["to"])
-            rows.setdefault(number, []).append((canonical(str(row["at"])), str(row["id"]), *states, known_by(data)))
+            rows.setdefault(number, []).append((_canonical(str(row["at"])), str(row["id"]), *states, _known_by(data)))
     return {
         number: [Move(parse_time(at), before, after, known) for at, _, before, after, known in sorted(found, key=ORDER)]
         for number, found in rows.items()
-        if not is_unsettled or may_disagree(found)
+        if not is_unsettled or _may_disagree(found)
     }
 
 
-def may_disagree(rows: Sequence[MoveRow]) -> bool:
+def _may_disagree(rows: Sequence[MoveRow]) -> bool:
     """Return whether the last of some moves may have been made without knowledge of another one."""
     known = max(rows, key=ORDER)[-1]
     return known is None or known < len(rows)
 
 
-def known_by(data: Mapping[str, object]) -> int | None:
+def _known_by(data: Mapping[str, object]) -> int | None:
     """Return how many earlier moves were known when a move was made, as its event has it."""
     found = data.get("move")
     return found if isinstance(found, int) else None
 
 
-def canonical(time: str) -> str:
+def _canonical(time: str) -> str:
     """Return the time of a row in the form that sorts; rows written by a program have it."""
     return time if len(time) == len(CANONICAL) and time[-1] == "Z" else format_time(parse_time(time))
 
@@ -123,4 +123,4 @@ def moves_of(events: Collection[Event]) -> Iterator[tuple[Event, Move]]:
     """Yield those events that are moves from one state to another, each with its move."""
     for one in events:
         if isinstance(one.data, dict) and {"from", "to"} <= one.data.keys():
-            yield one, Move(one.at, str(one.data["from"]), str(one.data["to"]), known_by(one.data))
+            yield one, Move(one.at, str(one.data["from"]), str(one.data["to"]), _known_by(one.data))

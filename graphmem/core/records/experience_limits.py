@@ -29,10 +29,10 @@ def as_allowed(snapshot: Snapshot, made: Experience) -> tuple[Experience, list[E
     gone = over_bound(there, MOST_EXPERIENCES - 1)  # one place is for the new one, whatever its confidence
     for one in gone if may_tell else ():
         snapshot.notify_once(f"archived {one.ref}: over the bound of {MOST_EXPERIENCES} experiences")
-    return made, [archived(snapshot, one) for one in gone]
+    return made, [_archived(snapshot, one) for one in gone]
 
 
-def archived(snapshot: Snapshot, experience: Experience) -> Entry:
+def _archived(snapshot: Snapshot, experience: Experience) -> Entry:
     """Return the row of an experience that has to go."""
     reason = f"the oldest of {experience.confidence} confidence, over the bound of {MOST_EXPERIENCES}"
     changes = {"archived_at": snapshot.now, "archive_reason": reason}

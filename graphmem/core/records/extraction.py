@@ -81,23 +81,23 @@ def findings_of(event: Mapping[str, Any]) -> Iterator[RunFinding]:
         text = next((fields[name] for name in TEXTS if isinstance(fields.get(name), str)), "").strip()
         if text:
             tags = fields["tags"] if isinstance(fields.get("tags"), list) else []
-            severity = word_of(fields, "severity", data, event).lower()
+            severity = _word_of(fields, "severity", data, event).lower()
             severity = OTHER_WORDS.get(severity, severity)
-            reviewer = word_of(data, "archetype", event)
-            sort = word_of(fields, "type") or ("archetype_hint" if word_of(fields, "archetype") else "pattern")
-            hint_for = (word_of(fields, "archetype") or reviewer) if sort == "archetype_hint" else ""
+            reviewer = _word_of(data, "archetype", event)
+            sort = _word_of(fields, "type") or ("archetype_hint" if _word_of(fields, "archetype") else "pattern")
+            hint_for = (_word_of(fields, "archetype") or reviewer) if sort == "archetype_hint" else ""
             yield RunFinding(
                 text=text,
                 severity=severity if severity in SEVERITIES else "info",
-                domain=word_of(fields, "domain", data, event) or "general",
-                source=word_of(fields, "source", data, event) or word_of(fields, "reviewer", data, event) or reviewer,
+                domain=_word_of(fields, "domain", data, event) or "general",
+                source=_word_of(fields, "source", data, event) or _word_of(fields, "reviewer", data, event) or reviewer,
                 tags=tuple(sorted({tag for tag in tags if isinstance(tag, str)})),
                 type=sort if hint_for or sort in OTHER_TYPES else "pattern",
                 archetype=hint_for,
             )
 
 
-def word_of(fields: Mapping[str, Any], name: str, *more: Mapping[str, Any]) -> str:
+def _word_of(fields: Mapping[str, Any], name: str, *more: Mapping[str, Any]) -> str:
     """Return what a finding says of itself under a name, or else what its verdict says."""
     values = (found.get(name) for found in (fields, *more))
     return next((value for value in values if isinstance(value, str) and value), "")

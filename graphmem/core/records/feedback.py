@@ -36,10 +36,10 @@ def feedback(snapshot: Writing, request: FeedbackRequest) -> Reported:
     made, action = prepared(snapshot, request.model_dump())
     if action != "unchanged":
         snapshot.commit([entry(made, snapshot.symmetric)])
-    return reported(snapshot, made, action)
+    return _reported(snapshot, made, action)
 
 
-def reported(snapshot: Snapshot, made: Feedback, action: str) -> Reported:
+def _reported(snapshot: Snapshot, made: Feedback, action: str) -> Reported:
     """Return what is now known of the memory that was reported on."""
     number = snapshot.resolve(made.ref)
     record = snapshot.catalog.records([number])[number]
@@ -75,7 +75,7 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
         )
     task = row.get("task")
     task = task_key(snapshot.catalog, str(task) if task else None)
-    fields = {**row, "ref": record.key_ref, "task": task, "question": question_for(snapshot, record, row)}
+    fields = {**row, "ref": record.key_ref, "task": task, "question": _question_for(snapshot, record, row)}
     fields["at"] = row.get("at") or row.get("created_at") or snapshot.now
     if not task:
         fields["id"] = row.get("id") or snapshot.new_id()
@@ -94,7 +94,7 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
     return made, "unchanged" if is_same and (not row.get("at") or existing.at == made.at) else "updated"
 
 
-def question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> str | None:
+def _question_for(snapshot: Snapshot, record: Record, row: Mapping[str, Any]) -> str | None:
     """
     Return what was asked when a memory was found: as the report says it, or as this machine kept it.
 
@@ -134,7 +134,7 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
                 continue
             try:
                 refuse_long(line)
-                row = screened_fields(client, "feedback", known_fields(decode(line.strip())))
+                row = screened_fields(client, "feedback", _known_fields(decode(line.strip())))
                 made, action = prepared(snapshot, row)
             except BadLine as bad:
                 findings.append(finding(bad, name, place))
@@ -161,7 +161,7 @@ def feedback_batch(client: Client, lines: Iterable[bytes], request: FeedbackRows
     return BulkReported(**counts)
 
 
-def known_fields(row: dict[str, Any]) -> dict[str, Any]:
+def _known_fields(row: dict[str, Any]) -> dict[str, Any]:
     """Return a line of a batch whose required fields are there and of the right type."""
     if not isinstance(row.get("ref"), str):
         raise BadLine("field 'ref' is missing", "the reference of the memory", code="bad_row")

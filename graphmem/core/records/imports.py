@@ -39,13 +39,13 @@ class EarlierImports:
 
     def note_new(self, number: int, given: Frozen) -> None:
         """Note what a new row is given."""
-        self.notes[number] = known_after(None, given.to_row(), {}, **parts_of(type(given)))
+        self.notes[number] = known_after(None, given.to_row(), {}, **_parts_of(type(given)))
 
     def changed(self, before: Kept, given: Frozen, number: int, now: datetime) -> Kept:
         """Return a record or an edge with what a file says of it, but for what was edited here; note what it said."""
         ours: dict[str, Any] = before.to_row()
         theirs: dict[str, Any] = given.to_row()
-        how = parts_of(type(before))
+        how = _parts_of(type(before))
         known = self.known.get(number)
         if known is None:  # an edge is its own if its time is that of the file
             is_own = ours["kind"] == "relation" or not set(theirs.get("sources", ())).isdisjoint(
@@ -59,7 +59,7 @@ class EarlierImports:
         return changed(before, changes, now)
 
 
-def parts_of(model: type[Frozen]) -> dict[str, Any]:
+def _parts_of(model: type[Frozen]) -> dict[str, Any]:
     """Return the fields of a kind that are sets, and those that say one thing together."""
     return {"sets": sets_of(model), "states": model.states}
 

@@ -150,9 +150,9 @@ class Intake:
             if not (is_compared and isinstance(given.record, MemoryRecord)):
                 self.guarded(given, self.take_one)
         bound = self.snapshot.settings.retrieval.variant_similarity
-        memories.sort(key=lambda given: row_id(record_of(given).key_ref))
-        for kind in sorted({record_of(given).kind for given in memories}):
-            of_kind = [given for given in memories if record_of(given).kind == kind]
+        memories.sort(key=lambda given: row_id(_record_of(given).key_ref))
+        for kind in sorted({_record_of(given).kind for given in memories}):
+            of_kind = [given for given in memories if _record_of(given).kind == kind]
             pool = pool_of(self.client, kind, [getattr(given.record, "search_text", "") for given in of_kind])
             for given, (place, near) in zip(of_kind, neighbours(pool.vectors, len(of_kind), bound), strict=True):
                 pool.place, pool.near = place, near
@@ -160,7 +160,7 @@ class Intake:
 
     def look_up(self, rows: Sequence[Given]) -> None:
         """Find out which records of the input are there."""
-        self.there = frozenset(self.catalog.files_of([row_id(record_of(given).key_ref) for given in rows], "record"))
+        self.there = frozenset(self.catalog.files_of([row_id(_record_of(given).key_ref) for given in rows], "record"))
 
     def guarded(self, given: Given, take: Callable[[Given], object]) -> None:
         """Do one row; one that is refused is noted as bad, but where it is the only one."""
@@ -173,7 +173,7 @@ class Intake:
 
     def take_one(self, given: Given, pool: Pool | None = None) -> Action | None:
         """Take in a record: decide which one it is, and what becomes of that; None where the input has it before."""
-        made, policy = record_of(given), self.policy
+        made, policy = _record_of(given), self.policy
         if isinstance(made, Entity):
             known_type(self.types, made.type)
         key = row_id(made.key_ref)
@@ -192,7 +192,7 @@ class Intake:
         if number is not None:
             return self.change(given, number)
         if made.record_type in self.record_types and (holder := self.holder_of(made)) is not None:
-            refuse_others_advice(self.catalog, self.catalog.stored(holder), made)
+            _refuse_others_advice(self.catalog, self.catalog.stored(holder), made)
             return self.change(given, holder)
         return self.create(given, made, match, pool)
 
@@ -256,7 +256,7 @@ class Intake:
         if self.policy.owned is not None:
             return self.change_own(given, before, number)
         if not self.policy.is_single:
-            if before.is_archived and not record_of(given).is_archived:
+            if before.is_archived and not _record_of(given).is_archived:
                 refuse_untold(self.catalog, before)
                 restore = command("graphmem", "restore", before.ref)
                 raise Refused(f"{before.ref} is archived", hint=f"bring it back with: {restore}")
@@ -273,13 +273,13 @@ class Intake:
                 action = "restored"
             else:
                 refuse_archived(self.catalog, number)
-                changes = rewritten(before, given, but=before.identity if is_known else ())
+                changes = _rewritten(before, given, but=before.identity if is_known else ())
         after = changed(before, changes, self.snapshot.now)
         return self.note(given, after, "unchanged" if after is before else action, before)
 
     def change_own(self, given: Given, before: Record, number: int) -> Action | None:
         """Note another value of an entity, if it is the source's own."""
-        made = record_of(given)
+        made = _record_of(given)
         if self.is_again(given, number):
             return None
         self.handles |= {made.ref: before.key_ref, made.key_ref: before.key_ref}
@@ -291,14 +291,14 @@ class Intake:
 
     def change_imported(self, given: Given, number: int, imports: "EarlierImports") -> Action:
         """Note what a newer file changes of a record, but for what was edited here."""
-        before, made = self.catalog.stored(number), record_of(given)
+        before, made = self.catalog.stored(number), _record_of(given)
         after = imports.changed(before, made, number, self.snapshot.now)
         action: Action = "merged" if imports.number_of(made) is None else "updated"
         return self.note(given, after, "unchanged" if after is before else action, before)
 
     def merge(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> Action | None:
         """Note a memory merged into the one that it repeats; no text is lost."""
-        made, number = record_of(given), match.same
+        made, number = _record_of(given), match.same
         assert number is not None
         if not self.policy.is_single and self.is_again(given, row_id(made.key_ref)):
             return None
@@ -324,7 +324,7 @@ class Intake:
                 hint="say in the objective what is new, and add that as a campaign of its own",
             )
         if before.identity:
-            self.refuse_other_holder(number, record_of(given))
+            self.refuse_other_holder(number, _record_of(given))
 
     def refuse_other_holder(self, number: int, made: Record) -> None:
         """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
@@ -432,15 +432,15 @@ class Intake:
         return self.handles[ref]
 
 
-def record_of(given: Given) -> Record:
+def _record_of(given: Given) -> Record:
     """Return the record of a row that makes one."""
     assert isinstance(given.record, Record)
     return given.record
 
 
-def rewritten(older: Record, given: Given, *, but: Collection[str]) -> dict[str, Any]:
+def _rewritten(older: Record, given: Given, *, but: Collection[str]) -> dict[str, Any]:
     """Return the changes that put what was given in the place of what a record says, all ``but`` some texts."""
-    made, texts = record_of(given), aside_fields(type(older))
+    made, texts = _record_of(given), aside_fields(type(older))
     changes = {name: value for name, value in united(older, given.row).items() if name not in texts}
     if older.identity:
         is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside
@@ -448,7 +448,7 @@ def rewritten(older: Record, given: Given, *, but: Collection[str]) -> dict[str,
     return changes
 
 
-def refuse_others_advice(catalog: Catalog, older: Record, made: Record) -> None:
+def _refuse_others_advice(catalog: Catalog, older: Record, made: Record) -> None:
     """Raise ``Refused`` where a text would take the place of an unlike one and be answered with the fix of that."""
     advice = getattr(older, "fix", None)
     if advice and getattr(made, "fix", None) is None and not same_memory(older.identity_text, made.identity_text):

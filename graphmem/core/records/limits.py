@@ -23,17 +23,17 @@ def refuse_oversize(record: Frozen, given: Container[str] | None = None) -> None
     The error names the field, its size and the limit; nothing is ever cut.
     """
     fields = record.model_fields_set
-    for name, alias, limit in limited(type(record)):
+    for name, alias, limit in _limited(type(record)):
         if name not in fields or (given is not None and alias not in given):
             continue
         value = getattr(record, name)
         if isinstance(value, str):
-            refuse_text(record.kind, alias, value, limit)
+            _refuse_text(record.kind, alias, value, limit)
         elif isinstance(value, tuple | dict):
             if len(value) > limit.items:
-                raise too_large(record.kind, alias, f"{len(value):,} items", f"{limit.items:,}")
+                raise _too_large(record.kind, alias, f"{len(value):,} items", f"{limit.items:,}")
             for item in chain(*pairs(value)) if isinstance(value, dict) else value:
-                refuse_text(record.kind, alias, item, limit)
+                _refuse_text(record.kind, alias, item, limit)
 
 
 def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
@@ -43,7 +43,7 @@ def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
     Args:
         given: values by their names in a row, as a person gave them.
     """
-    for name in texts(model):
+    for name in _texts(model):
         value = given.get(name)
         if isinstance(value, str) and value.strip() in ("", PLACEHOLDER):
             needed = model.model_fields[name].is_required()
@@ -53,27 +53,27 @@ def refuse_blank(model: type[Frozen], given: Mapping[str, object]) -> None:
 
 
 @cache
-def texts(model: type[Frozen]) -> tuple[str, ...]:
+def _texts(model: type[Frozen]) -> tuple[str, ...]:
     """Return the fields that are a text in words, by their names in a row, in order."""
-    return tuple(sorted(name for _, name, limit in limited(model) if limit.size == TEXT_BYTES and not limit.items))
+    return tuple(sorted(name for _, name, limit in _limited(model) if limit.size == TEXT_BYTES and not limit.items))
 
 
 @cache
-def limited(model: type[Frozen]) -> tuple[tuple[str, str, Limit], ...]:
+def _limited(model: type[Frozen]) -> tuple[tuple[str, str, Limit], ...]:
     """Return the name, the name in a row and the limit of each field that has one."""
     found = limits(model)
     return tuple((name, alias, found[alias]) for name, alias, _ in row_fields(model) if alias in found)
 
 
-def refuse_text(kind: str, field: str, value: str, limit: Limit) -> None:
+def _refuse_text(kind: str, field: str, value: str, limit: Limit) -> None:
     """Raise ``BadInput`` for a text over its limit of characters or of bytes."""
     if limit.characters and len(value) > limit.characters:
-        raise too_large(kind, field, f"{len(value):,} characters", f"{limit.characters:,}")
+        raise _too_large(kind, field, f"{len(value):,} characters", f"{limit.characters:,}")
     if limit.size and len(value) * 4 > limit.size and len(value.encode()) > limit.size:  # a character has 4 at most
-        raise too_large(kind, field, f"{len(value.encode()):,} bytes of UTF-8", f"{limit.size:,}")
+        raise _too_large(kind, field, f"{len(value.encode()):,} bytes of UTF-8", f"{limit.size:,}")
 
 
-def too_large(kind: str, field: str, size: str, limit: str) -> BadInput:
+def _too_large(kind: str, field: str, size: str, limit: str) -> BadInput:
     """Report what is too large, and how large it may be."""
     return BadInput(
         f"{kind} field {field!r} has {size}, at most {limit} are taken",

@@ -90,7 +90,7 @@ def refuse_move(
     if (may_stay and after == before) or after in table[before]:
         return
     names = [
-        state if commands is None else f"{commands[state]} (to {state})" for state in possible(table[before], commands)
+        state if commands is None else f"{commands[state]} (to {state})" for state in _possible(table[before], commands)
     ]
     is_late = after == before and since is not None
     raise Refused(
@@ -100,7 +100,7 @@ def refuse_move(
     )
 
 
-def possible(states: Sequence[str], commands: Mapping[str, str] | None) -> list[str]:
+def _possible(states: Sequence[str], commands: Mapping[str, str] | None) -> list[str]:
     """Return those of some states that a caller can ask for."""
     return [state for state in states if commands is None or state in commands]
 

@@ -20,22 +20,22 @@ DIRECTIONS = frozenset(
 
 def opposed(left: str, right: str) -> bool:
     """Return whether two texts say opposite things."""
-    first, second = words(left), words(right)
+    first, second = _words(left), _words(right)
     only = [*(first - second).elements()], [*(second - first).elements()]
     if sorted(map(len, only)) == [0, 1]:
         return only[0] + only[1] == ["not"]
     if [len(found) for found in only] == [1, 1]:
         return frozenset((only[0][0], only[1][0])) in DIRECTIONS
-    return prefers_other(left, right) or prefers_other(right, left)
+    return _prefers_other(left, right) or _prefers_other(right, left)
 
 
 @lru_cache(4_096)  # one text is compared with many
-def words(text: str) -> Counter[str]:
+def _words(text: str) -> Counter[str]:
     """Return the words of a text that say something, by their stems; each that negates as "not"."""
     found = (word for word in WORD.findall(plain(text)) if word != "always" and word not in EMPTY)
     return Counter("not" if word in TURNING else meaning(word) for word in found)
 
 
-def prefers_other(one: str, other: str) -> bool:
+def _prefers_other(one: str, other: str) -> bool:
     """Return whether a text asks for another thing instead of what one asks for: "spaces, not tabs" for "tabs"."""
     return INSTEAD.search(other) is not None and same_memory(one, INSTEAD.sub(r"\1", other))

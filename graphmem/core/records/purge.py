@@ -112,13 +112,13 @@ def purge(snapshot: Snapshot, request: PurgeRequest) -> Purged:
     if history_script is not None and os.path.lexists(history_script):
         raise Refused(f"{str(history_script)!r} is there already", hint="name a new file")
     plan = gather(snapshot, request.refs, archived=request.archived)
-    script = script_for(snapshot, plan) if history_script is not None else b""
-    digests = orphaned_vectors(snapshot.catalog, plan)
+    script = _script_for(snapshot, plan) if history_script is not None else b""
+    digests = _orphaned_vectors(snapshot.catalog, plan)
     records = sorted(snapshot.catalog.refs(plan.records).values())
-    quoting = quoters(snapshot, plan)
+    quoting = _quoters(snapshot, plan)
     changes = sorted(snapshot.catalog.refs(plan.changes).values())
     if isinstance(snapshot, Writing) and records:
-        destroy(snapshot, plan, digests)
+        _destroy(snapshot, plan, digests)
     if history_script is not None:
         safe_files.write(history_script.absolute(), script)
     program = command("python3", str(history_script)) if history_script else SCRIPT_COMMAND
@@ -134,10 +134,10 @@ def purge(snapshot: Snapshot, request: PurgeRequest) -> Purged:
     )
 
 
-def script_for(snapshot: Snapshot, plan: PurgePlan) -> bytes:
+def _script_for(snapshot: Snapshot, plan: PurgePlan) -> bytes:
     """Return the program that removes from git's history what was purged so far, and what is about to be."""
     purges = {salt: dict(hashes) for salt, hashes in snapshot.catalog.purges().by_salt.items()}
-    for made in purge_rows(snapshot, plan.removed_rows()) if plan.records else ():
+    for made in _purge_rows(snapshot, plan.removed_rows()) if plan.records else ():
         purges.setdefault(made.salt, {})[made.hash] = format_time(made.at)
     if not purges:
         raise Usage("nothing was purged yet", hint="graphmem purge REF --history-script FILE")
@@ -148,7 +148,7 @@ def script_for(snapshot: Snapshot, plan: PurgePlan) -> bytes:
     return f"#!/usr/bin/env python3\n{program}".encode()
 
 
-def destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> None:
+def _destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> None:
     """
     Remove the rows, and their bytes from every file of the store.
 
@@ -156,9 +156,9 @@ def destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> No
     put aside: a purge that is cut off later leaves none that brings a row back, and one that is refused leaves them as
     they were.
     """
-    puts = [renewed(writing, number, values) for number, values in plan.changes.items()]
+    puts = [_renewed(writing, number, values) for number, values in plan.changes.items()]
     puts += [entry(one, ()) for one in (*plan.reports.values(), *plan.told.values())]
-    purges = purge_rows(writing, plan.removed_rows())
+    purges = _purge_rows(writing, plan.removed_rows())
     puts += [entry(made, ()) for made in purges]
     removes = {file: sorted(numbers) for file, numbers in plan.rows.items()}
     layout = writing.layout
@@ -180,7 +180,7 @@ def destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> No
     writing.client.finish_purge()
 
 
-def purge_rows(snapshot: Snapshot, rows: Collection[Row]) -> list[Purge]:
+def _purge_rows(snapshot: Snapshot, rows: Collection[Row]) -> list[Purge]:
     """Return what keeps rows out that are about to be purged; one salt a store, so that a row is hashed once."""
     salt = next(iter(snapshot.catalog.purges().by_salt), None) or snapshot.new_id()
     symmetric = snapshot.symmetric
@@ -206,9 +206,9 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
         records |= {number: task for number, task in tasks.items() if campaigns.is_named(task.campaign)}
     plan = PurgePlan(catalog, records)
     plan.remove(catalog.rows_of(records))
-    plan.remove(loose_edges(plan))
-    plan.remove(events(plan))
-    plan.changes = dict(namers(plan))
+    plan.remove(_loose_edges(plan))
+    plan.remove(_events(plan))
+    plan.changes = dict(_namers(plan))
     for number, report in catalog.reports_with_texts().items():
         told = [name for name in ("question", "note") if plan.traces.is_told(getattr(report, name) or "")]
         if told and number not in plan.removed:
@@ -223,25 +223,25 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
     return plan
 
 
-def quoters(snapshot: Snapshot, plan: PurgePlan) -> list[int]:
+def _quoters(snapshot: Snapshot, plan: PurgePlan) -> list[int]:
     """Return the records that stay and hold a text of those that go: the purge does not change what others say."""
     found = []
     for number, line in plan.catalog.record_lines():
         if number not in plan.records and plan.traces.is_told(line.decode()):
-            kept = renewed(snapshot, number, plan.changes[number]).line if number in plan.changes else line
+            kept = _renewed(snapshot, number, plan.changes[number]).line if number in plan.changes else line
             if plan.traces.is_told(kept.decode()):
                 found.append(number)
     return found
 
 
-def loose_edges(plan: PurgePlan) -> Iterator[tuple[int, str]]:
+def _loose_edges(plan: PurgePlan) -> Iterator[tuple[int, str]]:
     """Yield the rows of edges that name a doomed record and do not represent a live edge of their own."""
     for number, file, source, target, src, dst in plan.catalog.edge_rows_by_reference():
         if src in plan.records or dst in plan.records or plan.is_named(source) or plan.is_named(target):
             yield number, file
 
 
-def events(plan: PurgePlan) -> Iterator[tuple[int, str]]:
+def _events(plan: PurgePlan) -> Iterator[tuple[int, str]]:
     """Yield the rows of events that happened to a doomed record, and of reports for a doomed task."""
     for number, file, row in plan.catalog.fact_rows_naming(("subject", "task")):
         named = row.get("subject") if row["kind"] == "event" else row.get("task")
@@ -249,16 +249,16 @@ def events(plan: PurgePlan) -> Iterator[tuple[int, str]]:
             yield number, file
 
 
-def namers(plan: PurgePlan) -> Iterator[tuple[int, dict[str, Any]]]:
+def _namers(plan: PurgePlan) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the records that name a doomed one, each with the values it has without that."""
     for number, record in plan.catalog.which_may_name(("superseded_by", "aliases", "alternates")):
         if number not in plan.records:
-            values = without(record, plan)
+            values = _without(record, plan)
             if values:
                 yield number, values
 
 
-def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
+def _without(record: Record, plan: PurgePlan) -> dict[str, Any]:
     """Return the values of a record that change when its references to the purged records are removed."""
     values: dict[str, Any] = {name: None for name in record.single_references if plan.is_named(getattr(record, name))}
     lists: dict[str, tuple[list[Any], Collection[Any]]] = {
@@ -280,12 +280,12 @@ def without(record: Record, plan: PurgePlan) -> dict[str, Any]:
     return values | {name: kept for name, (kept, given) in lists.items() if len(kept) < len(given)}
 
 
-def renewed(snapshot: Snapshot, number: int, values: Mapping[str, Any]) -> Entry:
+def _renewed(snapshot: Snapshot, number: int, values: Mapping[str, Any]) -> Entry:
     """Return the row of a record with other values."""
     return entry(changed(snapshot.catalog.stored(number), values, snapshot.now), snapshot.symmetric)
 
 
-def orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:
+def _orphaned_vectors(catalog: Catalog, plan: PurgePlan) -> list[bytes]:
     """Return the hashes of texts that have a vector and, once the doomed are gone, no record and no report."""
     reports = catalog.reports_with_texts()
     questions = {number: hash_of(report.question) for number, report in reports.items() if report.question}

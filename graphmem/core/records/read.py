@@ -96,7 +96,7 @@ def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
         found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
         total = len(found)
         if sort is not None:
-            found = sorted_by(found, sort)
+            found = _sorted_by(found, sort)
         if place is not None:
             found = [record for record in found if place.is_before(record, request)]
     shown = found[: request.limit]
@@ -124,7 +124,7 @@ def record_types_of(vocabulary: Vocabulary, kind: str | None) -> list[str]:
     return [kind]
 
 
-def sorted_by(records: list[Record], field: str) -> list[Record]:
+def _sorted_by(records: list[Record], field: str) -> list[Record]:
     """Sort records by a field, those without a value last; ``-field`` sorts the other way."""
     name, is_reverse = field.removeprefix("-"), field.startswith("-")
     known = {found for record in records for found in (*type(record).model_fields, *type(record).model_computed_fields)}

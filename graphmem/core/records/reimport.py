@@ -17,24 +17,24 @@ APART = IDENTITY | {"name"}  # fields that an import gives once, or that are mer
 DIGITS = 8  # hex digits of a fingerprint: it is compared with another one of the same field alone
 
 
-def fingerprint(value: object, *, is_set: bool = False) -> Fingerprint:
+def _fingerprint(value: object, *, is_set: bool = False) -> Fingerprint:
     """Return what tells a value from others; of a set what tells its items."""
     if is_set:
-        return sorted(digest(item) for item in items_of(value))
-    return digest(value)
+        return sorted(_digest(item) for item in _items_of(value))
+    return _digest(value)
 
 
-def digest(value: object) -> str:
+def _digest(value: object) -> str:
     """Return the beginning of the SHA-256 of a value in canonical form."""
     return hashlib.sha256(encode({"": value})).hexdigest()[:DIGITS]
 
 
-def items_of(value: object) -> Sequence[object]:
+def _items_of(value: object) -> Sequence[object]:
     """Return the items of a set, which has none where the row does not have it."""
     return value if isinstance(value, list) else []
 
 
-def units(states: Collection[Sequence[str]], *rows: Mapping[str, object]) -> Iterator[Sequence[str]]:
+def _units(states: Collection[Sequence[str]], *rows: Mapping[str, object]) -> Iterator[Sequence[str]]:
     """Yield the fields of rows, together those that say one thing together."""
     names = {name for row in rows for name in row} - APART
     yield from (state for state in states if names.intersection(state))
@@ -56,18 +56,18 @@ def reimported(
     """
     changes: Row = {}
     aside: list[tuple[str, str]] = []
-    for unit in units(states, ours, theirs):
+    for unit in _units(states, ours, theirs):
         is_set = unit[0] in sets
-        mine, new = value_of(ours, unit), value_of(theirs, unit)
+        mine, new = _value_of(ours, unit), _value_of(theirs, unit)
         given = known.get(unit[0], [])
-        is_ours = fingerprint(mine, is_set=is_set) in given or (not given and mine is None)
+        is_ours = _fingerprint(mine, is_set=is_set) in given or (not given and mine is None)
         if is_ours or mine == new:
             kept = new
         elif is_set:
-            kept = united(given[0] if given else [], mine, new)
+            kept = _united(given[0] if given else [], mine, new)
         else:
             kept = mine
-            if isinstance(new, str) and fingerprint(new) not in given:
+            if isinstance(new, str) and _fingerprint(new) not in given:
                 aside.append((unit[0], new))
         if kept != mine:
             values = kept if len(unit) > 1 and isinstance(kept, list) else [kept] * len(unit)
@@ -75,7 +75,7 @@ def reimported(
     return changes, aside
 
 
-def value_of(row: Row, unit: Sequence[str]) -> object:
+def _value_of(row: Row, unit: Sequence[str]) -> object:
     """Return the value of a field, or the values of those that say one thing together, if it has one."""
     if len(unit) == 1:
         return row.get(unit[0])
@@ -83,10 +83,10 @@ def value_of(row: Row, unit: Sequence[str]) -> object:
     return values if any(value is not None for value in values) else None
 
 
-def united(base: Fingerprint, ours: object, theirs: object) -> list[object] | None:
+def _united(base: Fingerprint, ours: object, theirs: object) -> list[object] | None:
     """Return what either side added to a set, less what either took out; None for nothing."""
-    items = {digest(item): item for item in (*items_of(ours), *items_of(theirs))}
-    mine, new = ([digest(item) for item in items_of(side)] for side in (ours, theirs))
+    items = {_digest(item): item for item in (*_items_of(ours), *_items_of(theirs))}
+    mine, new = ([_digest(item) for item in _items_of(side)] for side in (ours, theirs))
     kept = three_way(base, mine, new)
     return sorted((items[one] for one in kept), key=str) or None
 
@@ -100,10 +100,10 @@ def known_after(
     What the store has is kept beside it where an import gave that: the write may be cut off.
     """
     found: Known = {}
-    for unit in units(states, ours or {}, theirs):
+    for unit in _units(states, ours or {}, theirs):
         is_set = unit[0] in sets
-        found[unit[0]] = [fingerprint(value_of(theirs, unit), is_set=is_set)]
-        mine = fingerprint(value_of(ours or {}, unit), is_set=is_set)
+        found[unit[0]] = [_fingerprint(_value_of(theirs, unit), is_set=is_set)]
+        mine = _fingerprint(_value_of(ours or {}, unit), is_set=is_set)
         if mine in known.get(unit[0], []) and mine not in found[unit[0]]:
             found[unit[0]].append(mine)
     return found
@@ -119,7 +119,7 @@ def unedited(ours: Row, theirs: Row, *, sets: Collection[str], states: Collectio
         return {}
     edited = ours.get("edited") or {}
     return {
-        unit[0]: [fingerprint(value_of(ours, unit), is_set=unit[0] in sets)]
-        for unit in units(states, ours)
+        unit[0]: [_fingerprint(_value_of(ours, unit), is_set=unit[0] in sets)]
+        for unit in _units(states, ours)
         if not any(name in edited for name in unit)
     }

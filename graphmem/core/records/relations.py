@@ -72,7 +72,7 @@ def ends(snapshot: Snapshot, source: str, target: str) -> tuple[int, int, str, s
     return row_id(keys[source]), row_id(keys[target]), keys[source], keys[target]
 
 
-def shown_end(snapshot: Snapshot, number: int) -> str:
+def _shown_end(snapshot: Snapshot, number: int) -> str:
     """Return the current reference of an end of an edge; its type alone where the caller may not read it."""
     record_type, name = split_ref(snapshot.client.everything.refs([number])[number])
     return f"{record_type}/{name}" if snapshot.catalog.may_tell(record_type) else record_type
@@ -115,7 +115,7 @@ def link(snapshot: Writing, request: LinkRequest) -> Linked:
     assert isinstance(relation, Relation)
     if action != "unchanged":
         snapshot.commit([entry(relation, snapshot.symmetric)])
-    names = shown_end(snapshot, a), shown_end(snapshot, b)
+    names = _shown_end(snapshot, a), _shown_end(snapshot, b)
     note = relation.note if all("/" in name for name in names) else request.note
     edge = Edge(source=names[0], type=kind, target=names[1], weight=relation.weight or made.weight, note=note)
     return Linked.model_validate({"edge": edge, "action": action})
@@ -134,11 +134,11 @@ def unlink(snapshot: Writing, request: UnlinkRequest) -> Linked:
     made, catalog = known_relation(snapshot.catalog.vocabulary, kind), snapshot.client.everything
     a, b, source, target = ends(snapshot, request.source, request.target)
     number = row_id(edge_key(source, kind, target, symmetric=made.symmetric))
-    names = shown_end(snapshot, a), shown_end(snapshot, b)
+    names = _shown_end(snapshot, a), _shown_end(snapshot, b)
     found = catalog.relation_rows(number) or catalog.refused_rows(kind, a, b)
     if not found:
         raise NotFound(
-            f"no {kind} edge from {names[0]} to {names[1]}", hint=other_way(snapshot, source, kind, target, made)
+            f"no {kind} edge from {names[0]} to {names[1]}", hint=_other_way(snapshot, source, kind, target, made)
         )
     edge = catalog.edge(source, kind, target)
     weight, row = edge if edge else (made.weight, {})
@@ -151,7 +151,7 @@ def unlink(snapshot: Writing, request: UnlinkRequest) -> Linked:
     return Linked(edge=shown, action="removed")
 
 
-def other_way(snapshot: Snapshot, source: str, kind: str, target: str, made: RelationType) -> str | None:
+def _other_way(snapshot: Snapshot, source: str, kind: str, target: str, made: RelationType) -> str | None:
     """Report when the edge is there in the other direction."""
     if not made.symmetric and snapshot.client.everything.relation_rows(
         row_id(edge_key(target, kind, source, symmetric=False))

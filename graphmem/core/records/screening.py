@@ -55,11 +55,11 @@ def portable(store: Client | Snapshot, what: str, fields: dict[str, Any], *, adv
 
 def places(store: Client | Snapshot) -> Places:
     """Return what counts as a path of this machine."""
-    return places_of(str(store.layout.root), os.path.expanduser("~"))
+    return _places_of(str(store.layout.root), os.path.expanduser("~"))
 
 
 @lru_cache(maxsize=8)  # its expressions are made once for a project
-def places_of(root: str, home: str) -> Places:
+def _places_of(root: str, home: str) -> Places:
     """Return what counts as a path of a machine, for a project and a user."""
     return Places({root, os.path.realpath(root)}, home)
 

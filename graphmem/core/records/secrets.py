@@ -84,34 +84,34 @@ def is_token(value: bytes) -> bool:
     low = value.lower()
     if len(set(low)) < FEW or low.startswith(EXPANDED) or any(filler in low for filler in FILLERS):
         return False
-    return compiled(TRIVIAL).fullmatch(value) is None
+    return _compiled(TRIVIAL).fullmatch(value) is None
 
 
-def is_password(value: bytes) -> bool:
+def _is_password(value: bytes) -> bool:
     """Return whether a value that is called a password is one, and no word."""
     bare = value.rstrip(b"!?.")
     if bare.startswith(b"/"):  # a path
         return False
     digits, signs = sum(byte in DIGITS for byte in bare), sum(byte in SIGNS for byte in bare)
-    return has_letter(bare) and (digits > 0 or signs > 1) and is_token(value)
+    return _has_letter(bare) and (digits > 0 or signs > 1) and is_token(value)
 
 
-def is_given(value: bytes) -> bool:
+def _is_given(value: bytes) -> bool:
     """Return whether what an option of a program or a file gives as a password is one; a single word is prose."""
     is_word = value.isalpha() and (value.islower() or value.isupper() or value.istitle())
-    return has_letter(value) and not is_word and not value.startswith((b"-", b"/")) and is_token(value)
+    return _has_letter(value) and not is_word and not value.startswith((b"-", b"/")) and is_token(value)
 
 
-def is_password_in_url(value: bytes) -> bool:
+def _is_password_in_url(value: bytes) -> bool:
     """Return whether the text before the host of a URL is a password and not a port."""
-    return has_letter(value) and is_token(value)
+    return _has_letter(value) and is_token(value)
 
 
-def is_random(value: bytes) -> bool:
+def _is_random(value: bytes) -> bool:
     """Return whether a value that is called a token or a key looks like one: long, with digits among its letters."""
     if len(value) < LONG or not is_token(value):
         return False
-    if compiled(rb"[\w.$+-]+@[\w.-]+").fullmatch(value) is not None:  # a Java object, an address
+    if _compiled(rb"[\w.$+-]+@[\w.-]+").fullmatch(value) is not None:  # a Java object, an address
         return False
     if len(value) < LONG_HEX and DIGITS.union(b"abcdef").issuperset(value):  # a short hash
         return False
@@ -120,44 +120,44 @@ def is_random(value: bytes) -> bool:
     kinds = [byte in DIGITS if chr(byte).isalnum() else None for byte in value]
     changes = sum({one, other} == {True, False} for one, other in pairwise(kinds))
     if b"/" in value:  # a path, or base 64
-        return b"." not in value and not value.islower() and (changes > CHANGES or is_shuffled(value))
-    return changes >= CHANGES or is_uuid(value) or is_shuffled(value)
+        return b"." not in value and not value.islower() and (changes > CHANGES or _is_shuffled(value))
+    return changes >= CHANGES or _is_uuid(value) or _is_shuffled(value)
 
 
-def is_shuffled(value: bytes) -> bool:
+def _is_shuffled(value: bytes) -> bool:
     """Return whether the case of letters changes as in no name: a small letter alone between two capitals, twice."""
     text = value.decode("latin-1")
     alone = sum(a.isupper() and b.islower() and c.isupper() for a, b, c in zip(text, text[1:], text[2:], strict=False))
     return len(value) >= LONG_SHUFFLED and alone >= FEW_ALONE
 
 
-def is_aws_secret(value: bytes) -> bool:
+def _is_aws_secret(value: bytes) -> bool:
     """Return whether a value is like the secret half of an AWS key: 40 characters, of both cases and with a digit."""
     is_mixed = value != value.lower() and value != value.upper() and not DIGITS.isdisjoint(value)
     return len(value) == AWS_LENGTH and is_mixed and is_token(value)
 
 
-def is_signature(value: bytes) -> bool:
+def _is_signature(value: bytes) -> bool:
     """Return whether a part of a URL is a signature, which may begin with an escape."""
-    return is_random(value.lstrip(b"%"))
+    return _is_random(value.lstrip(b"%"))
 
 
-def is_cookie(value: bytes) -> bool:
+def _is_cookie(value: bytes) -> bool:
     """Return whether one of the cookies of a header has a random value."""
-    return any(is_signature(pair.partition(b"=")[2].strip()) for pair in value.split(b";"))
+    return any(_is_signature(pair.partition(b"=")[2].strip()) for pair in value.split(b";"))
 
 
-def is_numbered(value: bytes) -> bool:
+def _is_numbered(value: bytes) -> bool:
     """Return whether a value that could be names in code has digits in it."""
     return not DIGITS.isdisjoint(value) and is_token(value)
 
 
-def is_private_key(value: bytes) -> bool:
+def _is_private_key(value: bytes) -> bool:
     """Return whether one of the lines of a key in PEM is one, whatever else is written beside them."""
-    return any(is_token(line) for line in compiled(rb"[A-Za-z0-9+/=]{24,}").findall(value))
+    return any(is_token(line) for line in _compiled(rb"[A-Za-z0-9+/=]{24,}").findall(value))
 
 
-def is_basic(value: bytes) -> bool:
+def _is_basic(value: bytes) -> bool:
     """Return whether a header of basic authentication holds the password of a user."""
     try:
         user, colon, password = binascii.a2b_base64(value + b"=" * (-len(value) % 4)).partition(b":")
@@ -166,12 +166,12 @@ def is_basic(value: bytes) -> bool:
     return bool(colon) and user.isascii() and is_token(password)
 
 
-def has_letter(value: bytes) -> bool:
+def _has_letter(value: bytes) -> bool:
     """Return whether a value has a letter of the alphabet."""
     return value.upper() != value.lower()
 
 
-def is_uuid(value: bytes) -> bool:
+def _is_uuid(value: bytes) -> bool:
     """Return whether a value is a UUID, which some providers give as a key."""
     return len(value) == UUID_LENGTH and all(value[place] == ord("-") for place in UUID_SIGNS)
 
@@ -217,124 +217,124 @@ def named(name: bytes) -> bytes:
     return rb"(?i)" + name + rb"(?:\\?[\"'`]\]?)?" + TYPED + rb"[ \t]{0,8}(?:" + VALUE + rb")"
 
 
-def option(name: bytes) -> bytes:
+def _option(name: bytes) -> bytes:
     """Return the pattern of a secret that is the value of an option."""
     return rb"(?i)--(?:[a-z0-9]+-)*" + name + rb"[ \t]+(?:" + VALUE + rb")"
 
 
-def sentence(name: bytes) -> bytes:
+def _sentence(name: bytes) -> bytes:
     """Return the pattern of a sentence that says what a secret is."""
     about = rb"(?:[ \t]+(?:for|of|to|on|in)(?:[ \t]+[\w.@/-]{1,40}){1,3})?"
     return rb"(?i)\b" + name + about + rb"[ \t]+(?:is|was)(?:[ \t]+now)?:?[ \t]+(?:" + VALUE + rb")"
 
 
-def prefixed(name: str, hints: str, pattern: str) -> Rule:
+def _prefixed(name: str, hints: str, pattern: str) -> Rule:
     """Return the rule for a token that is known by how its provider begins it."""
     between = "[^A-Za-z0-9]"
     return Rule(name, tuple(hints.encode().split()), f"(?:^|{between})({pattern})(?:{between}|$)".encode(), is_token)
 
 
 RULES = (
-    prefixed("aws-access-key", "AKIA ASIA ABIA ACCA", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}"),
-    prefixed(
+    _prefixed("aws-access-key", "AKIA ASIA ABIA ACCA", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}"),
+    _prefixed(
         "github-token",
         "ghp_ gho_ ghs_ ghu_ ghr_ github_pat_",
         "gh[opsur]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{36,}",
     ),
-    prefixed(
+    _prefixed(
         "gitlab-token",
         "glpat- gldt- glrt- glcbt- glptt- glsoat- glft- glimt- glagent- gloas-",
         "gl(?:pat|dt|rt|cbt|ptt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{20,}",
     ),
-    prefixed("slack-token", "xox xapp-", "xox[abeoprs]-[A-Za-z0-9-]{16,}|xapp-[0-9]-[A-Za-z0-9-]{32,}"),
-    prefixed(
+    _prefixed("slack-token", "xox xapp-", "xox[abeoprs]-[A-Za-z0-9-]{16,}|xapp-[0-9]-[A-Za-z0-9-]{32,}"),
+    _prefixed(
         "webhook",
         "hooks.slack.com /webhook",
         r"hooks\.slack\.com/(?:services|workflows)/[A-Z0-9]{6,}/[A-Z0-9]{6,}/[A-Za-z0-9/]{16,}"
         r"|discord(?:app)?\.com/api/webhooks/[0-9]{6,}/[A-Za-z0-9_-]{32,}"
         r"|[a-z0-9.-]{1,80}\.office(?:365)?\.com/webhook[a-z0-9]{0,4}/[A-Za-z0-9@-]{30,}/[A-Za-z0-9/-]{16,}",
     ),
-    prefixed("stripe-key", "k_live_ k_test_ whsec_", "[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}"),
-    prefixed("anthropic-key", "sk-ant-", "sk-ant-[A-Za-z0-9_-]{24,}"),
-    prefixed("openai-key", "sk-", "sk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{24,}|[A-Za-z0-9]{32,})"),
-    prefixed(
+    _prefixed("stripe-key", "k_live_ k_test_ whsec_", "[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}"),
+    _prefixed("anthropic-key", "sk-ant-", "sk-ant-[A-Za-z0-9_-]{24,}"),
+    _prefixed("openai-key", "sk-", "sk-(?:(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{24,}|[A-Za-z0-9]{32,})"),
+    _prefixed(
         "google-key",
         "AIza GOCSPX- ya29.",
         r"AIza[A-Za-z0-9_-]{35,}|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{30,}",
     ),
-    prefixed("huggingface-token", "hf_ api_org_", "(?:hf|api_org)_[A-Za-z0-9]{30,}"),
-    prefixed("npm-token", "npm_", "npm_[A-Za-z0-9]{36,}"),
-    prefixed("pypi-token", "pypi-AgE", "pypi-AgE[A-Za-z0-9_-]{50,}"),
-    prefixed("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}"),
-    prefixed("twilio-key", "SK", "SK[0-9a-f]{32}"),
-    prefixed("digitalocean-token", "_v1_", "do[opr]_v1_[a-f0-9]{64}"),
-    prefixed("docker-token", "dckr_", "dckr_[op]at_[A-Za-z0-9_-]{20,}"),
-    prefixed("databricks-token", "dapi", "dapi[0-9a-f]{32}"),
-    prefixed("shopify-token", "shp", "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-    prefixed("vault-token", "hvs. hvb. hvr.", r"hv[bsr]\.[A-Za-z0-9_-]{24,}"),
-    prefixed("telegram-token", ":AA", "[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
-    prefixed("notion-token", "ntn_ secret_", "(?:ntn|secret)_[A-Za-z0-9]{40,}"),
-    prefixed("linear-key", "lin_api_", "lin_api_[A-Za-z0-9]{32,}"),
-    prefixed("grafana-token", "glsa_ glc_", "gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}"),
-    prefixed("groq-key", "gsk_", "gsk_[A-Za-z0-9]{40,}"),
-    prefixed("replicate-token", "r8_", "r8_[A-Za-z0-9]{32,}"),
-    prefixed("atlassian-token", "ATATT3", "ATATT3[A-Za-z0-9_=-]{60,}"),
-    prefixed("mailchimp-key", "-us", "[0-9a-f]{32}-us[0-9]{1,2}"),
-    prefixed("age-key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
-    prefixed("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}"),
-    prefixed("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{10,}\.atlasv1\.[A-Za-z0-9_-]{40,}"),
-    prefixed("supabase-key", "sbp_ sb_secret_", "sbp_[a-f0-9]{40,}|sb_secret_[A-Za-z0-9_-]{20,}"),
-    prefixed("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,}"),
-    prefixed("postman-key", "PMAK-", "PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
-    prefixed("figma-token", "figd_ figdr_ figo_", "fig(?:dr?|o)_[A-Za-z0-9_-]{30,}"),
-    prefixed("pulumi-token", "pul-", "pul-[a-f0-9]{40}"),
-    prefixed(
+    _prefixed("huggingface-token", "hf_ api_org_", "(?:hf|api_org)_[A-Za-z0-9]{30,}"),
+    _prefixed("npm-token", "npm_", "npm_[A-Za-z0-9]{36,}"),
+    _prefixed("pypi-token", "pypi-AgE", "pypi-AgE[A-Za-z0-9_-]{50,}"),
+    _prefixed("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}"),
+    _prefixed("twilio-key", "SK", "SK[0-9a-f]{32}"),
+    _prefixed("digitalocean-token", "_v1_", "do[opr]_v1_[a-f0-9]{64}"),
+    _prefixed("docker-token", "dckr_", "dckr_[op]at_[A-Za-z0-9_-]{20,}"),
+    _prefixed("databricks-token", "dapi", "dapi[0-9a-f]{32}"),
+    _prefixed("shopify-token", "shp", "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    _prefixed("vault-token", "hvs. hvb. hvr.", r"hv[bsr]\.[A-Za-z0-9_-]{24,}"),
+    _prefixed("telegram-token", ":AA", "[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
+    _prefixed("notion-token", "ntn_ secret_", "(?:ntn|secret)_[A-Za-z0-9]{40,}"),
+    _prefixed("linear-key", "lin_api_", "lin_api_[A-Za-z0-9]{32,}"),
+    _prefixed("grafana-token", "glsa_ glc_", "gl(?:sa|c)_[A-Za-z0-9_+/=]{32,}"),
+    _prefixed("groq-key", "gsk_", "gsk_[A-Za-z0-9]{40,}"),
+    _prefixed("replicate-token", "r8_", "r8_[A-Za-z0-9]{32,}"),
+    _prefixed("atlassian-token", "ATATT3", "ATATT3[A-Za-z0-9_=-]{60,}"),
+    _prefixed("mailchimp-key", "-us", "[0-9a-f]{32}-us[0-9]{1,2}"),
+    _prefixed("age-key", "AGE-SECRET-KEY-1", "AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
+    _prefixed("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}"),
+    _prefixed("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{10,}\.atlasv1\.[A-Za-z0-9_-]{40,}"),
+    _prefixed("supabase-key", "sbp_ sb_secret_", "sbp_[a-f0-9]{40,}|sb_secret_[A-Za-z0-9_-]{20,}"),
+    _prefixed("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{1,40}\.)?[A-Za-z0-9]{40,}"),
+    _prefixed("postman-key", "PMAK-", "PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    _prefixed("figma-token", "figd_ figdr_ figo_", "fig(?:dr?|o)_[A-Za-z0-9_-]{30,}"),
+    _prefixed("pulumi-token", "pul-", "pul-[a-f0-9]{40}"),
+    _prefixed(
         "fly-token", "fo1_ fm1_ fm1r_ fm1a_ fm2_", "fo1_[A-Za-z0-9_-]{40,}|fm(?:1[ar]?|2)_[A-Za-z0-9+/_-]{64,}={0,2}"
     ),
-    prefixed("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", "sntry[a-z]_[A-Za-z0-9+/=_-]{40,}"),
-    prefixed("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
-    prefixed("artifactory-key", "AKCp cmVmdGtu", "AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{48,}"),
-    prefixed("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    prefixed("netlify-token", "nfp_ nfc_ nfo_ nfu_ nfb_", "nf[bcopu]_[A-Za-z0-9]{36,}"),
-    prefixed("heroku-key", "HRKU-", "HRKU-[A-Za-z0-9_-]{36,}"),
+    _prefixed("sentry-token", "sntrys_ sntryu_ sntrya_ sntryi_", "sntry[a-z]_[A-Za-z0-9+/=_-]{40,}"),
+    _prefixed("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{16,}"),
+    _prefixed("artifactory-key", "AKCp cmVmdGtu", "AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{48,}"),
+    _prefixed("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    _prefixed("netlify-token", "nfp_ nfc_ nfo_ nfu_ nfb_", "nf[bcopu]_[A-Za-z0-9]{36,}"),
+    _prefixed("heroku-key", "HRKU-", "HRKU-[A-Za-z0-9_-]{36,}"),
     Rule(
         "discord-token",
         (b"discord", b"bot"),
         rb"(?:^|[^A-Za-z0-9])([MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})(?:[^A-Za-z0-9]|$)",
-        is_numbered,
+        _is_numbered,
     ),
-    prefixed("tailscale-key", "tskey-", "tskey-[a-z]{2,12}-[A-Za-z0-9-]{20,}"),
-    prefixed("newrelic-key", "NRAK- NRII- NRJS-", "NR(?:AK|II|JS)-[A-Za-z0-9_-]{19,}"),
-    prefixed("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth|app_secret)_[A-Za-z0-9_.=-]{32,}"),
-    prefixed("rubygems-key", "rubygems_", "rubygems_[a-f0-9]{48}"),
-    prefixed("square-token", "sq0 EAAA", "sq0[a-z]{3}-[A-Za-z0-9_-]{22,}|EAAA[A-Za-z0-9_-]{58,}"),
-    prefixed(
+    _prefixed("tailscale-key", "tskey-", "tskey-[a-z]{2,12}-[A-Za-z0-9-]{20,}"),
+    _prefixed("newrelic-key", "NRAK- NRII- NRJS-", "NR(?:AK|II|JS)-[A-Za-z0-9_-]{19,}"),
+    _prefixed("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth|app_secret)_[A-Za-z0-9_.=-]{32,}"),
+    _prefixed("rubygems-key", "rubygems_", "rubygems_[a-f0-9]{48}"),
+    _prefixed("square-token", "sq0 EAAA", "sq0[a-z]{3}-[A-Za-z0-9_-]{22,}|EAAA[A-Za-z0-9_-]{58,}"),
+    _prefixed(
         "onepassword-token",
         "ops_eyJ A3-",
         "ops_eyJ[A-Za-z0-9+/_-]{100,}={0,2}|A3(?:-[A-Z0-9]{5,6}){2}(?:-[A-Z0-9]{5}){4}",
     ),
-    prefixed("okta-token", "SSWS", "SSWS[ \\t:]+[A-Za-z0-9_-]{30,}"),
+    _prefixed("okta-token", "SSWS", "SSWS[ \\t:]+[A-Za-z0-9_-]{30,}"),
     Rule("django-key", (b"django-insecure-",), rb"(django-insecure-[^\s\"'`\\]{20,})", is_token),
     Rule(
         "private-key",
         (b"PRIVATE KEY",),
         rb"(" + PEM + PEM_HEAD + rb"[A-Za-z0-9+/=]{24,}[A-Za-z0-9+/=\s\\]*(?:" + PEM_END + rb")?)",
-        is_private_key,
+        _is_private_key,
     ),
-    Rule("private-key", (b"PRIVATE KEY",), rb"(" + PEM + LOGGED_KEY + rb")", is_private_key),
-    Rule("private-key", (b"Private-Lines",), rb"Private-Lines:[ \t]*\d{1,4}(" + PUTTY + rb")", is_private_key),
+    Rule("private-key", (b"PRIVATE KEY",), rb"(" + PEM + LOGGED_KEY + rb")", _is_private_key),
+    Rule("private-key", (b"Private-Lines",), rb"Private-Lines:[ \t]*\d{1,4}(" + PUTTY + rb")", _is_private_key),
     Rule(
         "url-password",
         (b"://",),
         rb"(?i)\b[a-z][a-z0-9+.-]*://[^\s/?#:@\"'`<>\\]*:([^\s/@\"'`<>\\]{3,})@[a-z0-9.\[{$%<_-]",
-        is_password_in_url,
+        _is_password_in_url,
     ),
-    Rule("url-token", (b"://",), rb"https?://([^\s/?#:@\"'`<>\\]{16,})@[a-zA-Z0-9.\[]", is_random),
+    Rule("url-token", (b"://",), rb"https?://([^\s/?#:@\"'`<>\\]{16,})@[a-zA-Z0-9.\[]", _is_random),
     Rule(
         "signed-url",
         (b"sig=", b"signature=", b"security-token="),
         rb"(?i)(?:[?&;]|\\u0026)(?:sig|(?:x-[a-z]+-)?signature|x-amz-security-token)=([A-Za-z0-9%+/_=-]{16,})",
-        is_signature,
+        _is_signature,
     ),
     Rule(
         "cookie",
@@ -342,50 +342,50 @@ RULES = (
         rb"(?i)(?:^|[^a-z0-9])(?:(?:set-)?cookie[\"'`\\]{0,2}[ \t]*:|--cookie[ \t=])[ \t]*\\?[\"'`]?("
         + COOKIES
         + rb")",
-        is_cookie,
+        _is_cookie,
     ),
     Rule(
         "netrc-password",
         (b"password",),
         rb"(?i)\bmachine\s+[^\s]{1,200}\s+(?:login\s+[^\s]{1,200}\s+)?password\s+([^\s\"'`\\]{6,})",
-        is_given,
+        _is_given,
     ),
-    Rule("docker-auth", (b"auth",), rb"\\?\"auth\\?\"\s*:\s*\\?\"([A-Za-z0-9+/]{8,}={0,2})", is_basic),
-    Rule("wifi-key", (b"psk",), rb"(?i)\bpsk[ \t]*=[ \t]*(?:\\?\"([^\"\\\n]{8,63})|([0-9a-f]{64}))", is_given),
-    Rule("bearer", (b"bearer",), rb"(?i)\bbearer[ \t:]+[\"'`]?([A-Za-z0-9._~+/-]{16,}=*)", is_random),
+    Rule("docker-auth", (b"auth",), rb"\\?\"auth\\?\"\s*:\s*\\?\"([A-Za-z0-9+/]{8,}={0,2})", _is_basic),
+    Rule("wifi-key", (b"psk",), rb"(?i)\bpsk[ \t]*=[ \t]*(?:\\?\"([^\"\\\n]{8,63})|([0-9a-f]{64}))", _is_given),
+    Rule("bearer", (b"bearer",), rb"(?i)\bbearer[ \t:]+[\"'`]?([A-Za-z0-9._~+/-]{16,}=*)", _is_random),
     Rule(
         "basic-auth",
         (b"authorization",),
         HEADER + rb"basic[ \t]+([A-Za-z0-9+/]{8,}={0,2})",
-        is_basic,
+        _is_basic,
     ),
     Rule(
         "authorization",
         (b"authorization",),
         HEADER + rb"(?:[a-z]{3,12}[ \t]+)?([A-Za-z0-9._~+/-]{16,}=*)",
-        is_random,
+        _is_random,
     ),
     Rule(
         "curl-password",
         (b"curl",),
         rb"(?i)\bcurl\b[^\n]*?[ \t](?:-u|--user)[ \t=]*[\"']?[^\s:\"'$]+:([^\s\"']{6,})",
-        is_password,
+        _is_password,
     ),
     Rule(
         "command-password",
         (b"login", b"sshpass", b"mongo", b"redis-cli", b"ldap"),
         rb"(?:" + LOGIN + rb"|" + CLIENT + rb")[ \t=]*[\"']?([^\s\"'`\\]{6,})",
-        is_given,
+        _is_given,
     ),
-    Rule("command-password", (b"mysql", b"mariadb"), MYSQL + rb"[\"']?([^\s\"'`\\]{6,})", is_given),
-    Rule("aws-secret-key", (b"secret",), named(rb"secret[ _-]?(?:access[ _-]?)?key"), is_aws_secret),
-    Rule("password", PASSWORD_HINTS, named(PASSWORD), is_password, is_code=True),
-    Rule("password", PASSWORD_HINTS, option(PASSWORD), is_password, is_code=True),
-    Rule("password", PASSWORD_HINTS, sentence(PASSWORD), is_password, is_code=True),
-    Rule("token", TOKEN_HINTS, named(TOKEN), is_random, is_code=True),
-    Rule("token", (b"_key",), named(VARIABLE), is_random, is_code=True, unless=PUBLIC),
-    Rule("token", TOKEN_HINTS, option(TOKEN), is_random, is_code=True),
-    Rule("token", TOKEN_HINTS, sentence(TOKEN), is_random, is_code=True),
+    Rule("command-password", (b"mysql", b"mariadb"), MYSQL + rb"[\"']?([^\s\"'`\\]{6,})", _is_given),
+    Rule("aws-secret-key", (b"secret",), named(rb"secret[ _-]?(?:access[ _-]?)?key"), _is_aws_secret),
+    Rule("password", PASSWORD_HINTS, named(PASSWORD), _is_password, is_code=True),
+    Rule("password", PASSWORD_HINTS, _option(PASSWORD), _is_password, is_code=True),
+    Rule("password", PASSWORD_HINTS, _sentence(PASSWORD), _is_password, is_code=True),
+    Rule("token", TOKEN_HINTS, named(TOKEN), _is_random, is_code=True),
+    Rule("token", (b"_key",), named(VARIABLE), _is_random, is_code=True, unless=PUBLIC),
+    Rule("token", TOKEN_HINTS, _option(TOKEN), _is_random, is_code=True),
+    Rule("token", TOKEN_HINTS, _sentence(TOKEN), _is_random, is_code=True),
 )
 HINTS = tuple(dict.fromkeys(hint for rule in RULES for hint in rule.hints))
 PLACES = [[place for place, rule in enumerate(RULES) if hint in rule.hints] for hint in HINTS]  # of the rules of each
@@ -397,7 +397,7 @@ AWS_SECRET = rb"(?:^|[^A-Za-z0-9/+=])([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)"
 
 
 @cache
-def compiled(pattern: bytes) -> Any:
+def _compiled(pattern: bytes) -> Any:
     """Return a pattern of RE2, which finds bytes."""
     import re2  # noqa: PLC0415 - 8 ms that only a text with a hint costs
 
@@ -405,7 +405,7 @@ def compiled(pattern: bytes) -> Any:
 
 
 @cache
-def hint_set() -> Any:
+def _hint_set() -> Any:
     """Return what finds the hints of rules in a text, all in one pass."""
     import re2  # noqa: PLC0415 - as above
 
@@ -423,27 +423,27 @@ def hint_set() -> Any:
 
 def may_hold(data: bytes) -> bool:
     """Return whether a text or a line of JSON may hold a secret: for most lines the answer is no, in a microsecond."""
-    return bool(hint_set().Match(data))
+    return bool(_hint_set().Match(data))
 
 
-def hinted(data: bytes) -> list[Rule]:
+def _hinted(data: bytes) -> list[Rule]:
     """Return the rules that may find something in a text."""
-    places = {place for number in hint_set().Match(data) or () for place in PLACES[number]}
+    places = {place for number in _hint_set().Match(data) or () for place in PLACES[number]}
     return [RULES[place] for place in sorted(places)]
 
 
 def secrets_in(text: str) -> list[Secret]:
     """Return what looks like a credential in a text, in order; what two rules find is of the first of them."""
     if "\x1b" in text:
-        bare, place = without_escapes(text)
+        bare, place = _without_escapes(text)
         return [Secret(rule, place(start), place(end - 1) + 1) for rule, start, end in secrets_in(bare)]
     data = text.encode("utf-8", "surrogatepass")
-    found = [secret for rule in hinted(data) for secret in found_by(rule, data)]
-    found += [half for secret in found if secret.rule == "aws-access-key" for half in aws_secrets(data, secret)]
+    found = [secret for rule in _hinted(data) for secret in _found_by(rule, data)]
+    found += [half for secret in found if secret.rule == "aws-access-key" for half in _aws_secrets(data, secret)]
     return in_characters(text, data, apart(found)) if found else []
 
 
-def without_escapes(text: str) -> tuple[str, Callable[[int], int]]:
+def _without_escapes(text: str) -> tuple[str, Callable[[int], int]]:
     """Return a text without the colours of a terminal, and what says where a character of it is in the whole text."""
     parts, starts, removed, at = list[str](), [0], [0], 0
     for match in ESCAPES.finditer(text):
@@ -455,25 +455,25 @@ def without_escapes(text: str) -> tuple[str, Callable[[int], int]]:
     return bare, lambda place: place + removed[bisect_right(starts, place) - 1]
 
 
-def found_by(rule: Rule, data: bytes) -> Iterator[Secret]:
+def _found_by(rule: Rule, data: bytes) -> Iterator[Secret]:
     """Yield what a rule finds; after a value that is not a secret, the search goes on inside of it."""
-    pattern, place = compiled(rule.pattern), 0
+    pattern, place = _compiled(rule.pattern), 0
     while match := pattern.search(data, place):
         group = 1 if match.group(1) is not None else 2
         start, end = match.span(group)
         is_code = rule.is_code and data.startswith(BRACKETS, end)
-        is_named = rule.unless and compiled(rule.unless).search(data, max(0, match.start() - NEAR_NAME), start)
+        is_named = rule.unless and _compiled(rule.unless).search(data, max(0, match.start() - NEAR_NAME), start)
         is_real = not is_code and not is_named and rule.is_real(match.group(group))
         if is_real:
             yield Secret(rule.name, start, end)
         place = end if is_real else max(start, match.start() + 1)
 
 
-def aws_secrets(data: bytes, key: Secret) -> Iterator[Secret]:
+def _aws_secrets(data: bytes, key: Secret) -> Iterator[Secret]:
     """Yield what is written beside the id of an AWS key and looks like its secret half."""
     first = max(0, key.start - NEAR_BYTES)
-    for match in compiled(AWS_SECRET).finditer(data[first : key.end + NEAR_BYTES]):
-        if is_aws_secret(match.group(1)):
+    for match in _compiled(AWS_SECRET).finditer(data[first : key.end + NEAR_BYTES]):
+        if _is_aws_secret(match.group(1)):
             yield Secret("aws-secret-key", first + match.start(1), first + match.end(1))
 
 
@@ -533,7 +533,7 @@ def exposed(value: object, field: str = "", called: str = "", find: Finder = sec
                 yield Exposed(field, rule, value[max(0, start - len(name)) : end - len(name)])
     elif isinstance(value, Mapping):
         for key, part in value.items():
-            shown = shown_key(str(key))
+            shown = _shown_key(str(key))
             inner = f"{field}.{shown}" if field else shown
             if shown != key:
                 yield from exposed(str(key), inner, find=find)
@@ -544,7 +544,7 @@ def exposed(value: object, field: str = "", called: str = "", find: Finder = sec
 
 
 @lru_cache(1024)  # rows have the same few
-def shown_key(key: str) -> str:
+def _shown_key(key: str) -> str:
     """Return the key of an object for a message."""
     return redacted(key)
 

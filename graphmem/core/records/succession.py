@@ -27,11 +27,11 @@ def archived_for(catalog: Catalog, number: int, successor: Record, reason: str |
         )
     refuse_archived(catalog, number)
     refuse_pinned(catalog, number)
-    refuse_circle(catalog, number, successor)
+    _refuse_circle(catalog, number, successor)
     return changed(before, {"archived_at": now, "archive_reason": reason, "superseded_by": successor.key_ref}, now)
 
 
-def refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
+def _refuse_circle(catalog: Catalog, number: int, successor: Record) -> None:
     """Raise ``Refused`` where a record's successors lead back to the record that it is to take the place of."""
     seen: set[int] = set()
     at: Record | None = successor

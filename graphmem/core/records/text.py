@@ -46,7 +46,7 @@ def _event_add_text(answer: Happened) -> str:
 @reads("prune")
 def _prune_text(answer: Pruned, yes: bool) -> Printout:
     return Printout(
-        "\n".join(pruned(found, is_done=answer.done) for found in answer.records),
+        "\n".join(_pruned(found, is_done=answer.done) for found in answer.records),
         "nothing to prune" if not answer.records else "nothing was changed; do it with --yes" if not yes else "",
     )
 
@@ -75,7 +75,7 @@ def _list_text(
     ] = "text",
 ) -> Printout:
     return Printout(
-        wording.listed(answer.results) if form == "text" else rows_of(answer.results, form),
+        wording.listed(answer.results) if form == "text" else _rows_of(answer.results, form),
         f"{len(answer.results):,} of {answer.total:,}; the next ones: --cursor {answer.cursor}"
         if answer.cursor
         else f"0 of {answer.total:,}; raise --limit"
@@ -116,13 +116,13 @@ def event_line(one: Happening) -> str:
     return f"{one.at}  {one.type}{f'  {one.subject}' if one.subject else ''}{moved}{more}"
 
 
-def pruned(found: PrunedRecord, *, is_done: bool) -> str:
+def _pruned(found: PrunedRecord, *, is_done: bool) -> str:
     """Return a record that goes, and why."""
     worth = "" if found.importance is None else f"importance {found.importance:.3f}, "
     return f"{'' if is_done else 'would be '}archived {found.ref}  ({worth}{found.reason})"
 
 
-def rows_of(found: Sequence[Listed], form: str) -> str:
+def _rows_of(found: Sequence[Listed], form: str) -> str:
     """Return records as rows, with their references and the fields that one of them has a value in."""
     rows = [{"ref": one.ref, **one.record.model_dump(mode="json", by_alias=True)} for one in found]
     columns = [

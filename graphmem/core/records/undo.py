@@ -81,13 +81,13 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
         if len(taken) == number:
             break
         write = notes.by_files(notes.read_write(path), present, current.symmetric)
-        since = changes_since(snapshot, current, types, write, is_sure=notes.is_sure(path))
+        since = _changes_since(snapshot, current, types, write, is_sure=notes.is_sure(path))
         passed.append(path)
         if since is None:
             continue
         if since:
-            raise changed_since(write, since)
-        refuse_types_in_use(snapshot, current, types)
+            raise _changed_since(write, since)
+        _refuse_types_in_use(snapshot, current, types)
         taken.append(write)
     if len(taken) < number:
         raise NotFound(
@@ -97,14 +97,14 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     answer = Writes(writes=[described(snapshot.catalog, write) for write in taken])
     accepted = written(snapshot.client)
     passed = [notes.doubt(path) for path in passed]
-    snapshot.ledger.write(dict(batches(snapshot, current)), types, is_noted=False)
+    snapshot.ledger.write(dict(_batches(snapshot, current)), types, is_noted=False)
     for path in passed:
         safe_files.remove(path)
     reopen(snapshot.client, {name for name, _ in accepted - written(snapshot.client)})
     return answer
 
 
-def changes_since(
+def _changes_since(
     snapshot: Snapshot,
     current: notes.Overlay,
     types: dict[str, bytes | None],
@@ -114,7 +114,7 @@ def changes_since(
 ) -> list[str] | None:
     """Take a write back, and return what was changed since, for then it stays; None where it never happened."""
     files = {*write.types, *write.texts}
-    other = [file for file in files if checksum(snapshot, types, file) != write.types.get(file)]
+    other = [file for file in files if _checksum(snapshot, types, file) != write.types.get(file)]
     if other:
         return [f"{file}, which is gone or has another text" for file in sorted(other)] if is_sure else None
     before = {file: write.texts[file].encode() if file in write.texts else None for file in files}
@@ -124,10 +124,10 @@ def changes_since(
     since = current.take_back(write, is_sure=is_sure)
     if not since:
         types |= before
-    return None if since is None else [row_named(file, line) for file, line in since]
+    return None if since is None else [_row_named(file, line) for file, line in since]
 
 
-def checksum(snapshot: Snapshot, types: Types, file: str) -> int | None:
+def _checksum(snapshot: Snapshot, types: Types, file: str) -> int | None:
     """Return the CRC-32 of a file as it will be with other files of types; None where it is gone."""
     if file in types:
         text = types[file]
@@ -136,7 +136,7 @@ def checksum(snapshot: Snapshot, types: Types, file: str) -> int | None:
     return None if text is None else crc32(text)
 
 
-def refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types) -> None:
+def _refuse_types_in_use(snapshot: Snapshot, current: notes.Overlay, types: Types) -> None:
     """Raise ``Refused`` for a type that is to go and has rows, or that another type names which stays."""
     left = snapshot.vocabulary.with_types(read_types(types))
     for file in (file for file, text in types.items() if text is None and TYPE_FILE.fullmatch(file)):
@@ -159,14 +159,14 @@ def undoable(snapshot: Snapshot) -> Writes:
     return Writes(writes=[described(snapshot.catalog, notes.read_write(path)) for path in notes.noted(snapshot.layout)])
 
 
-def batches(snapshot: Writing, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
+def _batches(snapshot: Writing, current: notes.Overlay) -> Iterator[tuple[str, Batch]]:
     """Yield what has to change in each file for its rows to be as they are to be after an undo."""
     files = set(snapshot.ledger.place.parts())
     for file, after in current.after.items():
         now = snapshot.catalog.lines_of(list(after), file)
         gone = [number for number, line in after.items() if line is None and number in now]
         entries = [
-            read_back(current, file, line)
+            _read_back(current, file, line)
             for number, line in after.items()
             if line is not None and now.get(number) != line
         ]
@@ -176,7 +176,7 @@ def batches(snapshot: Writing, current: notes.Overlay) -> Iterator[tuple[str, Ba
             yield file, Batch(file, gone=gone, entries=entries)
 
 
-def read_back(current: notes.Overlay, file: str, line: bytes) -> Entry:
+def _read_back(current: notes.Overlay, file: str, line: bytes) -> Entry:
     """Return the row on an old line, checked like one of a file."""
     try:
         found = read_entry(line.rstrip(b"\r"), current.symmetric)
@@ -195,18 +195,18 @@ def described(catalog: Catalog, write: notes.NotedWrite) -> Write:
         added=sum(len(rows.added) for rows in files) + len(write.types.keys() - write.texts.keys()),
         changed=sum(len(rows.changed) for rows in files) + len(write.types.keys() & write.texts.keys()),
         removed=sum(len(rows.removed) for rows in files) + len(write.texts.keys() - write.types.keys()),
-        rows=[with_names(catalog, title) for title in write.titles or titles_of(catalog, write)],
+        rows=[_with_names(catalog, title) for title in write.titles or _titles_of(catalog, write)],
     )
 
 
-def with_names(catalog: Catalog, title: str) -> str:
+def _with_names(catalog: Catalog, title: str) -> str:
     """Return what a row was called when it was written, with what it refers to by current name; rows have keys."""
     words = title.split(" ")
     shown = catalog.shown_refs({word for word in words if "/" in word})
     return " ".join(shown.get(word, word) for word in words)
 
 
-def titles_of(catalog: Catalog, write: notes.NotedWrite) -> list[str]:
+def _titles_of(catalog: Catalog, write: notes.NotedWrite) -> list[str]:
     """Return what the first rows of a write are called, where an older version noted it."""
     lines: list[bytes] = []
     for file, rows in write.files.items():
@@ -215,12 +215,12 @@ def titles_of(catalog: Catalog, write: notes.NotedWrite) -> list[str]:
     return [notes.title(orjson.loads(line)) for line in lines[: notes.SHOWN]]
 
 
-def row_named(file: str, line: bytes | None) -> str:
+def _row_named(file: str, line: bytes | None) -> str:
     """Return what a row is called that was changed since a write."""
     return notes.title(orjson.loads(line)) if line is not None else f"a row of {file} that is gone"
 
 
-def changed_since(write: notes.NotedWrite, rows: Sequence[str]) -> Refused:
+def _changed_since(write: notes.NotedWrite, rows: Sequence[str]) -> Refused:
     """Report what was changed since a write, so that it cannot be taken back."""
     more = f" and {len(rows) - notes.SHOWN:,} more" if len(rows) > notes.SHOWN else ""
     wrote = f" ({', '.join(write.titles)})" if write.titles else ""

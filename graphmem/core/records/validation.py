@@ -46,9 +46,9 @@ def build(kind: str, fields: Mapping[str, Any], now: datetime) -> Frozen:
         made = MODELS[kind].model_validate({"created_at": now, **given, "kind": kind})
     except ValidationError as error:
         message, expected = complaint(error)
-        raise BadInput(f"{kind}: {message}", hint=expected, details={"field": first_field(error)}) from None
+        raise BadInput(f"{kind}: {message}", hint=expected, details={"field": _first_field(error)}) from None
     refuse_oversize(made)
-    refuse_unreadable(made)
+    _refuse_unreadable(made)
     return made
 
 
@@ -57,7 +57,7 @@ def without_colours(value: Any) -> Any:
     return COLOUR.sub("", value) if isinstance(value, str) else value
 
 
-def refuse_unreadable(record: Frozen) -> None:
+def _refuse_unreadable(record: Frozen) -> None:
     """Raise ``BadInput`` for a record whose row is too large or nested too deep, or could not be read back."""
     line = encode(record.to_row())
     try:
@@ -68,7 +68,7 @@ def refuse_unreadable(record: Frozen) -> None:
         raise BadInput(f"{record.kind}: {bad.message}", hint=bad.expected) from None
 
 
-def first_field(error: ValidationError) -> str:
+def _first_field(error: ValidationError) -> str:
     """Return the name of the field that a model complains about first."""
     found = error.errors()[0]["loc"]
     return ".".join(str(part) for part in found)
@@ -107,7 +107,7 @@ def identified(catalog: Catalog, record: Named, taken: Mapping[str, str] = EMPTY
     """
     if not record.identity:
         return record
-    key, holder = free_key(catalog, record)
+    key, holder = _free_key(catalog, record)
     plain = record.name if is_named else name_of(record)
     namesake = holder_of(catalog, record.kind, plain)
     for name in (plain, record.plain_name):
@@ -136,7 +136,7 @@ def name_of(record: Record) -> str:
     return (slug(found.label) if found and is_named else "") or record.plain_name
 
 
-def free_key(catalog: Catalog, record: Record) -> tuple[str, Record | None]:
+def _free_key(catalog: Catalog, record: Record) -> tuple[str, Record | None]:
     """
     Return the key for the text of a record, and the record that has it already, if one has.
 
@@ -268,7 +268,7 @@ def changed(record: Kept, changes: Mapping[str, Any], now: datetime) -> Kept:
         now: the time of the change; a field's time always grows, also when the clock went back.
     """
     refuse_blank(type(record), changes)
-    candidate = rebuilt(record, changes)
+    candidate = _rebuilt(record, changes)
     names = {alias: name for name, alias, _ in row_fields(type(record))}
     extra, old_extra = candidate.__pydantic_extra__ or {}, record.__pydantic_extra__ or {}
     edited = dict(record.edited)
@@ -282,18 +282,18 @@ def changed(record: Kept, changes: Mapping[str, Any], now: datetime) -> Kept:
     if edited == record.edited:
         return record
     refuse_oversize(candidate, {alias for alias in edited if edited[alias] != record.edited.get(alias)})
-    after = rebuilt(candidate, {"edited": edited})
-    refuse_unreadable(after)
+    after = _rebuilt(candidate, {"edited": edited})
+    _refuse_unreadable(after)
     return after
 
 
-def rebuilt(record: Kept, changes: Mapping[str, Any]) -> Kept:
+def _rebuilt(record: Kept, changes: Mapping[str, Any]) -> Kept:
     """Return a checked copy, or raise an error that names which value it refuses."""
     try:
         return record.replaced(changes)
     except ValidationError as error:
         message, expected = complaint(error)
-        raise BadInput(f"{record.kind}: {message}", hint=expected, details={"field": first_field(error)}) from None
+        raise BadInput(f"{record.kind}: {message}", hint=expected, details={"field": _first_field(error)}) from None
 
 
 def united(record: Record, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,6 +329,6 @@ def larger_amounts(record: Record, given: Mapping[str, Any]) -> dict[str, float]
     }
 
 
-def end_of(ref: str) -> str:
+def _end_of(ref: str) -> str:
     """Return the record type of a reference."""
     return split_ref(ref)[0]

@@ -30,7 +30,7 @@ UNSHOWN = ("kind", "key", "name", "ref", "edited")
 
 def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
     """Return a record on one line: its reference, what speaks against it, and the first thing to know of it."""
-    return f"{record.ref}  {marks(doubts)}{says(record)}".rstrip()
+    return f"{record.ref}  {marks(doubts)}{_says(record)}".rstrip()
 
 
 def listed(found: Sequence[Listed]) -> str:
@@ -42,10 +42,10 @@ def listed(found: Sequence[Listed]) -> str:
 
 def gist(record: Record) -> str:
     """Return what a record says in one line, and below it what to do or why."""
-    return ASIDE.join([says(record), *advice_lines(record)])
+    return ASIDE.join([_says(record), *advice_lines(record)])
 
 
-def says(record: Record) -> str:
+def _says(record: Record) -> str:
     """Return what a record says, in one line."""
     return f"{f'[{record.qualifier}] ' if record.qualifier else ''}{one_line(record.headline)}"
 
@@ -169,7 +169,7 @@ def tree(start: str, reached: Sequence[Reached]) -> str:
                 children.setdefault(at, []).append(child)
             at = child
         if at in labels and found.ref in strength:
-            labels[at] += f"  {marks(found.doubts)}{one_line(says(found.record), 60)}"
+            labels[at] += f"  {marks(found.doubts)}{one_line(_says(found.record), 60)}"
     lines = [start]
 
     def walk(at: tuple[str, ...], indent: str) -> None:

@@ -71,7 +71,7 @@ def strongest_chain(
     met = Meeting()
     while len(ahead.layers) + len(behind.layers) - 2 < max_hops and most_edges > 0:
         side, other = (ahead, behind) if len(ahead.layers[-1]) <= len(behind.layers[-1]) else (behind, ahead)
-        most_edges -= grow(side, met, most_edges)
+        most_edges -= _grow(side, met, most_edges)
         if not side.layers[-1]:
             break
         hops = len(side.layers) - 1
@@ -79,11 +79,11 @@ def strongest_chain(
             for more, layer in enumerate(other.layers):
                 if node in layer and met.could_improve(strength * layer[node], hops + more):
                     met.strength, met.hops = strength * layer[node], hops + more
-    path = None if met.strength == 0.0 else first_by_name(ahead, behind, met, names_of)
+    path = None if met.strength == 0.0 else _first_by_name(ahead, behind, met, names_of)
     return path, most_edges > 0
 
 
-def grow(side: Side, met: Meeting, most_edges: int) -> int:
+def _grow(side: Side, met: Meeting, most_edges: int) -> int:
     """Add the next layer of a side; return how many edges were looked at."""
     hops = len(side.layers) - 1
     worthy = {node: strength for node, strength in side.layers[-1].items() if met.could_improve(strength, hops)}
@@ -99,7 +99,7 @@ def grow(side: Side, met: Meeting, most_edges: int) -> int:
     return seen
 
 
-def first_by_name(ahead: Side, behind: Side, met: Meeting, names_of: NamesOf) -> Path:
+def _first_by_name(ahead: Side, behind: Side, met: Meeting, names_of: NamesOf) -> Path:
     """Return the chain of the strength and length that were met; of several the first by the names on it."""
     middle = min(len(ahead.layers) - 1, met.hops)
     left, right = ahead.layers, behind.layers

@@ -103,7 +103,7 @@ def fitting(
     left, kept, sections = budget - tokens(f"{opening or preface(budget, asked)}\n"), set[int](), set[str]()
     for place in sorted(range(len(entries)), key=lambda place: entries[place].worth, reverse=True):
         entry = entries[place]
-        cost = tokens(f"{entry.text}\n") + (0 if entry.section in sections else tokens(heading(entry.section)))
+        cost = tokens(f"{entry.text}\n") + (0 if entry.section in sections else tokens(_heading(entry.section)))
         if cost <= left:
             left -= cost
             kept.add(place)
@@ -111,7 +111,7 @@ def fitting(
     return kept
 
 
-def heading(section: str) -> str:
+def _heading(section: str) -> str:
     """Return how a section begins."""
     return f"\n## {section}\n\n"
 
@@ -128,5 +128,5 @@ def block(entries: Sequence[BlockEntry], budget: int, asked: str | None = None, 
         return ""
     parts = [f"{opening or preface(budget, asked)}\n"]
     for section, found in groupby(entries, key=lambda entry: entry.section):
-        parts += [heading(section), *(f"{entry.text}\n" for entry in found)]
+        parts += [_heading(section), *(f"{entry.text}\n" for entry in found)]
     return "".join(parts)

@@ -39,12 +39,12 @@ class SaidCode:
 def codes(text: str) -> list[SaidCode]:
     """Return the codes of a text: tokens with digits that are not plain numbers, and names of programs."""
     tokens = dict.fromkeys(TOKEN.findall(text.replace("__", "_")))
-    return [code_of(token) for token in tokens if is_code(token)]
+    return [_code_of(token) for token in tokens if _is_code(token)]
 
 
 def printed_codes(text: str) -> list[SaidCode]:
     """Return the codes of a text that programs print with an error."""
-    return [code_of(token) for token in dict.fromkeys(TOKEN.findall(text)) if PRINTED.fullmatch(token)]
+    return [_code_of(token) for token in dict.fromkeys(TOKEN.findall(text)) if PRINTED.fullmatch(token)]
 
 
 def plain_words(text: str) -> str:
@@ -52,12 +52,12 @@ def plain_words(text: str) -> str:
     return " ".join(WORD.findall(text)).lower()
 
 
-def is_code(token: str) -> bool:
+def _is_code(token: str) -> bool:
     """Return whether a token is a code or a name of a program."""
     return (any(map(str.isdigit, token)) and not token.isdigit()) or NAME.search(token) is not None
 
 
-def code_of(token: str) -> SaidCode:
+def _code_of(token: str) -> SaidCode:
     """
     Return the code that a token is.
 

@@ -65,10 +65,10 @@ def lines_of(piece: Sequence[bytes], first: int = 1) -> list[Line]:
         texts = piece if is_bare else [line.rstrip(b"\r\n") for line in piece]
         # Most lines of most logs: no function in Python is called for each.
         return [*map(MADE, zip(count(first), texts, repeat(False)))]
-    return [Line(number, shown(line), len(line) > LOG_LINE_BYTES) for number, line in enumerate(piece, first)]
+    return [Line(number, _shown(line), len(line) > LOG_LINE_BYTES) for number, line in enumerate(piece, first)]
 
 
-def shown(line: bytes) -> bytes:
+def _shown(line: bytes) -> bytes:
     """Return one line as it is looked at."""
     text = line[:LOG_LINE_BYTES]
     if b"\x1b" in text:
@@ -162,8 +162,8 @@ class Matcher:
         lines = [*self.tail, *block]
         whole = b"\n".join([line.text for line in lines])
         is_in_lines, across = bool(block) and bool(self.filter.Match(text, True)), self.filter.Match(whole, True)
-        new = size_of(self.tail)
-        self.tail = last(block, text) if len(text) >= LOG_SPAN_BYTES else last(lines)
+        new = _size_of(self.tail)
+        self.tail = _last(block, text) if len(text) >= LOG_SPAN_BYTES else _last(lines)
         if not (is_in_lines or across):  # as in most pieces of most logs: to ask for the time would cost more
             return []
         began = thread_time()
@@ -206,7 +206,7 @@ class Matcher:
             candidates: the expressions that may hit.
             text: of the lines; the block begins at ``new``.
         """
-        decided = len(text) + 1 if is_end else len(text) - size_of(last(lines, text, LOG_SPAN_BYTES // 2))
+        decided = len(text) + 1 if is_end else len(text) - _size_of(_last(lines, text, LOG_SPAN_BYTES // 2))
         for at in candidates:
             if at in self.plain or self.made[at].is_of_a_line:
                 continue
@@ -260,7 +260,7 @@ class Matcher:
         return (len(whole[: hit.start()].encode()), len(whole[: hit.end()].encode())) if hit else None
 
 
-def last(lines: list[Line], text: bytes | None = None, most: int = LOG_SPAN_BYTES) -> list[Line]:
+def _last(lines: list[Line], text: bytes | None = None, most: int = LOG_SPAN_BYTES) -> list[Line]:
     """
     Return the last lines of at most so many bytes; by default as many as a hit may begin in.
 
@@ -273,6 +273,6 @@ def last(lines: list[Line], text: bytes | None = None, most: int = LOG_SPAN_BYTE
     return lines if more < 0 else lines[len(lines) - text.count(b"\n", more) :]
 
 
-def size_of(lines: list[Line]) -> int:
+def _size_of(lines: list[Line]) -> int:
     """Return the bytes of lines with their ends."""
     return sum(len(line.text) + 1 for line in lines)

@@ -60,10 +60,10 @@ def known_of(
         return "high", 1.0
     number = snapshot.catalog.lookup(*split_ref(record.ref))
     assert number is not None  # it was just found
-    signs, sides = signs_of(snapshot, text, number, record, evidence, relevances)
-    likely = judged(signs.values, sides, fitted(snapshot))
+    signs, sides = _signs_of(snapshot, text, number, record, evidence, relevances)
+    likely = judged(signs.values, sides, _fitted(snapshot))
     if not tells_problem:
-        by_symptom = likely_described(snapshot, text, number, evidence)
+        by_symptom = _likely_described(snapshot, text, number, evidence)
         if by_symptom >= settings.known:  # below that it says nothing of what is related
             likely = Likely(likely.related, max(likely.same, by_symptom))
     if hits[0].verdict in ("other", "same_rule"):
@@ -71,25 +71,25 @@ def known_of(
     elif (
         evidence[number].exact
         or hits[0].verdict == "same"
-        or has_answered(occasions.reports.get(number, NO_REPORTS))
-        or has_code(snapshot, text, number, evidence)
+        or _has_answered(occasions.reports.get(number, NO_REPORTS))
+        or _has_code(snapshot, text, number, evidence)
     ):
         likely = Likely(likely.related, max(likely.same, EXACT_RELEVANCE))
     return certainty(likely, known=settings.known, unsure=settings.unsure), likely.same
 
 
-def fitted(snapshot: Snapshot) -> Fitted:
+def _fitted(snapshot: Snapshot) -> Fitted:
     """Return the weights for the default model; for another one, whose cosines were not measured, those of words."""
     model = snapshot.embedder
     return BY_MEANING if model is not None and model.name == DEFAULT_MODEL else BY_WORDS
 
 
-def has_answered(reports: Reports) -> bool:
+def _has_answered(reports: Reports) -> bool:
     """Return whether a record helped with the very same question, more than it failed with like ones."""
     return reports.nearest >= SAME_QUESTION and reports.helped > reports.failed
 
 
-def signs_of(
+def _signs_of(
     snapshot: Snapshot,
     text: str,
     number: int,
@@ -118,7 +118,7 @@ def signs_of(
     return signs, sides_of(text, record)
 
 
-def has_code(snapshot: Snapshot, text: str, number: int, evidence: Collection[int]) -> bool:
+def _has_code(snapshot: Snapshot, text: str, number: int, evidence: Collection[int]) -> bool:
     """
     Return whether a text has a code that of all candidates only this record's message has, or that of what it solves.
 
@@ -126,35 +126,35 @@ def has_code(snapshot: Snapshot, text: str, number: int, evidence: Collection[in
     """
     if not (asked := printed_codes(text)):
         return False
-    kin, words = {number, *kin_of(snapshot, number)}, plain_words(text)
+    kin, words = {number, *_kin_of(snapshot, number)}, plain_words(text)
     records = snapshot.catalog.records({*evidence, *kin})
     others = [plain_words(one.search_text) for other, one in records.items() if other not in kin]
     rare = [code for code in asked if not any(map(code.is_in, others))]
     told = (one for own in kin & records.keys() for said in messages_of(records[own]) for one in statement(said))
-    return any(is_told(one, code, words) for one in told for code in rare if code.is_in(plain_words(one.text)))
+    return any(_is_told(one, code, words) for one in told for code in rare if code.is_in(plain_words(one.text)))
 
 
-def is_told(problem: LogProblem, code: SaidCode, words: str) -> bool:
+def _is_told(problem: LogProblem, code: SaidCode, words: str) -> bool:
     """Return whether the words of a text that has the code of a problem are about this one, not another of its code."""
     if problem.by == "names" and (code.is_number or not problem.tool):
         return any(f" {plain_words(piece.text)} " in f" {words} " for piece in problem.said.pieces if piece.is_name)
     return problem.by != "frame"
 
 
-def kin_of(snapshot: Snapshot, number: int) -> set[int]:
+def _kin_of(snapshot: Snapshot, number: int) -> set[int]:
     """Return what a record solves and what solves it."""
     return {step.far for way in ("in", "out") for step in snapshot.catalog.steps([number], ["solves"], way)}
 
 
-def likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mapping[int, Evidence]) -> float:
+def _likely_described(snapshot: Snapshot, text: str, number: int, evidence: Mapping[int, Evidence]) -> float:
     """
     Return how likely a text describes a failure and what solves it, by its symptoms; 0 where it has none.
 
     The trigger of a pattern is a symptom of the failures that it solves.
     """
-    if fitted(snapshot) is not BY_MEANING:
+    if _fitted(snapshot) is not BY_MEANING:
         return 0.0
-    kin = kin_of(snapshot, number)
+    kin = _kin_of(snapshot, number)
     records = snapshot.catalog.records({number, *kin})
     symptoms = {other: record.symptom for other, record in records.items() if isinstance(record, Failure)}
     symptoms |= {other: record.trigger for other, record in records.items() if isinstance(record, Pattern) and kin}
@@ -187,7 +187,7 @@ def probabilities(snapshot: Snapshot, found: Found, hits: Collection[Hit]) -> di
     The weights are fitted to first results. Of later ones, which have less of a lead, fewer are relevant than this
     says; below `unsure` hardly any is (docs/benchmarks.md, "A context block").
     """
-    weights = fitted(snapshot).related
+    weights = _fitted(snapshot).related
     asked = set(query_terms(telling(found.query)))
     nearest = nlargest(
         RIVALS + 1, (hit for hit in found.results if not hit.factors.graph), key=lambda hit: hit.relevance

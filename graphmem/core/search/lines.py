@@ -71,14 +71,16 @@ class LineFinder:
         texts = unmarked(text).split(b"\n")
         if len(texts) != len(block):  # a caller's line may hold the end of one
             texts = [unmarked(line.text) for line in block]
-        last_words = [(text.rsplit(None, 1) or EMPTY)[-1] for text in texts]  # as `last_word`, which is called for each
+        last_words = [
+            (text.rsplit(None, 1) or EMPTY)[-1] for text in texts
+        ]  # as `_last_word`, which is called for each
         is_odd = ODD.search(text) is not None
         if not (is_odd or self.begun or self.wrapped) and self.words.isdisjoint(last_words):
             return
         nested = [sign for sign in NESTED if sign in text] if is_odd else []
         is_glued = is_odd and GLUED.search(text) is not None
         for line, without_marks, last in zip(block, texts, last_words, strict=True):
-            if self.wrapped or (nested and holds(line.text, nested)):
+            if self.wrapped or (nested and _holds(line.text, nested)):
                 yield from self.find_all(line)
             elif self.begun or last in self.words or (is_glued and self.may_begin(without_marks)):
                 self.begun, ended = self.follow(self.begun, line.text, line)
@@ -100,7 +102,7 @@ class LineFinder:
 
     def may_begin(self, text: bytes) -> bool:
         """Return whether a line, without marks, ends as the first line of a trigger does."""
-        last = last_word(text)
+        last = _last_word(text)
         return (
             last in self.words
             or (b":" in last and after_colon(last) in self.words_after_colon)
@@ -146,7 +148,7 @@ class LineFinder:
         return self.roots[head]
 
 
-def last_word(text: bytes) -> bytes:
+def _last_word(text: bytes) -> bytes:
     """Return the last word of a line; empty where it has none."""
     return (text.rsplit(None, 1) or EMPTY)[-1]
 
@@ -156,7 +158,7 @@ def after_colon(word: bytes) -> bytes:
     return word.rstrip(b":").rpartition(b":")[2]
 
 
-def holds(text: bytes, signs: Sequence[bytes]) -> bool:
+def _holds(text: bytes, signs: Sequence[bytes]) -> bool:
     """Return whether a text holds one of these signs."""
     for sign in signs:  # noqa: SIM110 - for each line of a log: a third of the time
         if sign in text:

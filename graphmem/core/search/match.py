@@ -80,16 +80,16 @@ class LogHit:
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def decoded(raw: Iterable[bytes]) -> Iterator[bytes]:
+def _decoded(raw: Iterable[bytes]) -> Iterator[bytes]:
     """Return the lines of a log in UTF-8; of one in the encoding that its first bytes say, as they are there."""
     lines = iter(raw)
     if (first := next(lines, None)) is None:
         return lines
     whole = chain([first.removeprefix(codecs.BOM_UTF8)], lines)
-    return from_utf_16(whole) if first.startswith(UTF_16) else whole
+    return _from_utf_16(whole) if first.startswith(UTF_16) else whole
 
 
-def from_utf_16(raw: Iterable[bytes]) -> Iterator[bytes]:
+def _from_utf_16(raw: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the lines of a log in UTF-16; it comes cut at the bytes of line ends, not at its lines."""
     decoder, rest = codecs.getincrementaldecoder("utf-16")("replace"), ""
     for piece in raw:
@@ -117,10 +117,10 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
     hits: dict[int, LogHit] = {}
     log, ends, own = Log(keeps=request.explain), LogEnds(), OwnLines()
     # As long as the tests run that write it: nothing waits for this meanwhile.
-    for block in blocks(map(own.of, pieces(decoded(raw)))):
+    for block in blocks(map(own.of, pieces(_decoded(raw)))):
         text = b"\n".join([line.text for line in block])
         ends.keep(text)
-        portable = without_machine(block, text, kept)
+        portable = _without_machine(block, text, kept)
         found = chain(finder.find(block), LineFinder(heads, begun_by).find(portable) if portable else ())
         for number, first, last in found:
             keep(hits, number, "line", last)  # the error of a traceback
@@ -133,21 +133,21 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
         keep(hits, number, "match", line)
     problems = log.problems()
     with client.reading(client.clues) as snapshot:
-        unknown, unlike = by_problem(snapshot, problems, hits, log.known)
+        unknown, unlike = _by_problem(snapshot, problems, hits, log.known)
     if unlike:
         client.catch_up(client.lexical)
-        client.embed_missing(lambda: likely(client, unlike[:MOST_TEXTS]))
+        client.embed_missing(lambda: _likely(client, unlike[:MOST_TEXTS]))
         for problem in unlike[:MOST_TEXTS]:
             client.question_vector(problem.trigger)
     with client.reading(client.lexical) as snapshot:
-        by_meaning(snapshot, unlike[:MOST_TEXTS], hits)
+        _by_meaning(snapshot, unlike[:MOST_TEXTS], hits)
         slow = sorted(snapshot.catalog.refs(matcher.slow).values())
-        results = answers(snapshot, hits, is_strict=request.strict, is_all=request.all)
+        results = _answers(snapshot, hits, is_strict=request.strict, is_all=request.all)
         by_ref = {found.record.key_ref: found.text for found in results}
         answered = [found.text for found in results if found.verdict == "same"]
         answered_lines = {number for found in results for number in found.lines}
-        about = set(triggers((one for one in unknown if not answered_lines.isdisjoint(one.numbers)), kept))
-        errors = triggers(unknown, kept)
+        about = set(_triggers((one for one in unknown if not answered_lines.isdisjoint(one.numbers)), kept))
+        errors = _triggers(unknown, kept)
         return MatchedLog(
             results=results,
             lines=log.lines,
@@ -156,13 +156,13 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest, *, known_
             slow=slow,
             unknown=errors,
             unlike=[error for error in errors if error not in about],
-            read=[as_read(one, log.printed) for one in problems] if request.explain else None,
+            read=[_as_read(one, log.printed) for one in problems] if request.explain else None,
             asked=keep_question(snapshot, results[0].text, by_ref, known_as=known_as) if results else None,
             candidates=in_log(client, ends.text, answered),
         )
 
 
-def as_read(one: LogProblem, printed: Mapping[int, str]) -> ReadProblem:
+def _as_read(one: LogProblem, printed: Mapping[int, str]) -> ReadProblem:
     """Return how a problem was read."""
     said = one.said
     return ReadProblem(
@@ -172,7 +172,7 @@ def as_read(one: LogProblem, printed: Mapping[int, str]) -> ReadProblem:
     )  # fmt: skip
 
 
-def without_machine(block: Sequence[Line], text: bytes, kept: Places) -> list[Line]:
+def _without_machine(block: Sequence[Line], text: bytes, kept: Places) -> list[Line]:
     """Return lines without paths of this machine, as records have them; no lines where nothing changes."""
     if not kept.may_be_in(text):
         return []
@@ -228,7 +228,7 @@ class Log:
         return self.reader.end().problems
 
 
-def by_problem(
+def _by_problem(
     snapshot: Snapshot, problems: Sequence[LogProblem], hits: dict[int, LogHit], known: Set[int]
 ) -> tuple[list[LogProblem], list[LogProblem]]:
     """
@@ -254,7 +254,7 @@ def by_problem(
             hit.verdict, hit.reasons = judgement.verdict, judgement.reasons
             hit.recorded = judgement.recorded.text.strip() if judgement.recorded else None
             hits[number] = hit
-        elif number in hits and judgement.verdict != "same" and is_vague(record):
+        elif number in hits and judgement.verdict != "same" and _is_vague(record):
             hits[number].verdict, hits[number].reasons = "unclear", judgement.reasons
         for place in found.get(number, ()):
             told[place] = min(told.get(place, "other"), judgement.verdict, key=ORDER.index)
@@ -266,7 +266,7 @@ def by_problem(
     return [problem for _, problem in unknown], [problem for place, problem in unknown if place not in told]
 
 
-def is_vague(record: Record) -> bool:
+def _is_vague(record: Record) -> bool:
     """Return whether the trigger of a failure does not tell by itself which one it is."""
     if not isinstance(record, Failure):
         return False
@@ -278,17 +278,17 @@ def is_vague(record: Record) -> bool:
     )
 
 
-def triggers(problems: Iterable[LogProblem], kept: Places) -> list[str]:
+def _triggers(problems: Iterable[LogProblem], kept: Places) -> list[str]:
     """Return texts that would find these problems again, without what is of this machine."""
     return list(dict.fromkeys(filter(None, (kept.shortened(one.trigger) for one in problems))))[:MOST_TEXTS]
 
 
-def by_meaning(snapshot: Snapshot, problems: Sequence[LogProblem], hits: dict[int, LogHit]) -> None:
+def _by_meaning(snapshot: Snapshot, problems: Sequence[LogProblem], hits: dict[int, LogHit]) -> None:
     """Find the failure that is most similar to each problem, where one is similar enough; without a model by words."""
     settings = snapshot.settings.retrieval
     least = settings.critical if snapshot.vectors is None else settings.productive
     for problem in problems:
-        for number, similarity in nearest(snapshot, problem.trigger):
+        for number, similarity in _nearest(snapshot, problem.trigger):
             if similarity < least or number in hits:
                 continue
             record = snapshot.catalog.records([number])[number]
@@ -298,14 +298,14 @@ def by_meaning(snapshot: Snapshot, problems: Sequence[LogProblem], hits: dict[in
             hits[number] = hit
 
 
-def likely(client: Client, problems: Sequence[LogProblem]) -> list[int]:
+def _likely(client: Client, problems: Sequence[LogProblem]) -> list[int]:
     """Return the failures that share words with problems: their vectors are needed first, where some are missing."""
     if client.vectors is None or not client.vectors.is_behind:
         return []
     return [number for one in problems for number in client.lexical.search(one.trigger, ["failure"], MOST_LIKELY)]
 
 
-def nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
+def _nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
     """Return the failure that is most similar to a text, and how similar it is."""
     vector = snapshot.client.question_vector(text)
     if snapshot.vectors is None or vector is None:
@@ -313,12 +313,12 @@ def nearest(snapshot: Snapshot, text: str) -> Iterable[tuple[int, float]]:
     return snapshot.vectors.search(vector, ["failure"], 1)
 
 
-def place_of(hit: LogHit) -> tuple[int, int, int]:
+def _place_of(hit: LogHit) -> tuple[int, int, int]:
     """Return where a failure comes in an answer: by its verdict, how it was found, and its line."""
     return ORDER.index(hit.verdict), RANKS.index(hit.by), hit.lines[0]
 
 
-def shown(hits: Mapping[int, LogHit], *, is_all: bool) -> dict[int, LogHit]:
+def _shown(hits: Mapping[int, LogHit], *, is_all: bool) -> dict[int, LogHit]:
     """Return what an answer shows: of what is only alike the most similar, of what is another nothing."""
     alike = sorted((hit for hit in hits.values() if hit.by == "similarity"), key=lambda hit: -(hit.similarity or 0.0))
     last = alike[MOST_ALIKE - 1].similarity or 0.0 if len(alike) >= MOST_ALIKE else 0.0
@@ -329,9 +329,9 @@ def shown(hits: Mapping[int, LogHit], *, is_all: bool) -> dict[int, LogHit]:
     }
 
 
-def answers(snapshot: Snapshot, found: Mapping[int, LogHit], *, is_strict: bool, is_all: bool) -> list[Matched]:
+def _answers(snapshot: Snapshot, found: Mapping[int, LogHit], *, is_strict: bool, is_all: bool) -> list[Matched]:
     """Return what was found, surest first, then in the order of the log; if strict, nothing with a mark of doubt."""
-    hits = shown(found, is_all=is_all)
+    hits = _shown(found, is_all=is_all)
     doubter = Doubter(snapshot)
     records = snapshot.catalog.records(hits)
     solutions = {
@@ -349,7 +349,7 @@ def answers(snapshot: Snapshot, found: Mapping[int, LogHit], *, is_strict: bool,
     alike = variant_fixes(snapshot.catalog, records)
     order = sorted(
         (number for number in records if not (is_strict and is_doubted(doubts[number]))),
-        key=lambda number: (*place_of(hits[number]), records[number].ref),
+        key=lambda number: (*_place_of(hits[number]), records[number].ref),
     )
     return [
         Matched(

@@ -176,13 +176,13 @@ def strongest_paths(
     )
     search.layers.append({start: [Walk(start, 1.0)]})
     while len(search.layers) <= max_hops and search.edges_left > 0:
-        frontier = expandable(search, search.layers[-1])
+        frontier = _expandable(search, search.layers[-1])
         if not frontier:
             break
         if search.is_always_simple and len(search.layers) == max_hops:
-            last_layer(search, frontier)
+            _last_layer(search, frontier)
             break
-        layer = next_layer(search, frontier)
+        layer = _next_layer(search, frontier)
         search.layers.append(layer)
         for node, walks in layer.items():
             known = search.best.get(node)
@@ -191,31 +191,31 @@ def strongest_paths(
     wanted = set(is_wanted(search.best.keys()))
     found: list[Walk] = [walk for node, walk in search.best.items() if node in wanted]
     if search.is_always_simple:
-        paths = [walk.path() for walk in first(search, found)]
+        paths = [walk.path() for walk in _first(search, found)]
         total = len(found)
     else:
-        settled = [path for walk in found if (path := settle(search, walk))]
-        paths, total = first(search, settled), len(settled)
+        settled = [path for walk in found if (path := _settle(search, walk))]
+        paths, total = _first(search, settled), len(settled)
     is_exhaustive = search.expansions > 0 and search.edges_left > 0
     return Reach(paths, is_exhaustive, search.is_pruned or total > len(paths))
 
 
-def first(search: Search, found: list[Found]) -> list[Found]:
+def _first(search: Search, found: list[Found]) -> list[Found]:
     """Return what was found by strength, then hops, then name, as far as the limit goes; names are fetched to there."""
     ordered = sorted(found, key=lambda one: -one.strength)
     result: list[Found] = []
-    for group in equally_strong(ordered):
+    for group in _equally_strong(ordered):
         by_hops = sorted(group, key=lambda one: one.hops)
         if search.limit is not None and len(by_hops) > (room := search.limit - len(result)):
             by_hops = [one for one in by_hops if one.hops <= by_hops[room - 1].hops]
-        name_nodes(search, [one.node for one in by_hops])
+        _name_nodes(search, [one.node for one in by_hops])
         result += sorted(by_hops, key=lambda one: (one.hops, search.names[one.node]))
         if search.limit is not None and len(result) >= search.limit:
             return result[: search.limit]
     return result
 
 
-def equally_strong(ordered: Iterable[Found]) -> Iterator[list[Found]]:
+def _equally_strong(ordered: Iterable[Found]) -> Iterator[list[Found]]:
     """Yield what is sorted by strength in groups within the tolerance of each other."""
     group: list[Found] = []
     for one in ordered:
@@ -227,14 +227,14 @@ def equally_strong(ordered: Iterable[Found]) -> Iterator[list[Found]]:
         yield group
 
 
-def name_nodes(search: Search, nodes: Collection[int]) -> None:
+def _name_nodes(search: Search, nodes: Collection[int]) -> None:
     """Fetch the names of records that have none yet."""
     unnamed = [node for node in nodes if node not in search.names]
     if unnamed:
         search.names.update(search.names_of(unnamed))
 
 
-def expandable(search: Search, layer: Layer) -> Collection[int]:
+def _expandable(search: Search, layer: Layer) -> Collection[int]:
     """Return the records worth walking on from: all, or with a limit those that can still beat the last answer."""
     if search.limit is None or len(search.best) <= search.limit:
         return layer.keys()
@@ -251,29 +251,29 @@ def expandable(search: Search, layer: Layer) -> Collection[int]:
     return worthy
 
 
-def edges_at(search: Search, frontier: Collection[int], *, is_last: bool) -> Iterator[Edge]:
+def _edges_at(search: Search, frontier: Collection[int], *, is_last: bool) -> Iterator[Edge]:
     """Yield the edges at some records; those of the last layer are not looked at again, so they are not kept."""
     known = chain.from_iterable(search.edges.get(node, ()) for node in frontier)
     unknown = [node for node in frontier if node not in search.edges]
     found: Iterable[Edge] = search.edges_of(unknown)
     if not is_last:
         search.edges.update((node, []) for node in unknown)
-        found = kept(search, found)
+        found = _kept(search, found)
     yield from islice(chain(known, found), search.edges_left)
 
 
-def kept(search: Search, edges: Iterable[Edge]) -> Iterator[Edge]:
+def _kept(search: Search, edges: Iterable[Edge]) -> Iterator[Edge]:
     """Keep the edges that are passed on."""
     for edge in edges:
         search.edges[edge[0]].append(edge)
         yield edge
 
 
-def extensions(search: Search, frontier: Collection[int], *, is_last: bool) -> Iterator[tuple[Walk, Edge, float]]:
+def _extensions(search: Search, frontier: Collection[int], *, is_last: bool) -> Iterator[tuple[Walk, Edge, float]]:
     """Yield, for each edge at the frontier, the best walk that may go on by it, and how strong it then is."""
     previous, start, cut = search.layers[-1], search.start, search.min_strength - TOLERANCE
     rank(search, [walk for node in frontier for walk in previous[node]])
-    for edge in edges_at(search, frontier, is_last=is_last):
+    for edge in _edges_at(search, frontier, is_last=is_last):
         search.edges_left -= 1
         far = edge[1]
         walks = previous[edge[0]]
@@ -287,34 +287,34 @@ def extensions(search: Search, frontier: Collection[int], *, is_last: bool) -> I
             yield walk, edge, strength
 
 
-def next_layer(search: Search, frontier: Collection[int]) -> Layer:
+def _next_layer(search: Search, frontier: Collection[int]) -> Layer:
     """Return the best walks that are one edge longer than those of the last layer."""
     # Where no edge weighs more than 1, a longer walk that is not stronger leads nowhere that the shorter one does not.
     passed = search.best if search.max_weight <= 1 else {}
     layer: Layer = {}
-    for walk, edge, strength in extensions(search, frontier, is_last=False):
+    for walk, edge, strength in _extensions(search, frontier, is_last=False):
         near, far = edge[0], edge[1]
         if far not in passed or strength > passed[far].strength + TOLERANCE:
             offer(layer, Walk(far, strength, walk.hops + 1, near, walk, edge))
     return layer
 
 
-def last_layer(search: Search, frontier: Collection[int]) -> None:
+def _last_layer(search: Search, frontier: Collection[int]) -> None:
     """
     Improve the best walks by those of the last layer.
 
-    The same as ``next_layer``, without what no path continues from: the second best, and their ranks. Most of a search
+    The same as ``_next_layer``, without what no path continues from: the second best, and their ranks. Most of a search
     from a record of very high degree is here.
     """
     best = search.best
-    for walk, edge, strength in extensions(search, frontier, is_last=True):
+    for walk, edge, strength in _extensions(search, frontier, is_last=True):
         near, far = edge[0], edge[1]
         known = best.get(far)
         if known is None or strength > known.strength + TOLERANCE:
             best[far] = Walk(far, strength, search.max_hops, near, walk, edge)
         elif strength >= known.strength - TOLERANCE and known.hops == search.max_hops:
             made = Walk(far, strength, search.max_hops, near, walk, edge)
-            if is_better(made, known):
+            if _is_better(made, known):
                 best[far] = made
 
 
@@ -326,22 +326,22 @@ def offer(layer: Layer, walk: Walk) -> None:
         return
     for place, other in enumerate(walks):
         if other.last == walk.last:
-            if is_better(walk, other):
+            if _is_better(walk, other):
                 walks[place] = walk
             break
     else:
         walks.append(walk)
-    if len(walks) > 1 and is_better(walks[1], walks[0]):
+    if len(walks) > 1 and _is_better(walks[1], walks[0]):
         walks[0], walks[1] = walks[1], walks[0]
     if len(walks) > 2:
-        if is_better(walks[2], walks[1]):
+        if _is_better(walks[2], walks[1]):
             walks[1] = walks[2]
-            if is_better(walks[1], walks[0]):
+            if _is_better(walks[1], walks[0]):
                 walks[0], walks[1] = walks[1], walks[0]
         walks.pop()
 
 
-def is_better(walk: Walk, other: Walk) -> bool:
+def _is_better(walk: Walk, other: Walk) -> bool:
     """Compare two walks of a layer: by strength, then the names on the way, then the last edge itself."""
     if abs(walk.strength - other.strength) > TOLERANCE:
         return walk.strength > other.strength
@@ -358,14 +358,14 @@ def edge_order(edge: Edge) -> tuple[str, bool]:
 
 def rank(search: Search, walks: list[Walk]) -> None:
     """Number the walks of a layer in the order of the names on them."""
-    name_nodes(search, [walk.node for walk in walks])
+    _name_nodes(search, [walk.node for walk in walks])
     names = search.names
     walks.sort(key=lambda walk: (walk.parent.rank if walk.parent else 0, names[walk.node]))
     for number, walk in enumerate(walks):
         walk.rank = number
 
 
-def settle(search: Search, walk: Walk) -> Path | None:
+def _settle(search: Search, walk: Walk) -> Path | None:
     """Return the strongest simple path to the end of a best walk, or None."""
     if walk.is_simple():
         return walk.path()
@@ -451,5 +451,5 @@ class Backwards:
 
     def order(self, path: Path) -> tuple[int, list[str], list[tuple[str, bool]]]:
         """Order paths of one strength: fewer hops, then the names on the way, then the edges."""
-        name_nodes(self.search, [step.far for step in path.steps])
+        _name_nodes(self.search, [step.far for step in path.steps])
         return path.hops, [self.search.names[step.far] for step in path.steps], [edge_order(s) for s in path.steps]

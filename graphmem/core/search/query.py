@@ -107,7 +107,7 @@ def prepare(client: Client, request: QueryRequest, first: Callable[[], Collectio
     if not request.text.strip():
         raise BadInput("the query is empty", hint='say what you look for: graphmem query "ImportError: no module"')
     client.sync()
-    record_types = searched_types(client.catalog.vocabulary, request)
+    record_types = _searched_types(client.catalog.vocabulary, request)
     client.refuse_unseen(request.kinds or ())
     if passed := [name for name in request.kinds or () if not client.catalog.vocabulary.is_searched(name)]:
         client.notify_once(f"{', '.join(passed)}: not searched by words or meaning; its type file says search: false")
@@ -118,7 +118,7 @@ def prepare(client: Client, request: QueryRequest, first: Callable[[], Collectio
     client.question_vector(gist)
 
 
-def searched_types(vocabulary: Vocabulary, request: QueryRequest) -> list[str] | None:
+def _searched_types(vocabulary: Vocabulary, request: QueryRequest) -> list[str] | None:
     """Return the kinds and types that a query looks among; None for all."""
     kinds = request.kinds
     refuse_unknown_filters(vocabulary, None, [kind for kind in kinds or () if kind != "entity"])
@@ -130,16 +130,16 @@ def searched_types(vocabulary: Vocabulary, request: QueryRequest) -> list[str] |
 def find(snapshot: Snapshot, request: QueryRequest) -> Found:
     """Answer a query in a snapshot; ``prepare`` was called before."""
     text, limit = request.text, min(request.most, MOST_RESULTS)
-    record_types, gist = searched_types(snapshot.vocabulary, request), telling(text)
+    record_types, gist = _searched_types(snapshot.vocabulary, request), telling(text)
     question = asked(snapshot, text, gist, record_types, request.profile)
-    evidence = evidence_of(snapshot, question, candidates(snapshot, question, limit))
+    evidence = _evidence_of(snapshot, question, candidates(snapshot, question, limit))
     calibration = Calibration.of(evidence.values(), snapshot.settings.retrieval.lexical_weight)
     evidence, relevances = rerank(snapshot, question, evidence, calibration)
     is_reranked = any(found.reranked is not None for found in evidence.values())
-    evidence, relevances = with_patterns(snapshot, question, evidence, relevances, calibration, limit)
-    relevances = by_code(snapshot, question, relevances)
+    evidence, relevances = _with_patterns(snapshot, question, evidence, relevances, calibration, limit)
+    relevances = _by_code(snapshot, question, relevances)
     ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
-    hits, left_out = least_doubted(snapshot, question, ranked, limit, is_strict=request.strict)
+    hits, left_out = _least_doubted(snapshot, question, ranked, limit, is_strict=request.strict)
     tells_problem = any(one.is_read and (one.tool or one.code) for one in question.problems)
     certainty, likely = known_of(
         snapshot, gist, hits, evidence, relevances, question.occasions, tells_problem=tells_problem
@@ -172,7 +172,7 @@ def asked(
     vector = snapshot.client.question_vector(gist)
     ranking = profile_of(snapshot.settings.retrieval, profile)
     occasions = Occasions() if ranking.is_classic else occasions_of(snapshot, gist, vector)
-    return Question(text, gist, record_types, vector, asked_problems(text, gist), ranking, occasions)
+    return Question(text, gist, record_types, vector, _asked_problems(text, gist), ranking, occasions)
 
 
 def profile_of(settings: Retrieval, name: str | None) -> Profile:
@@ -226,7 +226,7 @@ def exact(snapshot: Snapshot, question: Question) -> set[int]:
     found = {*catalog.anywhere(text), *([] if named is None else [named])}
     own = places(snapshot).shortened(question.text)  # what is recorded has no path of a machine
     lines = [*question.text.splitlines(), *(own.splitlines() if own != question.text else ())]
-    return found | same_lines(catalog, lines) | same_problems(catalog, question.problems)
+    return found | _same_lines(catalog, lines) | same_problems(catalog, question.problems)
 
 
 def matched(snapshot: Snapshot, text: str) -> set[int]:
@@ -245,7 +245,7 @@ def matched(snapshot: Snapshot, text: str) -> set[int]:
     return found
 
 
-def same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
+def _same_lines(catalog: Catalog, lines: Sequence[str]) -> set[int]:
     """Return the failures of whose triggers one is among these lines."""
     heads = catalog.heads({number for line in lines for number in numbers(line)})
     if not heads:
@@ -267,11 +267,11 @@ def same_problems(catalog: Catalog, problems: Sequence[LogProblem]) -> set[int]:
 # --- evidence and relevance -----------------------------------------------------------------------------------------
 
 
-def evidence_of(snapshot: Snapshot, question: Question, found: Shortlist) -> Evidences:
+def _evidence_of(snapshot: Snapshot, question: Question, found: Shortlist) -> Evidences:
     """Return what speaks for each candidate, and for what helped on like occasions."""
     others = {*found.exact, *found.matched, *question.occasions.helpful} - found.lexical.keys()
     numbers = {**found.lexical, **dict.fromkeys(sorted(others), 0.0)}
-    semantic = similarities(snapshot, question, numbers)
+    semantic = _similarities(snapshot, question, numbers)
     return {
         number: Evidence(
             semantic.get(number, 0.0), lexical, float(number in found.exact), float(number in found.matched)
@@ -280,7 +280,7 @@ def evidence_of(snapshot: Snapshot, question: Question, found: Shortlist) -> Evi
     }
 
 
-def similarities(snapshot: Snapshot, question: Question, numbers: Collection[int]) -> dict[int, float]:
+def _similarities(snapshot: Snapshot, question: Question, numbers: Collection[int]) -> dict[int, float]:
     """Return the cosines of records with the question, from 0 to 1; none for those without a vector."""
     if snapshot.vectors is None or question.vector is None:
         return {}
@@ -308,7 +308,7 @@ def rerank(
     return {**evidence, **scored}, {**relevances, **reassign(similar, scores)}
 
 
-def with_patterns(
+def _with_patterns(
     snapshot: Snapshot,
     question: Question,
     evidence: Evidences,
@@ -317,10 +317,10 @@ def with_patterns(
     limit: int,
 ) -> tuple[Evidences, Relevances]:
     """Return evidence and relevances with the patterns that solve a hit, through the hit's relevance."""
-    hits = {**relevances, **relevances_of_failures(snapshot, question, limit)}
+    hits = {**relevances, **_relevances_of_failures(snapshot, question, limit)}
     best = {number: hits[number] for number in best_of(hits, GRAPH_HITS)}
     strengths = graph_strengths(best, list(snapshot.catalog.steps(best, ["solves"], "in")))
-    semantic = similarities(snapshot, question, strengths.keys() - evidence.keys())
+    semantic = _similarities(snapshot, question, strengths.keys() - evidence.keys())
     solving = {
         number: replace(evidence.get(number, Evidence(semantic.get(number, 0.0))), graph=strength)
         for number, strength in strengths.items()
@@ -332,18 +332,18 @@ def with_patterns(
     return {**evidence, **solving}, {**relevances, **raised}
 
 
-def by_code(snapshot: Snapshot, question: Question, relevances: Relevances) -> Relevances:
+def _by_code(snapshot: Snapshot, question: Question, relevances: Relevances) -> Relevances:
     """Return relevances in which the codes of the question come first; a long one says many that do not matter."""
     asked = codes(in_usual_form(question.gist)) if len(question.gist) <= TITLED_CHARS else []
     return codes_first(relevances, asked, snapshot.lexical.words_of(relevances)) if asked else relevances
 
 
-def relevances_of_failures(snapshot: Snapshot, question: Question, limit: int) -> Relevances:
+def _relevances_of_failures(snapshot: Snapshot, question: Question, limit: int) -> Relevances:
     """Return the relevances of the failures that patterns may solve, for a query that is among patterns only."""
     if question.record_types is None or "pattern" not in question.record_types or "failure" in question.record_types:
         return {}
     failures = replace(question, record_types=["failure"])
-    evidence = evidence_of(snapshot, failures, candidates(snapshot, failures, limit))
+    evidence = _evidence_of(snapshot, failures, candidates(snapshot, failures, limit))
     calibration = Calibration.of(evidence.values(), snapshot.settings.retrieval.lexical_weight)
     return {number: calibration.relevance(found) for number, found in evidence.items()}
 
@@ -383,7 +383,7 @@ def rank(
     ]
 
 
-def least_doubted(
+def _least_doubted(
     snapshot: Snapshot, question: Question, ranked: Sequence[Ranked], limit: int, *, is_strict: bool
 ) -> tuple[list[Hit], list[str]]:
     """
@@ -408,7 +408,7 @@ def least_doubted(
         is_compared = number in doubts
         if not is_compared:
             cites = doubter.tree.cites_of(records[number])
-            judgements[number] = judgement = judgement_on(snapshot, question, number, records, by_number)
+            judgements[number] = judgement = _judgement_on(snapshot, question, number, records, by_number)
             marks = against(judgement.verdict, judgement.reasons) if judgement else []
             doubts[number] = cites, [*marks, *doubter.of(records[number], cites)]
         found = doubts[number]
@@ -419,7 +419,7 @@ def least_doubted(
         if factors != (1.0, 1.0) and not is_compared:
             heappush(heap, ((level, score * factors[0] * factors[1], is_usual, ref), number))
         else:
-            made = hit(snapshot, by_number[number], records[number], -score, *found, factors[1])
+            made = _hit(snapshot, by_number[number], records[number], -score, *found, factors[1])
             if judgement := judgements[number]:
                 made = made.model_copy(update={"verdict": judgement.verdict, "reasons": list(judgement.reasons)})
             hits.append(made)
@@ -435,7 +435,7 @@ def least_doubted(
     ], left_out
 
 
-def judgement_on(
+def _judgement_on(
     snapshot: Snapshot, question: Question, number: int, records: dict[int, Record], ranked: Mapping[int, Ranked]
 ) -> Judged | None:
     """
@@ -469,12 +469,12 @@ def judgement_of(record: Record, problems: Sequence[LogProblem]) -> Judged | Non
     return min(found, key=lambda one: ORDER.index(one.verdict), default=None)
 
 
-def asked_problems(text: str, gist: str) -> Sequence[LogProblem]:
+def _asked_problems(text: str, gist: str) -> Sequence[LogProblem]:
     """Return the problems that a question tells; of one in which none can be read, its lines."""
     return diagnose(text).problems or statement(gist)
 
 
-def hit(
+def _hit(
     snapshot: Snapshot,
     found: Ranked,
     record: Record,

@@ -23,7 +23,7 @@ class ScoreFactors(NamedTuple):
 
 
 @cache
-def fields_of(kind: str) -> tuple[bool, str, bool, bool]:
+def _fields_of(kind: str) -> tuple[bool, str, bool, bool]:
     """Return whether reports count for a kind, the field of what it cost or saves, whether it expires, and is work."""
     model = MODELS[kind]
     value_field = "cost" if issubclass(model, Failure) else "saved" if issubclass(model, Pattern) else ""
@@ -61,7 +61,7 @@ class Rankable(NamedTuple):
             helped, failed: the reports, beside those that the row was imported with.
             last_helped: the time of the last report that it helped.
         """
-        is_memory, value_field, expires, is_task = fields_of(row["kind"])
+        is_memory, value_field, expires, is_task = _fields_of(row["kind"])
         if is_memory:
             helped, failed = helped + (row.get("helped") or 0), failed + (row.get("failed") or 0)
         else:

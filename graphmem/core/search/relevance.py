@@ -52,7 +52,7 @@ class Calibration:
         """Return what these candidates are measured by."""
         straight = cls(max((found.lexical for found in candidates), default=0.0), math.inf, 0.0, lexical_weight)
         best = max(map(straight.likeness, candidates), default=0.0)
-        worth = max(map(worth_of, candidates), default=0.0)
+        worth = max(map(_worth_of, candidates), default=0.0)
         return replace(straight, best_likeness=best, curve=worth**-BEND - best**-BEND) if best else straight
 
     def likeness(self, evidence: Evidence) -> float:
@@ -69,7 +69,7 @@ class Calibration:
         return max(relevance, evidence.graph)
 
 
-def worth_of(evidence: Evidence) -> float:
+def _worth_of(evidence: Evidence) -> float:
     """Return what the evidence for a candidate is worth by itself, from 0 to 1: independent reasons to believe it."""
     doubt = (1 - evidence.semantic) * (1 - evidence.lexical) * (1 - EXPRESSION_WORTH * evidence.expression)
     return 1 - doubt

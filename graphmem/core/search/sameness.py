@@ -107,7 +107,7 @@ class Excerpt(NamedTuple):
 
 
 @lru_cache(4_096)
-def taken_apart(text: str) -> Text:
+def _taken_apart(text: str) -> Text:
     """Return a text as it is compared."""
     shown = "\n".join(map(stable, text[:LONGEST].splitlines()))
     plain = CODE.sub(" ", CLASS.sub(" ", shown))
@@ -120,7 +120,7 @@ def taken_apart(text: str) -> Text:
         tokens=tokens,
         spans=tuple(token.span() for token in found),
         pieces=frozenset(
-            piece for token in tokens for piece in (token, last_part(token), *re.split(r"[./_@-]", token))
+            piece for token in tokens for piece in (token, _last_part(token), *re.split(r"[./_@-]", token))
         ),
         words=frozenset(stemmed(word) for word in words if word not in SMALL),
         names=frozenset(name for name in telling(plain) if not name.replace(".", "").replace(",", "").isdigit()),
@@ -139,67 +139,69 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
         trigger: what the failure says went wrong.
         full: all of its text.
     """
-    asked, stored, record = taken_apart(question), taken_apart(trigger), taken_apart(full)
-    run = longest_run(asked.tokens, message_of(stored))
-    part = taken_apart(sentence(asked, run))
-    has_message = bool(asked.classes or asked.codes) and not is_class_alone(stored)
-    missing = [name for name in stored.names if not is_named(name, asked)]
-    new = [name for name in part.names if not is_named(name, record)]
+    asked, stored, record = _taken_apart(question), _taken_apart(trigger), _taken_apart(full)
+    run = longest_run(asked.tokens, _message_of(stored))
+    part = _taken_apart(_sentence(asked, run))
+    has_message = bool(asked.classes or asked.codes) and not _is_class_alone(stored)
+    missing = [name for name in stored.names if not _is_named(name, asked)]
+    new = [name for name in part.names if not _is_named(name, record)]
     return Comparison(
         held=max(held(asked.words, record.words), held(stored.words, asked.words)),
-        whole=float(is_whole(asked, stored)),
+        whole=float(_is_whole(asked, stored)),
         names_held=float(bool(stored.names) and not missing),
         other_class=float(other_class(asked, stored) is not None),
-        other_code=float(are_apart(asked.codes, stored.codes)),
+        other_code=float(_are_apart(asked.codes, stored.codes)),
         other_names=float(bool(missing and new)),
-        other_word=float(other_part(question, trigger, run) is not None),
-        new_words=1.0 - share(part.words, record.words) if has_message and part.words else 0.0,
+        other_word=float(_other_part(question, trigger, run) is not None),
+        new_words=1.0 - _share(part.words, record.words) if has_message and part.words else 0.0,
     )
 
 
-def other_part(question: str, trigger: str, run: Excerpt) -> tuple[str, ...] | None:
+def _other_part(question: str, trigger: str, run: Excerpt) -> tuple[str, ...] | None:
     """Return what a question has in the place of a piece of a message, and that piece; or a word that turns it."""
-    asked, stored = taken_apart(question), taken_apart(trigger)
-    if not is_piece(run, message_of(stored)):
+    asked, stored = _taken_apart(question), _taken_apart(trigger)
+    if not _is_piece(run, _message_of(stored)):
         return None
-    found: tuple[str, ...] | None = other_number(asked, stored, run)
-    if found is None and not is_whole(asked, stored):
-        part = sentence(asked, run)
-        found = other_words(asked, stored, run) or other_name(part, asked, stored, run) or turned(part, stored.shown)
+    found: tuple[str, ...] | None = _other_number(asked, stored, run)
+    if found is None and not _is_whole(asked, stored):
+        part = _sentence(asked, run)
+        found = _other_words(asked, stored, run) or _other_name(part, asked, stored, run) or turned(part, stored.shown)
     return None if found is None or is_repeat(question, trigger) else found
 
 
-def other_name(part: str, asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
+def _other_name(part: str, asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
     """Return a telling name of a sentence and one of the message that it is most of, each only in one of both."""
-    if run.length < MOST_SHARE * len(message_of(stored)):
+    if run.length < MOST_SHARE * len(_message_of(stored)):
         return None
-    missing = sorted(name for name in stored.names if not is_named(name, asked))
-    new = sorted(name for name in taken_apart(part).names if not is_named(name, stored))
+    missing = sorted(name for name in stored.names if not _is_named(name, asked))
+    new = sorted(name for name in _taken_apart(part).names if not _is_named(name, stored))
     return (new[0], missing[0]) if missing and new else None
 
 
 def turned(part: str, trigger: str) -> tuple[str, ...] | None:
     """Return the words by which sentences that are the same else say something else: "not", or "before", "after"."""
-    found = sorted(differing(part, trigger), key=lambda word: word not in taken_apart(part).tokens)
+    found = sorted(differing(part, trigger), key=lambda word: word not in _taken_apart(part).tokens)
     is_turned = len(found) == 2 and HEADS.keys() >= set(found)
     return tuple(found) if is_turned or (found and set(found) <= TURNING) else None
 
 
 def other_class(asked: Text, stored: Text) -> tuple[str, str] | None:
     """Return a class of errors in a question and the one in a message, where no class is in both, of one library."""
-    if are_apart(asked.classes, stored.classes):
+    if _are_apart(asked.classes, stored.classes):
         return min(asked.classes), min(stored.classes)
-    pairs = [(libraries(name, asked.tokens), libraries(name, stored.tokens)) for name in asked.classes & stored.classes]
-    if pairs and all(are_apart(*pair) for pair in pairs):
+    pairs = [
+        (_libraries(name, asked.tokens), _libraries(name, stored.tokens)) for name in asked.classes & stored.classes
+    ]
+    if pairs and all(_are_apart(*pair) for pair in pairs):
         return min(pairs[0][0]), min(pairs[0][1])
     return None
 
 
-def is_whole(asked: Text, stored: Text) -> bool:
+def _is_whole(asked: Text, stored: Text) -> bool:
     """Return whether a question has all of a message in one piece, but for words that say nothing."""
-    if is_class_alone(stored):
-        return any(has_class(asked, name, stored.tokens) for name in asked.classes & stored.classes)
-    start = start_of(stored, has_program=True)
+    if _is_class_alone(stored):
+        return any(_has_class(asked, name, stored.tokens) for name in asked.classes & stored.classes)
+    start = _start_of(stored, has_program=True)
     message = [token for token in stored.tokens[start : start + MESSAGE] if token not in EMPTY]
     return (
         longest_run([token for token in asked.tokens if token not in EMPTY], message).length
@@ -208,24 +210,24 @@ def is_whole(asked: Text, stored: Text) -> bool:
     )
 
 
-def has_class(asked: Text, name: str, stored: Sequence[str]) -> bool:
+def _has_class(asked: Text, name: str, stored: Sequence[str]) -> bool:
     """Return whether a question names the class of a message, one of a library, and of no other library."""
     if hasattr(builtins, name):
         return False
-    return not are_apart(libraries(name, asked.tokens), libraries(name, stored))
+    return not _are_apart(_libraries(name, asked.tokens), _libraries(name, stored))
 
 
-def libraries(name: str, tokens: Sequence[str]) -> frozenset[str]:
+def _libraries(name: str, tokens: Sequence[str]) -> frozenset[str]:
     """Return the libraries that a class is of, by the tokens of a text that say so."""
     return frozenset(token.split(".")[0] for token in tokens if token.endswith(f".{name.lower()}"))
 
 
-def is_class_alone(stored: Text) -> bool:
+def _is_class_alone(stored: Text) -> bool:
     """Return whether a message is nothing but the class of an error."""
-    return bool(stored.classes) and all(map(is_head, stored.tokens))
+    return bool(stored.classes) and all(map(_is_head, stored.tokens))
 
 
-def sentence(text: Text, run: Excerpt) -> str:
+def _sentence(text: Text, run: Excerpt) -> str:
     """Return the sentence or line of a text that a piece is in; all of it where there is no piece to speak of."""
     if run.length < LEAST_RUN:
         return text.shown
@@ -235,51 +237,51 @@ def sentence(text: Text, run: Excerpt) -> str:
     return text.shown[before[-1] if before else 0 : after.start() if after else None]
 
 
-def is_named(name: str, text: Text) -> bool:
+def _is_named(name: str, text: Text) -> bool:
     """Return whether a text has a name, or of a class its last part."""
     plain = name.removesuffix("()").removesuffix(".__init__")
     parts = plain.split(".")
     is_dotted = len(parts) > 1 and len(parts[-1]) >= LONG_NAME and all(map(str.isidentifier, parts))
-    return last_part(name) in text.lowered or (parts[-1] if is_dotted else last_part(plain)) in text.lowered
+    return _last_part(name) in text.lowered or (parts[-1] if is_dotted else _last_part(plain)) in text.lowered
 
 
-def last_part(name: str) -> str:
+def _last_part(name: str) -> str:
     """Return the telling part of a name: the file of a path, since its folders differ from machine to machine."""
     return name.rstrip("/").rpartition("/")[2]
 
 
 def is_message(trigger: str) -> bool:
     """Return whether a trigger is as short as a message of an error; a longer one describes what happened."""
-    return len(taken_apart(trigger).tokens) <= MESSAGE
+    return len(_taken_apart(trigger).tokens) <= MESSAGE
 
 
-def share(of: frozenset[str], held: frozenset[str]) -> float:
+def _share(of: frozenset[str], held: frozenset[str]) -> float:
     """Return the share of some words that are among others."""
     return len(of & held) / len(of) if of else 0.0
 
 
 def held(of: frozenset[str], other: frozenset[str]) -> float:
     """Return the share of the words of a message that the other side has; a single word says nothing."""
-    return share(of, other) if len(of) > 1 else 0.0
+    return _share(of, other) if len(of) > 1 else 0.0
 
 
-def are_apart(left: frozenset[str], right: frozenset[str]) -> bool:
+def _are_apart(left: frozenset[str], right: frozenset[str]) -> bool:
     """Return whether both sides have some, and none in common."""
     return bool(left and right) and left.isdisjoint(right)
 
 
-def is_head(token: str) -> bool:
+def _is_head(token: str) -> bool:
     """Return whether a token is before a message and not of it."""
     return HEAD.fullmatch(token) is not None or HEAD.fullmatch(token.rpartition(".")[2]) is not None
 
 
-def message_of(stored: Text) -> Sequence[str]:
+def _message_of(stored: Text) -> Sequence[str]:
     """Return the tokens of a message, without the class or mark before it."""
-    start = start_of(stored)
+    start = _start_of(stored)
     return stored.tokens[start : start + MESSAGE]
 
 
-def start_of(stored: Text, *, has_program: bool = False) -> int:
+def _start_of(stored: Text, *, has_program: bool = False) -> int:
     """
     Return the place of the first token of a message after the class or mark before it.
 
@@ -287,11 +289,11 @@ def start_of(stored: Text, *, has_program: bool = False) -> int:
         has_program: of "make: error: …" also the program is before it.
     """
     tokens = stored.tokens
-    is_program = has_program and len(tokens) > 1 and is_head(tokens[1]) and is_cut(stored, 1, COLON)
-    return next((place for place in range(int(is_program), len(tokens)) if not is_head(tokens[place])), 0)
+    is_program = has_program and len(tokens) > 1 and _is_head(tokens[1]) and _is_cut(stored, 1, COLON)
+    return next((place for place in range(int(is_program), len(tokens)) if not _is_head(tokens[place])), 0)
 
 
-def counts_only(tokens: Sequence[str], place: int) -> bool:
+def _counts_only(tokens: Sequence[str], place: int) -> bool:
     """Return whether a token is a number that counts or measures something, and says not which failure it is."""
     token = tokens[place]
     return token[0].isdigit() and "." not in token and not (place and tokens[place - 1] in BEFORE_CODE)
@@ -302,7 +304,7 @@ def longest_run(asked: Sequence[str], message: Sequence[str]) -> Excerpt:
     places: dict[str, list[int]] = {}
     for place, token in enumerate(message):
         places.setdefault(token, []).append(place)
-    counts = [place for place in range(len(message)) if counts_only(message, place)]
+    counts = [place for place in range(len(message)) if _counts_only(message, place)]
     best, lengths = Excerpt(), dict[int, int]()  # by the place of the last token: how long a piece ends there
     for end, token in enumerate(asked, 1):
         here = {*places.get(token, ()), *(counts if token[0].isdigit() else ())}
@@ -313,43 +315,43 @@ def longest_run(asked: Sequence[str], message: Sequence[str]) -> Excerpt:
     return best
 
 
-def is_piece(run: Excerpt, message: Sequence[str]) -> bool:
+def _is_piece(run: Excerpt, message: Sequence[str]) -> bool:
     """Return whether a piece of a message is enough of it to say that a text reports this message or one like it."""
     return run.length >= max(LEAST_RUN, LEAST_SHARE * len(message))
 
 
-def other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
+def _other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
     """
     Return a word of a question and the one of a message that it is in the place of, or None.
 
     The question has a piece of the message and, beside this piece, other words than the message. What is before a colon
     or in another sentence is not of the same message: one text may cut it off and another put something there.
     """
-    message = message_of(stored)
+    message = _message_of(stored)
     start, start_in_message = run.end - run.length, run.end_in_message - run.length
     sides = []
-    is_quoted = start and (asked.tokens[start - 1] in SAYING or is_cut(asked, start, COMMA))
-    if start_in_message and start and not (is_quoted or is_cut(stored, start_of(stored) + start_in_message, BEFORE)):
+    is_quoted = start and (asked.tokens[start - 1] in SAYING or _is_cut(asked, start, COMMA))
+    if start_in_message and start and not (is_quoted or _is_cut(stored, _start_of(stored) + start_in_message, BEFORE)):
         sides.append((range(start_in_message), range(max(0, start - start_in_message), start)))
     rest = len(message) - run.end_in_message
-    is_aside = rest and is_cut(stored, start_of(stored) + run.end_in_message, OPENING)
+    is_aside = rest and _is_cut(stored, _start_of(stored) + run.end_in_message, OPENING)
     if (
         rest
         and run.end < len(asked.tokens)
-        and not (is_cut(asked, run.end, END) or (is_aside and not is_cut(asked, run.end, OPENING)))
+        and not (_is_cut(asked, run.end, END) or (is_aside and not _is_cut(asked, run.end, OPENING)))
     ):
         sides.append((range(run.end_in_message, len(message)), range(run.end, min(run.end + rest, len(asked.tokens)))))
     for places, places_in_question in sides:
-        missing = next((message[place] for place in places if is_missing(message, place, asked)), None)
-        new = next((asked.tokens[place] for place in places_in_question if is_new(asked.tokens[place], stored)), None)
+        missing = next((message[place] for place in places if _is_missing(message, place, asked)), None)
+        new = next((asked.tokens[place] for place in places_in_question if _is_new(asked.tokens[place], stored)), None)
         if missing and new:
             return new, missing
     return None
 
 
-def other_number(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
+def _other_number(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:
     """Return a number of a question and the one of a message that it is in the place of, if both say which failure."""
-    message = message_of(stored)
+    message = _message_of(stored)
     for back in range(run.length, -2, -1):  # from the token before the piece to the one after it
         here, there = run.end - 1 - back, run.end_in_message - 1 - back
         if 0 <= here < len(asked.tokens) and 0 <= there < len(message):
@@ -359,24 +361,24 @@ def other_number(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | N
     return None
 
 
-def is_cut(text: Text, place: int, mark: re.Pattern[str]) -> bool:
+def _is_cut(text: Text, place: int, mark: re.Pattern[str]) -> bool:
     """Return whether a mark is between a token and the one before it."""
     return mark.search(text.shown, text.spans[place - 1][1], text.spans[place][0]) is not None
 
 
-def is_missing(message: Sequence[str], place: int, asked: Text) -> bool:
+def _is_missing(message: Sequence[str], place: int, asked: Text) -> bool:
     """Return whether a question lacks a token of a message that says something."""
     token = message[place]
-    is_there = token in asked.pieces or last_part(token) in asked.pieces or stemmed(token) in asked.words
-    return says_something(token) and not counts_only(message, place) and not is_there
+    is_there = token in asked.pieces or _last_part(token) in asked.pieces or stemmed(token) in asked.words
+    return _says_something(token) and not _counts_only(message, place) and not is_there
 
 
-def is_new(token: str, stored: Text) -> bool:
+def _is_new(token: str, stored: Text) -> bool:
     """Return whether a message lacks a token of a question that says something."""
-    is_there = token in stored.pieces or last_part(token) in stored.pieces or stemmed(token) in stored.words
-    return says_something(token) and not token[0].isdigit() and not is_there
+    is_there = token in stored.pieces or _last_part(token) in stored.pieces or stemmed(token) in stored.words
+    return _says_something(token) and not token[0].isdigit() and not is_there
 
 
-def says_something(token: str) -> bool:
+def _says_something(token: str) -> bool:
     """Return whether a token is more than a letter, a small word or what is before a message."""
-    return len(token) > 1 and token not in SMALL and not is_head(token)
+    return len(token) > 1 and token not in SMALL and not _is_head(token)

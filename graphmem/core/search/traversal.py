@@ -96,7 +96,7 @@ def path(snapshot: Snapshot, request: PathRequest) -> Connection:
     names = snapshot.catalog.refs([start, end])
     if start == end:
         return Connection(source=names[start], target=names[end], strength=1.0, hops=0, path=[])
-    found, is_exhaustive = strongest(
+    found, is_exhaustive = _strongest(
         snapshot, start, end, max_hops=request.max_hops, types=types, direction=request.direction
     )
     if found is None:
@@ -114,7 +114,7 @@ def path(snapshot: Snapshot, request: PathRequest) -> Connection:
     )
 
 
-def strongest(
+def _strongest(
     snapshot: Snapshot, start: int, end: int, *, max_hops: int, types: Collection[str] | None, direction: Direction
 ) -> tuple[Path | None, bool]:
     """Return the strongest path between two records, and whether no stronger one can have been missed."""
@@ -191,12 +191,12 @@ def solutions(snapshot: Snapshot, request: SolutionsRequest) -> Solutions:
     """Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it."""
     number = snapshot.resolve(request.ref, ["failure"])
     refuse_archived(snapshot.catalog, number)
-    direct, nearby = ways_to_solve(snapshot.catalog, number)
+    direct, nearby = _ways_to_solve(snapshot.catalog, number)
     records = snapshot.catalog.records({way.node for way in (*direct, *nearby)})
     seen = {way.node for way in direct}
     shown = Explainer(snapshot.catalog, [*direct, *nearby])
-    ranked = ranked_solutions(direct, records, shown)
-    ranked += ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
+    ranked = _ranked_solutions(direct, records, shown)
+    ranked += _ranked_solutions([way for way in nearby if way.node not in seen], records, shown)
     doubter = Doubter(snapshot)
     numbers = {record.ref: one for one, record in records.items()}
     handed = snapshot.catalog.handed_out(numbers.values())
@@ -214,7 +214,7 @@ def solutions(snapshot: Snapshot, request: SolutionsRequest) -> Solutions:
     return Solutions(failure=failure.ref, fixes=fixes(failure), doubts=doubter.of(failure), results=results)
 
 
-def ways_to_solve(catalog: Catalog, failure: int) -> tuple[list[Path], list[Path]]:
+def _ways_to_solve(catalog: Catalog, failure: int) -> tuple[list[Path], list[Path]]:
     """Return the edges from a failure to the patterns that solve it, and to those of a variant or a cause of it."""
     direct = [Path(step.far, step.weight, (step,)) for step in catalog.steps([failure], ["solves"], "in")]
     alike = [*catalog.steps([failure], ["variant"], "both"), *catalog.steps([failure], ["causes"], "in")]
@@ -245,7 +245,7 @@ def solving(catalog: Catalog, failures: Collection[int]) -> dict[int, list[Recor
     return found
 
 
-def ranked_solutions(ways: Collection[Path], records: Mapping[int, Record], shown: Explainer) -> list[Solution]:
+def _ranked_solutions(ways: Collection[Path], records: Mapping[int, Record], shown: Explainer) -> list[Solution]:
     """Return each pattern once, by its strongest way, strongest first: weights times how often it helped."""
     best: dict[int, Solution] = {}
     for way in ways:

@@ -50,11 +50,11 @@ def query(client: Client, request: QueryRequest) -> Found:
     How certain an answer is says something of its first result alone: it is that of the store that is more certain.
     """
     found = queries.query(client, request)
-    theirs = ask_user(client, lambda user: queries.query(user, known_kinds(user, request)))
+    theirs = ask_user(client, lambda user: queries.query(user, _known_kinds(user, request)))
     hits = added(theirs.results, found.results) if theirs else []
     if theirs is None or not hits:
         return found
-    ranked = sorted([*found.results, *hits], key=lambda hit: (level_of(found, hit), -hit.score))
+    ranked = sorted([*found.results, *hits], key=lambda hit: (_level_of(found, hit), -hit.score))
     is_judged = hits[0].ref == theirs.results[0].ref  # else it is a copy that is not shown
     certain = {"project": found.certainty, "user": theirs.certainty if is_judged else "none"}
     store = max(certain, key=lambda name: (CERTAINTIES.index(certain[name]), name == ranked[0].store))
@@ -72,7 +72,7 @@ def query(client: Client, request: QueryRequest) -> Found:
     )
 
 
-def known_kinds(user: Client, request: QueryRequest) -> QueryRequest:
+def _known_kinds(user: Client, request: QueryRequest) -> QueryRequest:
     """Return a query among those of its kinds that the user's own store has."""
     if not request.kinds:
         return request
@@ -84,7 +84,7 @@ def known_kinds(user: Client, request: QueryRequest) -> QueryRequest:
     return request.model_copy(update={"kinds": kinds})
 
 
-def level_of(found: Found, hit: Hit) -> int:
+def _level_of(found: Found, hit: Hit) -> int:
     """Return what results are sorted by before their score: the band, or only whether they are exact."""
     return BANDS.index(hit.band) if found.profile == "classic" else int(hit.band != BANDS[0])
 
@@ -95,15 +95,15 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
     if own_store(client) is None:
         return matches.match(client, raw, request)
     with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as log:
-        found = matches.match(client, kept(raw, log), request)
-        theirs = ask_user(client, lambda user: matches.match(user, begun(log), request, known_as=found.asked))
+        found = matches.match(client, _kept(raw, log), request)
+        theirs = ask_user(client, lambda user: matches.match(user, _begun(log), request, known_as=found.asked))
     if theirs is None or not theirs.results:
         return found
     results = [*found.results, *added(theirs.results, found.results)]
     answered = any(hit.verdict == "same" for hit in theirs.results)
     return found.model_copy(
         update={
-            "results": sorted(results, key=rank_of),
+            "results": sorted(results, key=_rank_of),
             "unknown": [error for error in found.unknown if error in theirs.unknown],
             "unlike": [error for error in found.unlike if error in theirs.unknown],
             "asked": found.asked or theirs.asked,
@@ -112,20 +112,20 @@ def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> Matche
     )
 
 
-def kept(lines: Iterable[bytes], log: tempfile.SpooledTemporaryFile[bytes]) -> Iterator[bytes]:
+def _kept(lines: Iterable[bytes], log: tempfile.SpooledTemporaryFile[bytes]) -> Iterator[bytes]:
     """Yield lines, and write each into a file; they come with or without their ends."""
     for line in lines:
         log.write(line if line.endswith(b"\n") else line + b"\n")
         yield line
 
 
-def begun(log: tempfile.SpooledTemporaryFile[bytes]) -> Iterable[bytes]:
+def _begun(log: tempfile.SpooledTemporaryFile[bytes]) -> Iterable[bytes]:
     """Return a log from its first line, also where it was read before."""
     log.seek(0)
     return log
 
 
-def rank_of(hit: Matched) -> tuple[int, int, int]:
+def _rank_of(hit: Matched) -> tuple[int, int, int]:
     """Return where a failure is among those of both stores: by how sure it is, then by its line."""
     return ORDER.index(hit.verdict), matches.RANKS.index(hit.by), hit.line
 
@@ -141,7 +141,7 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
         found = traversal.solutions(snapshot, request)
         failure = snapshot.catalog.records([number := snapshot.resolve(found.failure)])[number]
     assert isinstance(failure, Failure)
-    theirs = ask_user(client, lambda user: solutions_of(user, failure, request))
+    theirs = ask_user(client, lambda user: _solutions_of(user, failure, request))
     if theirs is None:
         return found
     results = [*found.results, *added(theirs.results, found.results)]
@@ -151,7 +151,7 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
     return found.model_copy(update={"fixes": fixes, "results": results[: request.limit]})
 
 
-def solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> Solutions:
+def _solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> Solutions:
     """
     Return what the user's own store has against the error of a failure, in the order of its failures.
 
@@ -172,15 +172,15 @@ def solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> S
 
 def added(theirs: Sequence[R], ours: Sequence[R]) -> list[R]:
     """Return what the user's own store adds to the project's results, marked; the same texts add nothing."""
-    known = {(one.record.key_ref, one.record.search_text): solutions_in(one) for one in ours}
+    known = {(one.record.key_ref, one.record.search_text): _solutions_in(one) for one in ours}
     return [
         one.model_copy(update=OF_THEIRS)
         for one in theirs
-        if (same := known.get((one.record.key_ref, one.record.search_text))) is None or solutions_in(one) - same
+        if (same := known.get((one.record.key_ref, one.record.search_text))) is None or _solutions_in(one) - same
     ]
 
 
-def solutions_in(result: R) -> set[str]:
+def _solutions_in(result: R) -> set[str]:
     """Return what a result says solves it, as texts; in a context block as references."""
     solved_by: Sequence[str | Listed] = getattr(result, "solved_by", ())
     return {one if isinstance(one, str) else one.record.search_text for one in solved_by}

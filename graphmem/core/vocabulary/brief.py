@@ -25,16 +25,16 @@ def brief(snapshot: Snapshot, request: BriefTypesRequest) -> TypeBrief:
     Every type comes in one line before any comes with its prose. A type whose file cannot be read is left out, which
     a notice says.
     """
-    budget, types = request.budget, [*types_seen(snapshot)]
+    budget, types = request.budget, [*_types_seen(snapshot)]
     opening = OPENING if tokens(OPENING) * OPENING_SHARE <= budget else SHORT
     counts = snapshot.catalog.counts_by_type() | snapshot.catalog.edge_counts()
     entries = [
-        BlockEntry(section_of(made), line_of(made, rights), (counts.get(made.type, 0),)) for made, rights in types
+        BlockEntry(_section_of(made), _line_of(made, rights), (counts.get(made.type, 0),)) for made, rights in types
     ]
     kept = sorted(fitting(entries, budget, opening=opening))
     left = budget - tokens(block([entries[place] for place in kept], budget, opening=opening))
     for place in sorted(kept, key=lambda place: entries[place].worth, reverse=True):
-        entry, prose = entries[place], prose_of(types[place][0])
+        entry, prose = entries[place], _prose_of(types[place][0])
         if prose and (cost := tokens(f"{prose}\n") + 1) <= left:
             left -= cost
             entries[place] = BlockEntry(entry.section, f"{entry.text}\n{prose}", entry.worth)
@@ -43,7 +43,7 @@ def brief(snapshot: Snapshot, request: BriefTypesRequest) -> TypeBrief:
     return TypeBrief(text=text, tokens=tokens(text), omitted=omitted)
 
 
-def types_seen(snapshot: Snapshot) -> Iterator[tuple[EntityType | RelationType, str]]:
+def _types_seen(snapshot: Snapshot) -> Iterator[tuple[EntityType | RelationType, str]]:
     """Yield the declared types and what can be linked, in name order, with what the caller may do with their rows."""
     vocabulary = snapshot.client.known_types
     own: tuple[Mapping[str, EntityType | RelationType], ...] = vocabulary.entities, vocabulary.linkable
@@ -53,12 +53,12 @@ def types_seen(snapshot: Snapshot) -> Iterator[tuple[EntityType | RelationType, 
                 yield types[name], rights
 
 
-def section_of(made: EntityType | RelationType) -> str:
+def _section_of(made: EntityType | RelationType) -> str:
     """Return the heading below which a type is."""
     return "Entities" if isinstance(made, EntityType) else "Relations"
 
 
-def line_of(made: EntityType | RelationType, rights: str) -> str:
+def _line_of(made: EntityType | RelationType, rights: str) -> str:
     """Return a type in a line, with its description on one of its own."""
     way = ""
     if isinstance(made, RelationType):
@@ -68,6 +68,6 @@ def line_of(made: EntityType | RelationType, rights: str) -> str:
     return "\n".join([*lines, *([quoted("what", made.description)] if made.description else [])])
 
 
-def prose_of(made: EntityType | RelationType) -> str:
+def _prose_of(made: EntityType | RelationType) -> str:
     """Return the prose of a type as quoted lines; empty where it says no more than the description."""
     return quoted("how", made.prose) if made.prose not in ("", made.description, NO_PROSE) else ""

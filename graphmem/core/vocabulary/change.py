@@ -33,7 +33,7 @@ def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     What still has the old name, such as a row of another branch, means the type all the same. Without ``yes`` nothing
     is changed.
     """
-    made, vocabulary, new = own_type(snapshot.vocabulary, request.old), snapshot.vocabulary, request.new
+    made, vocabulary, new = _own_type(snapshot.vocabulary, request.old), snapshot.vocabulary, request.new
     refuse_form("type", new)
     if new == made.type:
         raise Refused(f"type {new!r} is called so already", hint="graphmem type rename OLD NEW, two names")
@@ -44,7 +44,7 @@ def rename_type(snapshot: Snapshot, request: RenameTypeRequest) -> TypeChanged:
     for group in ("entities", "relations"):
         if has_file(snapshot.layout, group, new):
             raise Refused(f"types/{group}/{new}.md is there already and cannot be read", hint="see: graphmem validate")
-    return changed(snapshot, made, new, yes=request.yes)
+    return _changed(snapshot, made, new, yes=request.yes)
 
 
 @operation(
@@ -68,10 +68,10 @@ def drop_type(snapshot: Snapshot, request: DropTypeRequest) -> TypeChanged:
     A relation type that is left without an end goes too. An extractor or a stored query that is left with nothing to
     write or to match is put aside. What happened stays: events are not changed. Without ``yes`` nothing is changed.
     """
-    return changed(snapshot, own_type(snapshot.vocabulary, request.name), None, yes=request.yes)
+    return _changed(snapshot, _own_type(snapshot.vocabulary, request.name), None, yes=request.yes)
 
 
-def own_type(vocabulary: Vocabulary, name: str) -> EntityType | RelationType:
+def _own_type(vocabulary: Vocabulary, name: str) -> EntityType | RelationType:
     """Return a type that the project declares and graphmem does not, or raise an error that says what to do."""
     if name in vocabulary.shadowing:
         raise Refused(
@@ -89,7 +89,7 @@ def own_type(vocabulary: Vocabulary, name: str) -> EntityType | RelationType:
     return declared[name]
 
 
-def changed(snapshot: Snapshot, made: EntityType | RelationType, new: str | None, *, yes: bool) -> TypeChanged:
+def _changed(snapshot: Snapshot, made: EntityType | RelationType, new: str | None, *, yes: bool) -> TypeChanged:
     """Work out what follows for a type with another name, or that goes; write it where the store is held for that."""
     plan = retyping(snapshot, names_of(snapshot.vocabulary, made.type, new))
     changes, goes = plan.other_types

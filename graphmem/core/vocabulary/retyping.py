@@ -164,14 +164,14 @@ def widen(writing: Writing) -> None:
             sides = zip(("sources", "targets"), ends, strict=True)
             more = {side: (*getattr(made, side), end) for side, end in sides if not fits(end, getattr(made, side))}
             wider[kind] = made.model_copy(update=more)
-    types = {path_of(made): changed_text(text_of(writing, made), made) for made in wider.values()}
+    types = {path_of(made): changed_text(_text_of(writing, made), made) for made in wider.values()}
     writing.commit([], types=types)
 
 
 # --- files beside the rows that name types --------------------------------------------------------------------------
 
 
-def own_files(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+def _own_files(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
     """Yield the files of the types themselves: each goes, and is there under its new name, with the old as an alias."""
     vocabulary = snapshot.vocabulary
     for old, new in names.items():
@@ -182,19 +182,19 @@ def own_files(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[t
         if new is not None:
             aliases = tuple(sorted({*made.aliases, old} - {new}))
             renamed = made.model_copy(update={"type": new, "aliases": aliases})
-            yield path_of(renamed), changed_text(text_of(snapshot, made), renamed)
+            yield path_of(renamed), changed_text(_text_of(snapshot, made), renamed)
 
 
-def relation_types(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+def _relation_types(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
     """Yield the files of the relation types whose ends change."""
     for made in snapshot.vocabulary.declared.values():
         if isinstance(made, RelationType) and made.type not in names:
             changed = made.with_ends(names)
             if changed is not made:
-                yield path_of(made), changed_text(text_of(snapshot, made), changed)
+                yield path_of(made), changed_text(_text_of(snapshot, made), changed)
 
 
-def text_of(snapshot: Snapshot, made: EntityType | RelationType) -> bytes:
+def _text_of(snapshot: Snapshot, made: EntityType | RelationType) -> bytes:
     """Return the text of a type's file."""
     return safe_files.read(snapshot.layout.store / path_of(made))
 
@@ -213,12 +213,12 @@ def extractors(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[
         changed = made.model_copy(update={"writes": renamed(made.writes, names)})
         if not changed.writes:
             for file in extractor_file(name, made):
-                yield from put_aside(snapshot, file)
+                yield from _put_aside(snapshot, file)
         elif changed != made:
             yield from extractor_file(name, changed).items()
 
 
-def queries(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
+def _queries(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
     """Yield the stored queries that name a type, with its new name, or without one that goes."""
     vocabulary, labels = snapshot.vocabulary, dict[str, str | None]()
     for old, new in names.items():
@@ -230,12 +230,12 @@ def queries(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tup
             text = safe_files.text(snapshot.layout.store / file, QUERY_BYTES)
             changed = snapshot.client.graph.renamed(text, names, labels)
             if changed is None:
-                yield from put_aside(snapshot, file)
+                yield from _put_aside(snapshot, file)
             elif changed != text:
                 yield file, changed.encode()
 
 
-def put_aside(snapshot: Snapshot, file: str) -> Iterator[tuple[str, bytes | None]]:
+def _put_aside(snapshot: Snapshot, file: str) -> Iterator[tuple[str, bytes | None]]:
     """Yield what takes a file out of use and keeps its text, for a person to go on with; below one kept before."""
     path, aside = (snapshot.layout.store / name for name in (file, file + ASIDE))
     before = safe_files.read(aside) if safe_files.is_file(aside) else b""
@@ -251,11 +251,11 @@ def renamed(types: tuple[str, ...], names: Mapping[str, str | None]) -> tuple[st
 
 # What yields the new texts of files that name types, None for one that goes. Another sort of file has a line here.
 MENTIONS: tuple[Callable[[Snapshot, Mapping[str, str | None]], Iterator[tuple[str, bytes | None]]], ...] = (
-    own_files,
-    relation_types,
+    _own_files,
+    _relation_types,
     scopes,
     extractors,
-    queries,
+    _queries,
 )
 
 

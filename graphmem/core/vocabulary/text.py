@@ -28,27 +28,27 @@ def _scope_list_text(answer: ScopeList) -> Printout:
 
 @reads(EntityType)
 def _type_add_entity_text(answer: EntityType) -> str:
-    return described_type(answer)
+    return _described_type(answer)
 
 
 @reads(RelationType)
 def _type_add_relation_text(answer: RelationType) -> str:
-    return described_type(answer)
+    return _described_type(answer)
 
 
 @reads(TypeList)
 def _type_list_text(answer: TypeList) -> str:
-    return "\n".join([*map(described_type, answer.entities), *map(described_type, answer.relations)])
+    return "\n".join([*map(_described_type, answer.entities), *map(_described_type, answer.relations)])
 
 
 @reads("types.show")
 def _type_show_text(answer: EntityType | RelationType) -> str:
-    return described_type(answer) + (f"\n\n{answer.prose}" if answer.prose else "")
+    return _described_type(answer) + (f"\n\n{answer.prose}" if answer.prose else "")
 
 
 @reads(TypeChanged)
 def _type_rename_text(answer: TypeChanged) -> Printout:
-    return Printout(change_lines(answer), "nothing was changed; do it with --yes" if not answer.done else "")
+    return Printout(_change_lines(answer), "nothing was changed; do it with --yes" if not answer.done else "")
 
 
 @reads(TypeBrief)
@@ -65,7 +65,7 @@ def described(scope: Scope) -> str:
     return f"{scope.name}  {'  '.join(rights)}{what}"
 
 
-def change_lines(answer: TypeChanged) -> str:
+def _change_lines(answer: TypeChanged) -> str:
     """Return what the change of a type did, or would do."""
     verbs = ("renamed ", "would rename ") if answer.now else ("dropped ", "would drop ")
     done, would = (f"{verb}{answer.type}" + (f" to {answer.now}" if answer.now else "") for verb in verbs)
@@ -81,7 +81,7 @@ def change_lines(answer: TypeChanged) -> str:
     return "\n".join(lines)
 
 
-def described_type(made: EntityType | RelationType) -> str:
+def _described_type(made: EntityType | RelationType) -> str:
     """Return a type in one line."""
     what = f"  {made.description}" if made.description else ""
     if isinstance(made, RelationType):

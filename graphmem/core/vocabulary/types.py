@@ -68,7 +68,7 @@ Made = TypeVar("Made", EntityType, RelationType)
 def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityType:
     """Declare an entity type."""
     request = screened(snapshot, request, "type")
-    made = type_add(snapshot, new_type(EntityType, request))
+    made = _type_add(snapshot, _new_type(EntityType, request))
     assert isinstance(made, EntityType)
     return made
 
@@ -88,7 +88,7 @@ def add_entity_type(snapshot: Writing, request: AddEntityTypeRequest) -> EntityT
 def add_relation_type(snapshot: Writing, request: AddRelationTypeRequest) -> RelationType:
     """Declare a relation type, and the kinds that it may connect."""
     request = screened(snapshot, request, "type")
-    made = type_add(snapshot, new_type(RelationType, request))
+    made = _type_add(snapshot, _new_type(RelationType, request))
     assert isinstance(made, RelationType)
     return made
 
@@ -100,7 +100,7 @@ def refuse_form(what: str, name: str) -> None:
         raise BadInput(f"{what} name {name!r} is not allowed", hint=hint)
 
 
-def new_type(model: type[Made], request: Request) -> Made:
+def _new_type(model: type[Made], request: Request) -> Made:
     """Return the type that a request declares."""
     fields = request.model_dump()
     name = fields.pop("name")
@@ -112,7 +112,7 @@ def new_type(model: type[Made], request: Request) -> Made:
         raise BadInput(f"type {name!r}: {message}", hint=expected) from None
 
 
-def type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType | RelationType:
+def _type_add(snapshot: Writing, made: EntityType | RelationType) -> EntityType | RelationType:
     """Declare a type of the project: its Markdown file, and the vocabulary that follows from it."""
     vocabulary = snapshot.catalog.vocabulary
     existing = vocabulary.declared.get(made.type)
@@ -151,7 +151,7 @@ def refuse_type(snapshot: Snapshot, vocabulary: Vocabulary, made: EntityType | R
     if isinstance(made, RelationType):
         for end in (*made.sources, *made.targets):
             if end != ANY and end not in vocabulary.record_types:
-                known_end(vocabulary.record_types, end)
+                _known_end(vocabulary.record_types, end)
 
 
 def refuse_name(vocabulary: Vocabulary, made: EntityType | RelationType) -> None:
@@ -170,7 +170,7 @@ def refuse_name(vocabulary: Vocabulary, made: EntityType | RelationType) -> None
         raise Refused(str(error), hint="take another name") from None
 
 
-def known_end(record_types: tuple[str, ...], end: str) -> None:
+def _known_end(record_types: tuple[str, ...], end: str) -> None:
     """Report that an end of a relation type is neither a kind nor an entity type."""
     hint = did_you_mean(end, (*record_types, ANY)) or undeclared(end)
     raise Refused(f"{end!r} is neither a kind nor an entity type", hint=hint)

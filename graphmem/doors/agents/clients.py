@@ -71,16 +71,16 @@ def hooks_of(client: str, program: Sequence[str]) -> dict[str, dict[str, Any]]:
     command = shlex.join([*program, "hook", client])
     match client:
         case "claude-code":
-            return matched(CLAUDE_EVENTS, command, TIMEOUT_S)
+            return _matched(CLAUDE_EVENTS, command, TIMEOUT_S)
         case "codex":
-            return matched(CODEX_EVENTS, command, TIMEOUT_S, {"SessionEnd": CODEX_END_S})
+            return _matched(CODEX_EVENTS, command, TIMEOUT_S, {"SessionEnd": CODEX_END_S})
         case "gemini":
-            return matched(GEMINI_EVENTS, command, TIMEOUT_S * 1000)
+            return _matched(GEMINI_EVENTS, command, TIMEOUT_S * 1000)
         case _:
             return {event: {"command": command} for event in CURSOR_EVENTS}
 
 
-def matched(
+def _matched(
     events: Mapping[str, str], command: str, timeout: int, other: Mapping[str, int] | None = None
 ) -> dict[str, dict[str, Any]]:
     """
@@ -126,30 +126,30 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
     hooks, server = hooks_of(request.client, command), server_of(command)
     match request.client:
         case "claude-code":
-            yield hooks_file(root / ".claude" / "settings.json", hooks)
+            yield _hooks_file(root / ".claude" / "settings.json", hooks)
             if not is_user:  # a user's own are in a file that the client writes all the time: `commands`
-                yield entry_file(root / ".mcp.json", ("mcpServers", NAME), server)
+                yield _entry_file(root / ".mcp.json", ("mcpServers", NAME), server)
         case "codex":
             home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") if is_user else root / ".codex"
-            yield hooks_file(home / "hooks.json", hooks)
-            yield codex_file(home / "config.toml", server)
+            yield _hooks_file(home / "hooks.json", hooks)
+            yield _codex_file(home / "config.toml", server)
         case "gemini":
             path = root / ".gemini" / "settings.json"
-            (add, remove), (put, take) = hooks_edits(hooks), entry_edits(("mcpServers", NAME), server)
-            yield Target(path, both(add, put), both(remove, take))
+            (add, remove), (put, take) = _hooks_edits(hooks), _entry_edits(("mcpServers", NAME), server)
+            yield Target(path, _both(add, put), _both(remove, take))
         case "opencode":
-            home = config_home() / "opencode" if is_user else root
+            home = _config_home() / "opencode" if is_user else root
             local = {"type": "local", "command": [*command, "mcp"], "enabled": True}
-            yield entry_file(home / "opencode.json", ("mcp", NAME), local)
+            yield _entry_file(home / "opencode.json", ("mcp", NAME), local)
             plugins = home / "plugins" if is_user else home / ".opencode" / "plugins"
-            text = SHIM.replace('["graphmem", "hook", "opencode"]', str(shim_command(command)))
+            text = SHIM.replace('["graphmem", "hook", "opencode"]', str(_shim_command(command)))
             mark = SHIM.partition("\n")[0]
             yield Target(plugins / "graphmem.js", text_edit(text, mark), text_edit(None, mark))
         case "cursor":
-            yield entry_file(root / ".cursor" / "mcp.json", ("mcpServers", NAME), server)
-            add, remove = hooks_edits(hooks)
+            yield _entry_file(root / ".cursor" / "mcp.json", ("mcpServers", NAME), server)
+            add, remove = _hooks_edits(hooks)
             yield Target(
-                root / ".cursor" / "hooks.json", both(json_edit(with_version), add), both(remove, alone("version"))
+                root / ".cursor" / "hooks.json", _both(json_edit(_with_version), add), _both(remove, _alone("version"))
             )
         case "agents-md":
             if is_user:
@@ -158,12 +158,12 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             yield Target(path, marked_edit(INSTRUCTIONS, *MARKDOWN_MARKS), marked_edit(None, *MARKDOWN_MARKS))
 
 
-def config_home() -> Path:
+def _config_home() -> Path:
     """Return the folder of the configurations of a user."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
 
 
-def shim_command(program: list[str]) -> str:
+def _shim_command(program: list[str]) -> str:
     """Return the command of the hook as JavaScript has it."""
     words = ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in program)
     return f'[{words}, "hook", "opencode"]'
@@ -176,7 +176,7 @@ def commands(request: InstallRequest, *, is_removal: bool) -> Iterator[str]:
         yield shlex.join(["claude", "mcp", *verb, *([] if is_removal else [*own_program(), "mcp"])])
 
 
-def hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:
+def _hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:
     """Return the edits that add and remove an entry at each event; those of other programs stay."""
 
     def add(value: dict[str, Any]) -> None:
@@ -185,14 +185,14 @@ def hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:
             raise ValueError("its hooks are not lists by event")
         for event, entry in entries.items():
             if entry not in hooks.get(event, []):
-                hooks[event] = [*without_ours(hooks.get(event, [])), entry]
+                hooks[event] = [*_without_ours(hooks.get(event, [])), entry]
 
     def remove(value: dict[str, Any]) -> None:
         hooks = value.get("hooks")
         if not isinstance(hooks, dict):
             return
         for event, found in list(hooks.items()):
-            left = without_ours(found) if isinstance(found, list) else found
+            left = _without_ours(found) if isinstance(found, list) else found
             if left != found:
                 hooks[event] = left
             if found and not left:
@@ -203,49 +203,49 @@ def hooks_edits(entries: Mapping[str, dict[str, Any]]) -> tuple[Edit, Edit]:
     return json_edit(add), json_edit(remove)
 
 
-def without_ours(groups: list[Any]) -> list[Any]:
+def _without_ours(groups: list[Any]) -> list[Any]:
     """Return the entries of an event without graphmem's handlers; a group that has only those goes."""
     kept = []
     for group in groups:
         handlers = group.get("hooks") if isinstance(group, dict) else None
         if handlers is None:  # of Cursor, whose entries are handlers
-            kept += [] if is_ours(group) else [group]
+            kept += [] if _is_ours(group) else [group]
             continue
-        others = [one for one in handlers if not is_ours(one)]
+        others = [one for one in handlers if not _is_ours(one)]
         kept += [{**group, "hooks": others}] if others or not handlers else []
     return kept
 
 
-def is_ours(handler: object) -> bool:
+def _is_ours(handler: object) -> bool:
     """Return whether a handler runs graphmem's hook."""
     try:
         words = shlex.split(str(handler.get("command", ""))) if isinstance(handler, dict) else []
     except ValueError:
         return False
-    return is_own_command(words[:-2]) and words[-2:-1] == ["hook"]
+    return _is_own_command(words[:-2]) and words[-2:-1] == ["hook"]
 
 
-def is_own_command(words: list[str]) -> bool:
+def _is_own_command(words: list[str]) -> bool:
     """Return whether a command runs graphmem, as this version or an earlier one wrote it."""
     is_program = len(words) == 1 and os.path.basename(words[0]) == NAME
     return is_program or words == list(BY_PATH) or words[1:] in (["-P", "-m", NAME], ["-m", NAME])
 
 
-def is_our_server(entry: object) -> bool:
+def _is_our_server(entry: object) -> bool:
     """Return whether an entry starts graphmem's MCP server, and says nothing else."""
     if not isinstance(entry, dict) or not entry.keys() <= {"command", "args", "type", "enabled"}:
         return False
     command = entry.get("command")
     words = [*(command if isinstance(command, list) else [command]), *(entry.get("args") or [])]
-    return is_own_command([str(word) for word in words[:-1]]) and words[-1] == "mcp"
+    return _is_own_command([str(word) for word in words[:-1]]) and words[-1] == "mcp"
 
 
-def hooks_file(path: Path, entries: Mapping[str, dict[str, Any]]) -> Target:
+def _hooks_file(path: Path, entries: Mapping[str, dict[str, Any]]) -> Target:
     """Return a file that has hooks."""
-    return Target(path, *hooks_edits(entries))
+    return Target(path, *_hooks_edits(entries))
 
 
-def entry_edits(keys: tuple[str, str], entry: Mapping[str, Any]) -> tuple[Edit, Edit]:
+def _entry_edits(keys: tuple[str, str], entry: Mapping[str, Any]) -> tuple[Edit, Edit]:
     """Return the edits that set and remove an entry of an object in a JSON file."""
     section, name = keys
 
@@ -253,13 +253,13 @@ def entry_edits(keys: tuple[str, str], entry: Mapping[str, Any]) -> tuple[Edit, 
         found = value.setdefault(section, {})
         if not isinstance(found, dict):
             raise ValueError(f"{section!r} is not an object")
-        if name in found and not is_our_server(found[name]):
+        if name in found and not _is_our_server(found[name]):
             raise ValueError(f"{section} has {name!r} already, which was not written by graphmem")
         found[name] = entry
 
     def remove(value: dict[str, Any]) -> None:
         found = value.get(section)
-        if isinstance(found, dict) and is_our_server(found.get(name)):
+        if isinstance(found, dict) and _is_our_server(found.get(name)):
             del found[name]
             if not found:
                 del value[section]
@@ -267,31 +267,31 @@ def entry_edits(keys: tuple[str, str], entry: Mapping[str, Any]) -> tuple[Edit, 
     return json_edit(add), json_edit(remove)
 
 
-def entry_file(path: Path, keys: tuple[str, str], entry: Mapping[str, Any]) -> Target:
+def _entry_file(path: Path, keys: tuple[str, str], entry: Mapping[str, Any]) -> Target:
     """Return a JSON file that has an entry of ours."""
-    return Target(path, *entry_edits(keys, entry))
+    return Target(path, *_entry_edits(keys, entry))
 
 
-def codex_file(path: Path, server: Mapping[str, Any]) -> Target:
+def _codex_file(path: Path, server: Mapping[str, Any]) -> Target:
     """Return Codex's file of settings with our server between markers."""
-    words = ", ".join(toml_text(word) for word in server["args"])
-    lines = f"[mcp_servers.{NAME}]\ncommand = {toml_text(server['command'])}\nargs = [{words}]"
+    words = ", ".join(_toml_text(word) for word in server["args"])
+    lines = f"[mcp_servers.{NAME}]\ncommand = {_toml_text(server['command'])}\nargs = [{words}]"
     refuse = refuse_toml_with(f"mcp_servers.{NAME}")
     add = marked_edit(lines, *TOML_MARKS, refuse, lambda text: (foreign.toml(text), None)[1])
     return Target(path, add, marked_edit(None, *TOML_MARKS))
 
 
-def toml_text(text: str) -> str:
+def _toml_text(text: str) -> str:
     """Return a text as TOML has it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def with_version(value: dict[str, Any]) -> None:
+def _with_version(value: dict[str, Any]) -> None:
     """Cursor's hooks have a version."""
     value.setdefault("version", 1)
 
 
-def alone(key: str) -> Edit:
+def _alone(key: str) -> Edit:
     """Return an edit that removes a key that nothing but ours needed."""
 
     def change(value: dict[str, Any]) -> None:
@@ -301,6 +301,6 @@ def alone(key: str) -> Edit:
     return json_edit(change)
 
 
-def both(first: Edit, second: Edit) -> Edit:
+def _both(first: Edit, second: Edit) -> Edit:
     """Return two edits, one after the other."""
     return lambda before: second(first(before))

@@ -131,7 +131,7 @@ def read(place: Place) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise failed(place, "read", error) from None
+        raise _failed(place, "read", error) from None
     if len(data) > MOST_BYTES:
         raise Unavailable(f"{str(place.path)!r} has more than {MOST_BYTES // 2**20} MiB")
     return data
@@ -146,11 +146,11 @@ def write(change: Change) -> None:
         if change.after is None:
             with place.folder() as folder:
                 os.unlink(name, dir_fd=folder)
-            remove_empty(place.real.parent)
+            _remove_empty(place.real.parent)
             return
         with place.folder(make=True) as folder:
             fresh = f".{name}.{secrets.token_hex(8)}"
-            mode = mode_of(name, folder)
+            mode = _mode_of(name, folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
                 with open(os.open(fresh, flags, 0o666 if mode is None else 0o600, dir_fd=folder), "wb") as file:
@@ -165,10 +165,10 @@ def write(change: Change) -> None:
                     os.unlink(fresh, dir_fd=folder)
                 raise
     except OSError as error:
-        raise failed(place, "written", error) from None
+        raise _failed(place, "written", error) from None
 
 
-def mode_of(name: str, folder: int) -> int | None:
+def _mode_of(name: str, folder: int) -> int | None:
     """Return the mode of a file; None where it is not there."""
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & 0o7777
@@ -176,7 +176,7 @@ def mode_of(name: str, folder: int) -> int | None:
         return None
 
 
-def failed(place: Place, verb: str, error: OSError) -> Unavailable:
+def _failed(place: Place, verb: str, error: OSError) -> Unavailable:
     """Return the error for a file that cannot be read or written."""
     if place.is_link():
         hint = "a link that a branch can bring leads anywhere: put a file or a folder in its place"
@@ -184,7 +184,7 @@ def failed(place: Place, verb: str, error: OSError) -> Unavailable:
     return Unavailable(f"{str(place.path)!r} cannot be {verb}: {(error.strerror or '').lower()}")
 
 
-def remove_empty(folder: Path) -> None:
+def _remove_empty(folder: Path) -> None:
     """Remove a folder that is empty now, and so on above it, as far as its name begins with a point."""
     with contextlib.suppress(OSError):
         while folder.name.startswith(".") or folder.name in ("plugins", "rules", "instructions"):
@@ -195,7 +195,7 @@ def remove_empty(folder: Path) -> None:
 # --- what was there before ------------------------------------------------------------------------------------------
 
 
-def backup_of(path: Path) -> Path:
+def _backup_of(path: Path) -> Path:
     """Return where what was in a file before is kept."""
     name = hashlib.sha256(os.fsencode(os.path.abspath(path))).hexdigest()[:32]
     return state_folder() / "installs" / f"{name}.json"
@@ -208,19 +208,19 @@ def keep(change: Change, clean: bytes | None) -> None:
     Args:
         clean: what is in the file now without what an earlier installation wrote.
     """
-    backup = backup_of(change.path)
-    kept = kept_of(change.path)
-    first = kept["before"] if kept and kept["after"] == digest(change.before) else encoded(clean)
-    value = {"path": str(change.path), "before": first, "after": digest(change.after)}
+    backup = _backup_of(change.path)
+    kept = _kept_of(change.path)
+    first = kept["before"] if kept and kept["after"] == _digest(change.before) else _encoded(clean)
+    value = {"path": str(change.path), "before": first, "after": _digest(change.after)}
     backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write(Change(Place(backup), None, json.dumps(value).encode()))
     backup.chmod(0o600)  # a client's settings may hold keys
 
 
-def kept_of(path: Path) -> dict[str, Any] | None:
+def _kept_of(path: Path) -> dict[str, Any] | None:
     """Return what is kept of a file; None where nothing is."""
     try:
-        found = json.loads(backup_of(path).read_text(encoding="utf-8"))
+        found = json.loads(_backup_of(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) and {"before", "after"} <= found.keys() else None
@@ -228,8 +228,8 @@ def kept_of(path: Path) -> dict[str, Any] | None:
 
 def restored(place: Place, edit: Edit) -> Change:
     """Return a file as it was before an installation; where it was changed since, without what ``edit`` takes out."""
-    now, kept = read(place), kept_of(place.path)
-    if now is not None and kept is not None and kept["after"] == digest(now):
+    now, kept = read(place), _kept_of(place.path)
+    if now is not None and kept is not None and kept["after"] == _digest(now):
         return Change(place, now, None if kept["before"] is None else base64.b64decode(kept["before"]))
     return planned(place, edit)
 
@@ -237,15 +237,15 @@ def restored(place: Place, edit: Edit) -> Change:
 def forget(path: Path) -> None:
     """Forget what was in a file."""
     with contextlib.suppress(OSError):
-        backup_of(path).unlink()
+        _backup_of(path).unlink()
 
 
-def digest(data: bytes | None) -> str | None:
+def _digest(data: bytes | None) -> str | None:
     """Return the hash of what is in a file."""
     return None if data is None else hashlib.sha256(data).hexdigest()
 
 
-def encoded(data: bytes | None) -> str | None:
+def _encoded(data: bytes | None) -> str | None:
     """Return what is in a file as text."""
     return None if data is None else base64.b64encode(data).decode("ascii")
 
@@ -259,7 +259,7 @@ def json_edit(change: Callable[[dict[str, Any]], None]) -> Edit:
     def edit(before: bytes | None) -> bytes | None:
         text = before.decode("utf-8-sig") if before else ""
         try:
-            value = foreign.json(text, load=in_order) if text.strip() else {}
+            value = foreign.json(text, load=_in_order) if text.strip() else {}
             if not isinstance(value, dict):
                 raise ValueError("it is not a JSON object")
             found = json.dumps(value)
@@ -274,22 +274,22 @@ def json_edit(change: Callable[[dict[str, Any]], None]) -> Edit:
             return None
         indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
         made = json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
-        return in_form_of(before, made)
+        return _in_form_of(before, made)
 
     return edit
 
 
-def in_order(text: str) -> Any:
+def _in_order(text: str) -> Any:
     """Return a JSON value as it is written, with every number as it is."""
     try:
-        return json.loads(text, object_pairs_hook=without_doubles)
+        return json.loads(text, object_pairs_hook=_without_doubles)
     except json.JSONDecodeError as error:
         if text.startswith(("//", "/*"), error.pos):
             raise ValueError(f"line {error.lineno} is a comment, which a change by graphmem would lose") from None
         raise
 
 
-def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object, or raise ``ValueError`` for one in which a key is there twice: a new text would lose one."""
     made = dict(pairs)
     if len(made) < len(pairs):
@@ -297,7 +297,7 @@ def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def in_form_of(before: bytes | None, text: str) -> bytes:
+def _in_form_of(before: bytes | None, text: str) -> bytes:
     """Return a text as bytes with the line ends and the byte order mark of what was there."""
     lines = text.replace("\n", "\r\n") if before and b"\r\n" in before else text
     return (codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b"") + lines.encode()
@@ -331,7 +331,7 @@ def marked_edit(
         if lines is None and not any(one.encode() in (before or b"") for one in (begin, end)):
             return before
         mark = codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b""
-        text = as_text((before or b"")[len(mark) :])
+        text = _as_text((before or b"")[len(mark) :])
         is_there = begin in text
         head = FRONT.match(text) if front and is_there else None
         text = text[head.end() :] if head else text
@@ -364,7 +364,7 @@ def marked_edit(
     return edit
 
 
-def as_text(data: bytes) -> str:
+def _as_text(data: bytes) -> str:
     """Return the text of a file, or raise ``ValueError`` for one that is not UTF-8."""
     try:
         return data.decode()

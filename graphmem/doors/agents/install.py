@@ -50,9 +50,9 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         return plugin.install(request, is_removal=is_removal)
     targets = list(targets_of(request))
     if is_removal:
-        changes = [restored(request_place(request, target), target.remove) for target in targets]
+        changes = [restored(_request_place(request, target), target.remove) for target in targets]
     else:
-        changes = [planned(request_place(request, target), target.add) for target in targets]
+        changes = [planned(_request_place(request, target), target.add) for target in targets]
     if not request.dry_run:
         for target, change in zip(targets, changes, strict=True):
             if change.before != change.after and not is_removal:
@@ -67,21 +67,21 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         files=[change.shown() for change in changes],
         commands=list(commands(request, is_removal=is_removal)),
         steps=[] if is_removal or request.dry_run else steps(request.client, request.scope),
-        notices=[] if is_removal or request.dry_run else problems(request),
+        notices=[] if is_removal or request.dry_run else _problems(request),
     )
 
 
-def problems(request: InstallRequest) -> list[str]:
+def _problems(request: InstallRequest) -> list[str]:
     """Return why what was written would not start."""
     if request.client == "agents-md":
         return []
     if request.scope == "project" and program(NAME) is None:
         return ["graphmem is not on the PATH, where agents will look for it: pipx install graphmem"]
-    failure = failure_of(own_program() if request.scope == "user" else BY_PATH)
+    failure = _failure_of(own_program() if request.scope == "user" else BY_PATH)
     return [failure] if failure else []
 
 
-def request_place(request: InstallRequest, target: Target) -> Place:
+def _request_place(request: InstallRequest, target: Target) -> Place:
     """Return where a file of a client is: in a project no link is followed, in a home a link is the user's own."""
     return Place(target.path, None if request.scope == "user" else request.folder)
 
@@ -90,14 +90,14 @@ def checked(folder: Path) -> Iterator[Finding]:
     """Yield what is wrong with the clients that are set up in a project: half of their files, no program."""
     for client in INSTALL_CLIENTS:
         request = InstallRequest(client=client, folder=folder)
-        for change in missing(request):
+        for change in _missing(request):
             file = change.path.relative_to(folder).as_posix()
             fix = shell.command(NAME, "install", client)
             yield Finding.of(file, Code.CLIENT, f"{client} is set up in part", "graphmem's entries", fix)
         if len(undo := places(client, folder)) > 1:
             what = f"{client} is set up {len(undo)} times, so its tools are there as often"
             yield Finding.of(str(folder), Code.CLIENT, what, "one of them", undo[0])
-        for problem in problems(request) if has_hooks(request) else ():
+        for problem in _problems(request) if has_hooks(request) else ():
             file = next(targets_of(request)).path.relative_to(folder).as_posix()
             what = f"{client} cannot start graphmem: {problem}"
             yield Finding.of(file, Code.CLIENT, what, "a program", "pipx install graphmem")
@@ -114,17 +114,17 @@ def places(client: InstallClient, folder: Path) -> list[str]:
     return [shell.command(NAME, "uninstall", client, option) for option, is_there in options.items() if is_there]
 
 
-def missing(request: InstallRequest) -> list[Change]:
+def _missing(request: InstallRequest) -> list[Change]:
     """Return the files that lack what an installation writes, of a client of which another file has it."""
     try:
-        changes = [planned(request_place(request, target), target.add) for target in targets_of(request)]
+        changes = [planned(_request_place(request, target), target.add) for target in targets_of(request)]
     except GraphmemError:
         return []
     lacking = [change for change in changes if change.before != change.after]
-    return lacking if len(lacking) < len(changes) or any(is_old(change) for change in lacking) else []
+    return lacking if len(lacking) < len(changes) or any(_is_old(change) for change in lacking) else []
 
 
-def is_old(change: Change) -> bool:
+def _is_old(change: Change) -> bool:
     """Return whether a file has hooks of ours, but not those of this version."""
     return change.before is not None and f"{NAME} hook " in change.before.decode("utf-8", "replace")
 
@@ -133,7 +133,7 @@ def has_hooks(request: InstallRequest) -> bool:
     """Return whether a project's files start graphmem."""
     with contextlib.suppress(GraphmemError):
         return any(
-            f"{NAME} hook ".encode() in (read(request_place(request, target)) or b"") for target in targets_of(request)
+            f"{NAME} hook ".encode() in (read(_request_place(request, target)) or b"") for target in targets_of(request)
         )
     return False
 
@@ -141,7 +141,7 @@ def has_hooks(request: InstallRequest) -> bool:
 # --- entries of ours ------------------------------------------------------------------------------------------------
 
 
-def failure_of(command: Sequence[str]) -> str | None:
+def _failure_of(command: Sequence[str]) -> str | None:
     """
     Start the MCP server and a hook as a client will.
 
@@ -151,14 +151,14 @@ def failure_of(command: Sequence[str]) -> str | None:
     Returns:
         What is wrong; None where both answer.
     """
-    server = output_of([*command, "mcp"], json.dumps(INITIALIZE) + "\n")
+    server = _output_of([*command, "mcp"], json.dumps(INITIALIZE) + "\n")
     if '"result"' not in server:
         reason = server.strip().splitlines()[-1:] or ["it prints nothing"]
         return f"{shell.command(*command, 'mcp')} does not answer: {reason[0][:200]}"
     return None
 
 
-def output_of(command: Sequence[str], given: str) -> str:
+def _output_of(command: Sequence[str], given: str) -> str:
     """Return what a program prints; away from the project, and without a service."""
     try:
         done = subprocess.run(

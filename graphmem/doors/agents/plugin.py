@@ -62,43 +62,43 @@ def install(request: InstallRequest, *, is_removal: bool = False) -> Installed:
         raise Usage(f"graphmem has no plugin for {request.client}", hint=hint)
     folder = folder_of(request)
     if is_removal:
-        return uninstall(request, folder)
+        return _uninstall(request, folder)
     made = contents(BY_PATH if request.out else own_program())
     if request.out:
-        refuse_other(folder, made)
-    changes = [planned(Place(folder / name, folder), always(text.encode())) for name, text in made.items()]
-    lines = registration(request.client, folder)
+        _refuse_other(folder, made)
+    changes = [planned(Place(folder / name, folder), _always(text.encode())) for name, text in made.items()]
+    lines = _registration(request.client, folder)
     is_run = not request.out and program(PROGRAMS[request.client]) is not None
     if not request.dry_run:
         for change in changes:
             write(change)
         for words in lines if is_run else ():
             is_first = words in removal(request.client)  # takes out what an earlier version registered
-            if (error := failure_of(words)) and not is_first:
+            if (error := _failure_of(words)) and not is_first:
                 hint = f"the plugin is in {str(folder)!r}; type the command to see more"
                 raise Unavailable(f"{shlex.join(words)!r} failed: {error}", hint=hint)
-    return answer(request, changes, lines, is_run=is_run)
+    return _answer(request, changes, lines, is_run=is_run)
 
 
-def uninstall(request: InstallRequest, folder: Path) -> Installed:
+def _uninstall(request: InstallRequest, folder: Path) -> Installed:
     """Take the plugin out of the client, and remove its folder."""
     found = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-    changes = [planned(Place(path, folder), always(None)) for path in found]
+    changes = [planned(Place(path, folder), _always(None)) for path in found]
     lines = removal(request.client) if found else []
     is_run = program(PROGRAMS[request.client]) is not None
     notices = []
     if found and not request.dry_run:
         if is_run:
-            tried = ((words, failure_of(words)) for words in lines)
+            tried = ((words, _failure_of(words)) for words in lines)
             notices = [f"{shlex.join(words)!r} failed: {error}" for words, error in tried if error]
         try:
             shutil.rmtree(folder)
         except OSError as error:
             raise Unavailable(f"{str(folder)!r} cannot be removed: {(error.strerror or '').lower()}") from None
-    return answer(request, changes, lines, is_run=is_run, notices=notices)
+    return _answer(request, changes, lines, is_run=is_run, notices=notices)
 
 
-def answer(
+def _answer(
     request: InstallRequest,
     changes: Sequence[Change],
     lines: Sequence[list[str]],
@@ -124,7 +124,7 @@ def folder_of(request: InstallRequest) -> Path:
     return request.out or state_folder() / "plugins" / request.client
 
 
-def is_plugin(folder: Path) -> bool:
+def _is_plugin(folder: Path) -> bool:
     """Return whether a folder is a plugin that graphmem wrote."""
     try:
         found = foreign.json(safe_files.read(folder / "plugin.json", most=MOST_BYTES).decode())
@@ -133,7 +133,7 @@ def is_plugin(folder: Path) -> bool:
     return isinstance(found, dict) and found.get("name") == NAME
 
 
-def refuse_other(folder: Path, made: Collection[str]) -> None:
+def _refuse_other(folder: Path, made: Collection[str]) -> None:
     """
     Refuse a folder that holds something else, which would be a part of the plugin for its client.
 
@@ -141,7 +141,7 @@ def refuse_other(folder: Path, made: Collection[str]) -> None:
         made: the files of the plugin, by path.
     """
     is_free = not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
-    if not is_free and not is_plugin(folder):
+    if not is_free and not _is_plugin(folder):
         raise Refused(f"{str(folder)!r} holds something else than graphmem's plugin", hint="name a new folder")
     for place, folders, files in () if is_free else os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
@@ -150,12 +150,12 @@ def refuse_other(folder: Path, made: Collection[str]) -> None:
                 raise Refused(f"{str(folder)!r} holds {path!r}, which is not of graphmem", hint="name a new folder")
 
 
-def always(data: bytes | None) -> Callable[[bytes | None], bytes | None]:
+def _always(data: bytes | None) -> Callable[[bytes | None], bytes | None]:
     """Return an edit after which a file has this content, whatever it had."""
     return lambda before: data
 
 
-def registration(client: str, folder: Path) -> list[list[str]]:
+def _registration(client: str, folder: Path) -> list[list[str]]:
     """Return the commands by which a client's own program installs the plugin, also over an earlier one."""
     match client:
         case "claude-code":
@@ -178,7 +178,7 @@ def removal(client: str) -> list[list[str]]:
             return [["gemini", "extensions", "uninstall", NAME]]
 
 
-def failure_of(words: list[str]) -> str | None:
+def _failure_of(words: list[str]) -> str | None:
     """Run a command of a client; return what it says if it fails."""
     try:
         done = subprocess.run(
@@ -223,14 +223,14 @@ def contents(program: Sequence[str]) -> dict[str, str]:
         ".agents/plugins/marketplace.json": {
             "name": NAME, "plugins": [{**offer, "source": local, "policy": policy, "category": "Productivity"}],
         },
-        "hooks/claude-code.json": hooks_file("claude-code", program),
+        "hooks/claude-code.json": _hooks_file("claude-code", program),
         "codex/.codex-plugin/plugin.json": {
             **about, "skills": "./skills/", "mcpServers": "./mcp.json", "hooks": "./hooks/hooks.json",
         },
         "codex/mcp.json": servers,
-        "codex/hooks/hooks.json": hooks_file("codex", program),
+        "codex/hooks/hooks.json": _hooks_file("codex", program),
         "gemini/gemini-extension.json": {**about, **servers},
-        "gemini/hooks/hooks.json": hooks_file("gemini", program),
+        "gemini/hooks/hooks.json": _hooks_file("gemini", program),
     }  # fmt: skip
     skills = {
         f"{top}skills/{name}/SKILL.md": text for name, text in SKILLS.items() for top in ("", "codex/", "gemini/")
@@ -242,6 +242,6 @@ def contents(program: Sequence[str]) -> dict[str, str]:
     }
 
 
-def hooks_file(client: str, program: Sequence[str]) -> dict[str, Any]:
+def _hooks_file(client: str, program: Sequence[str]) -> dict[str, Any]:
     """Return a file with a client's hooks."""
     return {"hooks": {event: [entry] for event, entry in hooks_of(client, program).items()}}

@@ -33,7 +33,7 @@ def keep_rules(
         Unavailable: a file cannot be read or written, or is behind a link.
     """
     names = [name for agent in agents or agents_of(folder) for name in FILES[agent]]
-    return applied([change_of(folder, name, files.get(name)) for name in names], dry_run=dry_run)
+    return _applied([_change_of(folder, name, files.get(name)) for name in names], dry_run=dry_run)
 
 
 def remove_rules(folder: Path, *, dry_run: bool = False) -> KeptRules:
@@ -43,16 +43,16 @@ def remove_rules(folder: Path, *, dry_run: bool = False) -> KeptRules:
     Raises:
         BadInput, Unavailable: as ``keep_rules``.
     """
-    names = [name for names in FILES.values() for name in names if may_be_ours(folder, name)]
-    return applied([change_of(folder, name, None) for name in names], dry_run=dry_run)
+    names = [name for names in FILES.values() for name in names if _may_be_ours(folder, name)]
+    return _applied([_change_of(folder, name, None) for name in names], dry_run=dry_run)
 
 
 def agents_of(folder: Path) -> list[RulesAgent]:
     """Return the agents whose files a project has; without any the one that most agents read."""
-    return [agent for agent in FILES if is_used(folder, agent)] or ["agents-md"]
+    return [agent for agent in FILES if _is_used(folder, agent)] or ["agents-md"]
 
 
-def is_used(folder: Path, agent: RulesAgent) -> bool:
+def _is_used(folder: Path, agent: RulesAgent) -> bool:
     """Return whether a project has files of an agent; one that our hooks brief has no need of rules."""
     if any(os.path.lexists(folder / name) for name in FILES[agent]):
         return True
@@ -65,7 +65,7 @@ def is_used(folder: Path, agent: RulesAgent) -> bool:
     return False
 
 
-def may_be_ours(folder: Path, name: str) -> bool:
+def _may_be_ours(folder: Path, name: str) -> bool:
     """Return whether a file is a regular one of the project, behind no link: we write no other."""
     try:
         is_file = stat.S_ISREG(os.lstat(folder / name).st_mode)
@@ -74,7 +74,7 @@ def may_be_ours(folder: Path, name: str) -> bool:
     return is_file and not Place(folder / name, folder).is_link()
 
 
-def change_of(folder: Path, name: str, content: str | None) -> Change:
+def _change_of(folder: Path, name: str, content: str | None) -> Change:
     """
     Return what becomes of a file.
 
@@ -91,7 +91,7 @@ def change_of(folder: Path, name: str, content: str | None) -> Change:
     return change
 
 
-def applied(changes: list[Change], *, dry_run: bool) -> KeptRules:
+def _applied(changes: list[Change], *, dry_run: bool) -> KeptRules:
     """Write changes, and return them as an answer; what is not there and stays so is not in it."""
     for change in changes:
         if not dry_run:

@@ -154,7 +154,7 @@ EPILOG = (
 )
 
 
-def keeps(name: str) -> Callable[[typer.Context, Any], None]:
+def _keeps(name: str) -> Callable[[typer.Context, Any], None]:
     """Return a callback that keeps an option's value in the invocation."""
 
     def keep(ctx: typer.Context, value: Any) -> None:
@@ -173,28 +173,28 @@ Folder = typer.Option(
     None,
     "--dir",
     metavar="FOLDER",
-    callback=keeps("folder"),
+    callback=_keeps("folder"),
     expose_value=False,
     help="The folder that holds .graphmem.",
 )
 
 
-def keep_user(ctx: typer.Context, value: bool) -> None:
+def _keep_user(ctx: typer.Context, value: bool) -> None:
     """Let the command work on the user's own store."""
     if value and (invocation := ctx.find_root().obj) is not None:
         invocation.use_user_store()
 
 
 User = typer.Option(
-    False, "--user", callback=keep_user, expose_value=False, help="Work on your own store, which is in no project."
+    False, "--user", callback=_keep_user, expose_value=False, help="Work on your own store, which is in no project."
 )
-Json = typer.Option(False, "--json", callback=keeps("is_json"), expose_value=False, help="Print one JSON document.")
+Json = typer.Option(False, "--json", callback=_keeps("is_json"), expose_value=False, help="Print one JSON document.")
 LockTimeout = typer.Option(
     None,
     "--lock-timeout",
     metavar="SECONDS",
     min=0,
-    callback=keeps("lock_timeout_s"),
+    callback=_keeps("lock_timeout_s"),
     expose_value=False,
     help="How long to wait for another writer [default: 30].",
 )
@@ -202,7 +202,7 @@ Quiet = typer.Option(
     False,
     "--quiet",
     "-q",
-    callback=keeps("is_quiet"),
+    callback=_keeps("is_quiet"),
     expose_value=False,
     help="Say nothing on standard error but errors.",
 )
@@ -210,7 +210,7 @@ Scope = typer.Option(
     None,
     "--scope",
     metavar="NAME",
-    callback=keeps("scope"),
+    callback=_keeps("scope"),
     expose_value=False,
     help="Read and write what this scope allows.",
 )
@@ -218,13 +218,13 @@ At = typer.Option(
     None,
     "--at",
     metavar="COMMIT|DATE",
-    callback=keeps("at"),
+    callback=_keeps("at"),
     expose_value=False,
     help="The memory as it was then; a date means the last commit before it.",
 )
 
 
-def options_of_all(
+def _options_of_all(
     folder: str | None = Folder,
     user: bool = User,
     json: bool = Json,
@@ -235,17 +235,17 @@ def options_of_all(
     """Only its options count: they are those of every verb."""
 
 
-def options_of_the_past(at: str | None = At) -> None:
+def _options_of_the_past(at: str | None = At) -> None:
     """Only its option counts: it is that of every verb that answers from the past too."""
 
 
 @cache
 def common_options() -> list[Any]:
     """Return the options that every verb takes, and that may be before it too."""
-    return options_of(options_of_all)
+    return _options_of(_options_of_all)
 
 
-def options_of(found: Callable[..., None]) -> list[Any]:
+def _options_of(found: Callable[..., None]) -> list[Any]:
     """Return the options of a function."""
     app = typer.Typer(add_completion=False)
     app.command()(found)
@@ -269,10 +269,10 @@ class Root(Noun):
     """All verbs, each loaded when it is named."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [name for name in VERBS if is_there(name)]
+        return [name for name in VERBS if _is_there(name)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in VERBS or not is_there(cmd_name):
+        if cmd_name not in VERBS or not _is_there(cmd_name):
             return None
         if cmd_name not in self.commands:
             module, attribute, line = VERBS[cmd_name]
@@ -287,12 +287,12 @@ class Root(Noun):
         for name, (_, _, line) in VERBS.items():
             if name in HEADINGS:
                 found.append((HEADINGS[name], []))
-            if is_there(name):
+            if _is_there(name):
                 found[-1][1].append((name, line))
         return found
 
 
-def is_there(verb: str) -> bool:
+def _is_there(verb: str) -> bool:
     """Return whether a verb has commands: those of a feature go with its folder."""
     return VERBS[verb][0] != MADE or any(verb in feature.verbs for feature in features().values())
 
@@ -314,13 +314,13 @@ def as_command(name: str, found: Any, line: str) -> Any:
         app.command(name)(found)
         command = typer.main.get_command(app)
     if name in OF_THE_PAST:
-        command.params.extend(options_of(options_of_the_past))
-    dress(command)
+        command.params.extend(_options_of(_options_of_the_past))
+    _dress(command)
     command.short_help = line
     return command
 
 
-def dress(command: Any) -> None:
+def _dress(command: Any) -> None:
     """
     Give a command and those below it the common options, graphmem's own form of help, and an example at its end.
 
@@ -337,7 +337,7 @@ def dress(command: Any) -> None:
         lines = "\n".join(f"  {line}" for line in example.splitlines())
         command.epilog = f"Example:\n{lines}"
     for found in getattr(command, "commands", {}).values():
-        dress(found)
+        _dress(found)
 
 
 app = typer.Typer(
@@ -350,7 +350,7 @@ app = typer.Typer(
 )
 
 
-def show_version(value: bool) -> None:
+def _show_version(value: bool) -> None:
     """Print the version and end."""
     if value:
         typer.echo(f"graphmem {__version__}")
@@ -359,7 +359,7 @@ def show_version(value: bool) -> None:
 
 @app.callback()
 def root(
-    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),
 ) -> None:
     """
     One memory for the coding agents of a project.
@@ -379,9 +379,9 @@ def command_line() -> Any:
 def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
     """Run the command line with these arguments and return its exit status: the boundary where errors become text."""
     invocation = invocation or Invocation()
-    speak_utf8()
+    _speak_utf8()
     try:
-        status = status_of(invocation, list(arguments))
+        status = _status_of(invocation, list(arguments))
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader has read enough
@@ -393,7 +393,7 @@ def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
 
 def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
     """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
-    invocation = Invocation(new_id=ids_of(request_id), before_error=ignore_interrupts)
+    invocation = Invocation(new_id=ids_of(request_id), before_error=_ignore_interrupts)
     request = RequestUnderWay(request_id, content_of(arguments), is_repeat=True)
     with carried_out(request) if is_repeat else nullcontext():
         status = run(arguments, invocation)
@@ -402,12 +402,12 @@ def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = Fal
     return status
 
 
-def ignore_interrupts() -> None:
+def _ignore_interrupts() -> None:
     """Let a command that has failed say so; an interrupt in the middle of its error would add an error of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def speak_utf8() -> None:
+def _speak_utf8() -> None:
     """Print UTF-8 whatever the locale is; what no text can hold is escaped, and a closed stream swallows it."""
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the end of the process closes it
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -416,10 +416,10 @@ def speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def status_of(invocation: Invocation, arguments: list[str]) -> int:
+def _status_of(invocation: Invocation, arguments: list[str]) -> int:
     """Run the command line and return its exit status; every error is reported in words."""
     try:
-        refuse_no_text(arguments)
+        _refuse_no_text(arguments)
         if not arguments and COMPLETING not in os.environ:
             if import_module("graphmem.doors.cli.begin").introduced(invocation):
                 return 0
@@ -428,13 +428,13 @@ def status_of(invocation: Invocation, arguments: list[str]) -> int:
     except AlreadyDone as error:
         return invocation.repeat(error)
     except GraphmemError as error:
-        invocation.is_json |= isinstance(error, Usage) and asks_for_json(arguments)
+        invocation.is_json |= isinstance(error, Usage) and _asks_for_json(arguments)
         invocation.fail(error.code, in_options(error), error.hint, error.details)
         return error.exit_status
     except BrokenPipeError:
         raise
     except (OSError, MemoryError) as error:
-        invocation.fail("unavailable", told(error), None, {})
+        invocation.fail("unavailable", _told(error), None, {})
         return 4
     except SystemExit:  # the parser's own way out: completions were printed, or the reader is gone
         return 0
@@ -442,7 +442,7 @@ def status_of(invocation: Invocation, arguments: list[str]) -> int:
         if what := without_memory(error):
             invocation.fail("unavailable", f"no memory is left for {what}", None, {})
             return 4
-        return failed(invocation, error, arguments)
+        return _failed(invocation, error, arguments)
     if result == 130:
         invocation.fail("interrupted", "interrupted", None, {})
     return result if isinstance(result, int) else 0
@@ -460,34 +460,34 @@ def without_memory(error: Exception) -> str | None:
     return None
 
 
-def refuse_no_text(arguments: list[str]) -> None:
+def _refuse_no_text(arguments: list[str]) -> None:
     """Raise ``Usage`` for an argument with bytes that are not UTF-8."""
     for argument in arguments:
         if any("\ud800" <= char <= "\udfff" for char in argument):
             raise Usage(f"argument {argument[:80]!r} is not text: it holds bytes that are not UTF-8")
 
 
-def asks_for_json(arguments: list[str]) -> bool:
+def _asks_for_json(arguments: list[str]) -> bool:
     """Return whether ``--json`` is among the options, where the parser gave up before it got there."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     return "--json" in arguments[:end]
 
 
-def told(error: Exception) -> str:
+def _told(error: Exception) -> str:
     """Return what the operating system or the disk did not let us do."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename!r}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     return str(error) or "out of memory"
 
 
-def failed(invocation: Invocation, error: Exception, arguments: list[str]) -> int:
+def _failed(invocation: Invocation, error: Exception, arguments: list[str]) -> int:
     """Tell errors of the parser from bugs, and show either in words."""
     if not is_of_parser(error):
         invocation.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
         if invocation.is_debug:
             raise error
         return 1
-    invocation.is_json |= asks_for_json(arguments)
+    invocation.is_json |= _asks_for_json(arguments)
     if is_call_for_help(error) and not invocation.is_json:
         print(error, file=sys.stderr)
     elif is_call_for_help(error):

@@ -5,10 +5,9 @@ import hashlib
 import itertools
 import json
 import os
-import re
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,6 @@ from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.service_state import Done
 from graphmem.kernel.machine.state import State
 from graphmem.kernel.settings.folders import user_store
-from graphmem.kernel.system.user import OF_USER
 from graphmem.kernel.terminal import fitted
 from graphmem.names import for_user, inert, visible
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from graphmem.api import Memory
     from graphmem.kernel.embed.shared import Models
     from graphmem.kernel.ledger.files.layout import Layout
-    from graphmem.kernel.model.vocabulary import Vocabulary
 
 
 ONCE = frozenset({"undo"})  # commands that do something else when they run a second time
@@ -188,7 +185,7 @@ class Invocation:
             return
         with self.showing:
             if self.bar is None:
-                self.bar = new_bar()
+                self.bar = _new_bar()
                 self.bar.start()
             if what not in self.tasks:
                 self.tasks[what] = self.bar.add_task(what, total=total or None)
@@ -251,7 +248,7 @@ def ids_of(request_id: str) -> Callable[[], str]:
     return lambda: hashlib.sha256(f"{request_id}/{next(numbers)}".encode()).hexdigest()[:32]
 
 
-def new_bar() -> "Bar":
+def _new_bar() -> "Bar":
     """Return a progress display on standard error."""
     from rich.console import Console  # noqa: PLC0415 - rich costs 40 ms, and most commands are done before that
     from rich.progress import Progress  # noqa: PLC0415
@@ -265,89 +262,3 @@ def invocation_of(ctx: typer.Context) -> Invocation:
     assert isinstance(invocation, Invocation)
     invocation.command = ctx.command_path.partition(" ")[2]
     return invocation
-
-
-def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
-    """
-    Return references for the shell to complete; names alone where no reference begins like that.
-
-    What begins as a reference of the user's own store is completed from there.
-    """
-    if incomplete.startswith(OF_USER):
-        folder, typed = user_store(), incomplete.removeprefix(OF_USER)
-        if folder is None:
-            return []
-        ctx.find_root().obj = Invocation(folder=str(folder))
-        return [f"{OF_USER}{ref}" for ref in completions(ctx, typed, lambda memory: memory.store.names(typed))]
-    return completions(ctx, incomplete, lambda memory: memory.store.names(incomplete) or bare_names(memory, incomplete))
-
-
-def bare_names(memory: "Memory", incomplete: str) -> list[str]:
-    """Return names without their kind, for the shell to complete; a bare name is accepted where it is unambiguous."""
-    found = {
-        name
-        for record_type in memory.store.client.catalog.vocabulary.record_types
-        for name in of_record_type(memory, record_type, incomplete)
-    }
-    return sorted(found)
-
-
-def of_record_type(memory: "Memory", record_type: str, incomplete: str) -> list[str]:
-    """Return the names of one kind or type that begin with what was typed."""
-    return [ref.removeprefix(f"{record_type}/") for ref in memory.store.names(f"{record_type}/{incomplete}")]
-
-
-def complete_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return names of campaigns for the shell to complete."""
-    return completions(
-        ctx,
-        incomplete,
-        lambda memory: [*of_record_type(memory, "campaign", incomplete), *memory.store.names("campaign/")],
-    )
-
-
-def complete_task(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return names of tasks for the shell to complete."""
-    return completions(
-        ctx, incomplete, lambda memory: [*of_record_type(memory, "task", incomplete), *memory.store.names("task/")]
-    )
-
-
-def complete_relation(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return relation types for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: synced(memory).relations)
-
-
-def complete_kind(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return kinds and entity types for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: synced(memory).record_types)
-
-
-def complete_entity_type(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return entity types for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: synced(memory).entities)
-
-
-def complete_type(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return types of both sorts for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: [*synced(memory).entities, *synced(memory).relations])
-
-
-def synced(memory: "Memory") -> "Vocabulary":
-    """Return the vocabulary as the files are now."""
-    with memory.store.client.reading() as catalog:
-        return catalog.vocabulary
-
-
-# What no shell takes for more than a word: bash puts a completion into the line as it is, zsh evaluates it.
-PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
-
-
-def completions(ctx: typer.Context, incomplete: str, names: "Callable[[Memory], Iterable[str]]") -> list[str]:
-    """Return those names that begin with what was typed, of the store that the line means."""
-    try:
-        asked = ctx.find_root().obj
-        with graphmem.Memory(getattr(asked, "folder", None), scope=getattr(asked, "scope", None)) as memory:
-            return [name for name in names(memory) if name.startswith(incomplete) and PLAIN.fullmatch(name)]
-    except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
-        return []

@@ -37,18 +37,18 @@ def check(
     to_markdown = is_markdown(invocation, form)
     invocation.is_talk_off = True  # what is wrong is the answer here, not talk
     answer: BranchChecked = call()
-    invocation.answer(answer, in_markdown(answer) if to_markdown else in_words(answer), is_file=to_markdown)
+    invocation.answer(answer, _in_markdown(answer) if to_markdown else _in_words(answer), is_file=to_markdown)
     if not answer.ok or (strict and (answer.doubtful or answer.findings)):
         raise typer.Exit(1)
 
 
-def in_words(answer: BranchChecked) -> str:
+def _in_words(answer: BranchChecked) -> str:
     """Return what a branch does, a line each."""
     head = f"since {answer.base} ({answer.since[:10]}): {answer.summary or 'no change of the memory'}"
     return "\n".join([head, *(f"{word}: {said}" for word, said in items(answer))])
 
 
-def in_markdown(answer: BranchChecked) -> str:
+def _in_markdown(answer: BranchChecked) -> str:
     """Return what a branch does as a comment; every text of the store is shown as code."""
     head = f"**Memory:** {answer.summary or 'no change'} since {code(answer.base)}"
     return "\n".join([MARKER, head, "", *bounded(f"- {word}: {code(said)}" for word, said in items(answer))]).strip()
@@ -63,10 +63,10 @@ def items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
     for failure in answer.known_failures:
         yield "not fixed yet", f"{failure.ref}, about {one_line(', '.join(failure.files))}"
     for change in answer.changes:
-        yield WORDS.get(change.action, change.action), gist(change)
+        yield WORDS.get(change.action, change.action), _gist(change)
 
 
-def gist(change: RowChange) -> str:
+def _gist(change: RowChange) -> str:
     """Return what became of a row in one line: its fields that changed, or what it says."""
     about = ", ".join(field.field for field in change.fields) or gist_of(change)
     return f"{change.ref}{f'  {one_line(about)}' if about else ''}"

@@ -17,17 +17,8 @@ import typer
 from typer.models import ArgumentInfo
 
 from graphmem.doors.cli.app import Noun
-from graphmem.doors.cli.caller import (
-    Invocation,
-    complete_campaign,
-    complete_entity_type,
-    complete_kind,
-    complete_ref,
-    complete_relation,
-    complete_task,
-    complete_type,
-    invocation_of,
-)
+from graphmem.doors.cli.caller import Invocation, invocation_of
+from graphmem.doors.cli.completion import COMPLETERS, complete_ref
 from graphmem.doors.cli.inputs import READERS
 from graphmem.doors.cli.options import FLAGS, argument, is_negated, option
 from graphmem.errors import Usage
@@ -42,15 +33,6 @@ Call = Callable[..., Any]
 PASSED: dict[str, type[Request]] = {}
 
 
-COMPLETERS = {
-    "campaign": complete_campaign,
-    "entity type": complete_entity_type,
-    "kind": complete_kind,
-    "ref": complete_ref,
-    "relation": complete_relation,
-    "task": complete_task,
-    "type": complete_type,
-}
 REF = Taken("REF", "ref")
 CAMPAIGN = Taken("NAME", "campaign")
 # Fields that several requests have, where their type alone does not say it.
@@ -134,7 +116,7 @@ def command_of(row: Operation) -> Callable[..., None]:
         if said.status:
             raise typer.Exit(said.status)
 
-    named = map(own_option, list(inspect.signature(text_of(row)).parameters.values())[1:])
+    named = map(_own_option, list(inspect.signature(text_of(row)).parameters.values())[1:])
     first = list(inspect.signature(show).parameters.values())[:2]
     show.__signature__ = inspect.Signature([*first, *named])  # type: ignore[attr-defined]
     command = passes(
@@ -146,7 +128,7 @@ def command_of(row: Operation) -> Callable[..., None]:
     return command
 
 
-def own_option(one: inspect.Parameter) -> inspect.Parameter:
+def _own_option(one: inspect.Parameter) -> inspect.Parameter:
     """Return a parameter of a text; one that no field of the request has becomes an option of the command."""
     taken = next((part for part in get_args(one.annotation)[1:] if isinstance(part, Taken)), None)
     if taken is None:
@@ -182,10 +164,10 @@ def passes(
 
     def command_of(show: Callable[..., None]) -> Callable[..., None]:
         _, second, *named = inspect.signature(show).parameters.values()
-        taken = parameters(request, named, exceptions, arguments=arguments, without=without)
-        fields = {one.name for one in taken} - {one.name for one in named if is_own(one)}
+        taken = _parameters(request, named, exceptions, arguments=arguments, without=without)
+        fields = {one.name for one in taken} - {one.name for one in named if _is_own(one)}
         readers = {name: one for name, one in exceptions.items() if one.reads}
-        refs = {one.name: is_an_argument(one) for one in taken if is_ref(one)}
+        refs = {one.name: _is_an_argument(one) for one in taken if _is_ref(one)}
         negated = {name for name in fields if is_negated(request.model_fields[name])}
 
         @wraps(show, assigned=("__module__", "__name__", "__doc__"))
@@ -193,7 +175,7 @@ def passes(
             if ctx.invoked_subcommand is not None:  # the command of a group, before one of its commands
                 return
             invocation = invocation_of(ctx)
-            values = of_one_store(invocation, values, refs)
+            values = _of_one_store(invocation, values, refs)
             values.update({name: not values[name] for name in negated})
             given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
 
@@ -218,7 +200,7 @@ def passes(
     return command_of
 
 
-def of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mapping[str, bool]) -> dict[str, Any]:
+def _of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mapping[str, bool]) -> dict[str, Any]:
     """
     Return what was given with references as the store has them; one that is marked chooses the user's own store.
 
@@ -242,17 +224,17 @@ def of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mappin
     return {name: bare(value) if name in names and value else value for name, value in given.items()}
 
 
-def is_ref(parameter: inspect.Parameter) -> bool:
+def _is_ref(parameter: inspect.Parameter) -> bool:
     """Return whether a parameter takes a reference of a record, or several."""
-    return any(getattr(info, "autocompletion", None) is complete_ref for info in infos_of(parameter))
+    return any(getattr(info, "autocompletion", None) is complete_ref for info in _infos_of(parameter))
 
 
-def is_an_argument(parameter: inspect.Parameter) -> bool:
+def _is_an_argument(parameter: inspect.Parameter) -> bool:
     """Return whether a parameter is an argument, and no option."""
-    return any(isinstance(info, ArgumentInfo) for info in infos_of(parameter))
+    return any(isinstance(info, ArgumentInfo) for info in _infos_of(parameter))
 
 
-def infos_of(parameter: inspect.Parameter) -> tuple[Any, ...]:
+def _infos_of(parameter: inspect.Parameter) -> tuple[Any, ...]:
     """Return what the parser knows of a parameter."""
     return (parameter.default, *getattr(parameter.annotation, "__metadata__", ()))
 
@@ -262,12 +244,12 @@ def bare(value: Any) -> Any:
     return value.removeprefix(OF_USER) if isinstance(value, str) else [one.removeprefix(OF_USER) for one in value]
 
 
-def is_own(named: inspect.Parameter) -> bool:
+def _is_own(named: inspect.Parameter) -> bool:
     """Return whether a parameter of the function is an option or argument of the command's own."""
     return get_origin(named.annotation) is Annotated
 
 
-def parameters(
+def _parameters(
     request: type[Request],
     named: Sequence[inspect.Parameter],
     exceptions: Mapping[str, Taken],
@@ -276,7 +258,7 @@ def parameters(
     without: Collection[str],
 ) -> list[inspect.Parameter]:
     """Return what the parser takes for the fields of a request, and among it what is of the command's own."""
-    own = {one.name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in named if is_own(one)}
+    own = {one.name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in named if _is_own(one)}
     order = [name for name in request.model_fields if name not in without]
     for before, name in pairwise(["", *(one.name for one in named)]):
         if name not in order:
@@ -292,7 +274,7 @@ def parameters(
 
 def parameter(request: type[Request], name: str, exception: Taken | None, *, is_argument: bool) -> inspect.Parameter:
     """Return a field of a request as the parser takes it."""
-    sort = sort_of(request.model_fields[name].annotation)
+    sort = _sort_of(request.model_fields[name].annotation)
     given = exception or FIELDS.get(name, Taken())
     if is_argument:
         metavar = exception.metavar if exception else None
@@ -306,13 +288,13 @@ def parameter(request: type[Request], name: str, exception: Taken | None, *, is_
             *([given.flag] if given.flag else []),
             meaning=given.meaning,
             note=given.note,
-            metavar=given.metavar or metavar_of(sort),
+            metavar=given.metavar or _metavar_of(sort),
             autocompletion=COMPLETERS.get(given.completes or ""),
         )
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=made, annotation=sort)
 
 
-def sort_of(annotation: Any) -> Any:
+def _sort_of(annotation: Any) -> Any:
     """
     Return the type of what is typed for a field.
 
@@ -326,7 +308,7 @@ def sort_of(annotation: Any) -> Any:
     return str if origin is Mapping or part is object else part
 
 
-def metavar_of(sort: Any) -> str | None:
+def _metavar_of(sort: Any) -> str | None:
     """Return the metavar of an option: None for a flag, and where the help names the choices."""
     if sort is bool or get_origin(sort) is Literal:
         return None

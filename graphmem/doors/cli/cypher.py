@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from graphmem.core.records import wording
-from graphmem.doors.cli.caller import Invocation, completions
+from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
+from graphmem.doors.cli.completion import COMPLETERS
 from graphmem.doors.cli.inputs import parameter
 from graphmem.errors import Usage
 from graphmem.features.cypher.operations import CypherRequest, CypherRows
@@ -21,11 +22,6 @@ CELL = 200  # characters of a cell of a table that is not drawn
 FORMATS = ("table", "json", *ROW_FORMATS)
 
 
-def complete_query(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return names of stored queries for the shell to complete."""
-    return completions(ctx, incomplete, lambda memory: [query.name for query in memory.store.queries().results])
-
-
 @passes("cypher", CypherRequest, without=("parameters",), timeout_s=Taken("SECONDS", flag="--timeout"))
 def cypher(
     invocation: Invocation,
@@ -37,7 +33,7 @@ def cypher(
     ] = None,
     named: Annotated[
         str | None,
-        typer.Option("--named", metavar="NAME", autocompletion=complete_query, help="A stored query instead."),
+        typer.Option("--named", metavar="NAME", autocompletion=COMPLETERS["query"], help="A stored query instead."),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the stored queries.")] = False,
     timeout_s: float | None = None,
@@ -52,9 +48,9 @@ def cypher(
     Example: graphmem cypher 'MATCH (p:Pattern)-[:SOLVES]->(f:Failure {name: $name}) RETURN p.name' -p name=import-error
     """
     if listing:
-        show_queries(invocation)
+        _show_queries(invocation)
         return
-    refuse_options(query, named, form)
+    _refuse_options(query, named, form)
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:
         answer = invocation.memory.store.cypher_named(named, parameters, timeout_s=timeout_s, limit=limit)
@@ -63,7 +59,7 @@ def cypher(
     show(invocation, answer, form)
 
 
-def show_queries(invocation: Invocation) -> None:
+def _show_queries(invocation: Invocation) -> None:
     """Print the stored queries with what they take and give."""
     queries = invocation.memory.store.queries()
     lines = [
@@ -72,7 +68,7 @@ def show_queries(invocation: Invocation) -> None:
     invocation.answer(queries, "\n".join(lines))
 
 
-def refuse_options(query: str | None, named: str | None, form: str) -> None:
+def _refuse_options(query: str | None, named: str | None, form: str) -> None:
     """Raise ``Usage`` where the options do not say what to ask and how to show it."""
     if (query is None) == (named is None):
         raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")

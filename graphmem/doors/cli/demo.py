@@ -101,7 +101,7 @@ def demo(
     for purpose, command in SHOWN:
         show.tell(f"\n# {purpose}")
         show.run(command)
-    is_identical, kept = rebuilt(show)
+    is_identical, kept = _rebuilt(show)
     seconds = time.monotonic() - start
     answer = Demonstrated(
         path=made.path,
@@ -112,12 +112,12 @@ def demo(
         identical=is_identical,
         seconds=seconds,
     )
-    invocation.answer(answer, ending(show.folder, seconds) if is_identical else "")
+    invocation.answer(answer, _ending(show.folder, seconds) if is_identical else "")
     if not is_identical:
         raise typer.Exit(1)
 
 
-def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
+def _rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
     """Delete the graph, rebuild all that is derived, and return whether the files are the same bytes as before."""
     show.tell("\n# The files are the truth: delete the graph, rebuild everything derived, compare.")
     show.run("graphmem export")
@@ -137,7 +137,7 @@ def rebuilt(show: Show) -> tuple[bool, dict[str, str]]:
     return not changed, after
 
 
-def ending(folder: Path, seconds: float) -> str:
+def _ending(folder: Path, seconds: float) -> str:
     """Return the last lines: how long it took, and what to try next."""
     where = [shell.command("cd", str(folder))] if folder != Path.cwd() else []
     return "\n".join([f"\nDone in {seconds:.0f} s. Try next:", *(f"  {line}" for line in (*where, *NEXT))])

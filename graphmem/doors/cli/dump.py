@@ -75,7 +75,7 @@ def dump(
     if left_out:
         invocation.say(f"left out: {left_out}")
     if output is None or invocation.is_json:
-        invocation.answer(answer, shown(answer), is_file=True)
+        invocation.answer(answer, _shown(answer), is_file=True)
 
 
 def keep(invocation: Invocation, answer: Dump, output: Path | None, into: Sequence[str], *, is_dry: bool) -> None:
@@ -107,7 +107,7 @@ def keep(invocation: Invocation, answer: Dump, output: Path | None, into: Sequen
     invocation.answer(made, "\n".join(lines), is_file=is_dry)
 
 
-def shown(answer: Dump) -> str:
+def _shown(answer: Dump) -> str:
     """Return the files of a dump as a terminal shows them, one after the other."""
     document = "\n".join(answer.files.values()).rstrip("\n")
     return document if answer.format in ("graphml", "dot", "mermaid", "markdown", "html") else inert(document)

@@ -10,8 +10,9 @@ from graphmem.core.records.record_contract import (
     Changed,
     EditRequest,
 )
-from graphmem.doors.cli.caller import Invocation, complete_ref
+from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
+from graphmem.doors.cli.completion import complete_ref
 from graphmem.doors.cli.inputs import lines_of, parameter, versions_of
 from graphmem.doors.cli.paths import from_here
 from graphmem.errors import Usage

@@ -13,14 +13,14 @@ def help_of(command: Any, path: str) -> str:
     options = [param for param in command.params if param.param_type_name == "option"]
     own = [(name, found.short_help) for name, found in getattr(command, "commands", {}).items()]
     groups = getattr(command, "groups", None) or [("Commands", own)]
-    words = [*map(in_usage, arguments), "[OPTIONS]"]
+    words = [*map(_in_usage, arguments), "[OPTIONS]"]
     if not command.context_settings.get("allow_interspersed_args", True):  # what follows may begin like an option
         words.reverse()
     words = [path, *words, *(["COMMAND …"] if groups[0][1] else [])]
     parts = ["Usage: " + " ".join(words), *described(command.help or "")]
-    parts += section("Arguments", [(param.metavar or param.name, meaning(param)) for param in arguments])
-    parts += section("Options", [*map(option, options), ("-h, --help", "Show this and end.")])
-    parts += [text for title, rows in groups for text in section(title, rows)]
+    parts += _section("Arguments", [(param.metavar or param.name, _meaning(param)) for param in arguments])
+    parts += _section("Options", [*map(_option, options), ("-h, --help", "Show this and end.")])
+    parts += [text for title, rows in groups for text in _section(title, rows)]
     if command.epilog:
         parts.append(command.epilog if "\n" in command.epilog else textwrap.fill(command.epilog, WIDTH))
     return "\n\n".join(parts)
@@ -35,22 +35,22 @@ def described(text: str) -> list[str]:
     ]
 
 
-def in_usage(argument: Any) -> str:
+def _in_usage(argument: Any) -> str:
     """Return an argument as the usage line shows it."""
     name = argument.metavar or argument.name
     return str(name) if argument.required else f"[{name}]"
 
 
-def option(param: Any) -> tuple[str, str]:
+def _option(param: Any) -> tuple[str, str]:
     """Return the names of an option with its value, and what it means."""
     names = ", ".join(sorted(param.opts, key=len))
     if param.secondary_opts:
         names += " / " + ", ".join(param.secondary_opts)
     value = "" if param.is_flag else f" {param.metavar or 'TEXT'}"
-    return names + value, meaning(param)
+    return names + value, _meaning(param)
 
 
-def meaning(param: Any) -> str:
+def _meaning(param: Any) -> str:
     """Return what an argument or option is for, with its default."""
     default = f"{param.default:g}" if isinstance(param.default, float) else param.default
     is_told = default not in (None, False, "", (), []) and not callable(default)
@@ -58,7 +58,7 @@ def meaning(param: Any) -> str:
     return f"{param.help or ''}{more}{f' [default: {default}]' if is_told else ''}".strip()
 
 
-def section(title: str, rows: list[tuple[str, str]]) -> list[str]:
+def _section(title: str, rows: list[tuple[str, str]]) -> list[str]:
     """Return a list of names and what they mean, in two columns, or nothing where there is nothing to list."""
     if not rows:
         return []

@@ -40,7 +40,7 @@ def diff(
     if markdown and invocation.is_json:
         raise Usage("--markdown and --json are two forms", hint="give one of them")
     answer: Difference = call()
-    invocation.answer(answer, in_markdown(answer) if markdown else in_words(answer), is_file=markdown)
+    invocation.answer(answer, _in_markdown(answer) if markdown else _in_words(answer), is_file=markdown)
     if answer.skipped:
         invocation.say(f"left out: {count(answer.skipped, 'line')} that are not rows")
     if not answer.changes:
@@ -61,16 +61,16 @@ def textconv(
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def in_words(answer: Difference) -> str:
+def _in_words(answer: Difference) -> str:
     """Return what changed: all of it in one line, then row by row."""
     lines = [answer.summary] if answer.changes else []
     for change in answer.changes:
         mark = MARKS.get(change.action, f"{change.action} ")
-        lines += [f"{mark}{change.ref}{about(change)}", *fields(change)]
+        lines += [f"{mark}{change.ref}{_about(change)}", *fields(change)]
     return "\n".join(lines)
 
 
-def about(change: RowChange) -> str:
+def _about(change: RowChange) -> str:
     """Return what a row says, where its fields are not listed one by one."""
     gist = "" if change.fields else gist_of(change)
     return f"  {gist}" if gist else ""
@@ -92,7 +92,7 @@ def gist_of(change: RowChange) -> str:
 # --- Markdown -------------------------------------------------------------------------------------------------------
 
 
-def in_markdown(answer: Difference) -> str:
+def _in_markdown(answer: Difference) -> str:
     """Return what changed as Markdown; every text of the store is shown as code, so that nothing of it is markup."""
     lines = [f"**Memory:** {answer.summary or 'no change'}"]
     for action in SECTIONS:

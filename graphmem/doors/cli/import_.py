@@ -55,8 +55,8 @@ def import_file(invocation: Invocation, call: Call, path: Path, map: list[str] |
     The word `file` can be left out. The same file again changes nothing; a newer one updates what changed in it, and
     leaves alone what was edited here.
     """
-    answer: Imported = call(path=current_folder() / path, map=columns_of(map))
-    invocation.answer(answer, "\n".join(account(answer)))
+    answer: Imported = call(path=current_folder() / path, map=_columns_of(map))
+    invocation.answer(answer, "\n".join(_account(answer)))
     if not answer.applied:
         invocation.say("nothing was changed; do it without --dry-run")
 
@@ -64,7 +64,7 @@ def import_file(invocation: Invocation, call: Call, path: Path, map: list[str] |
 add_commands(app, "import")
 
 
-def columns_of(given: list[str] | None) -> dict[str, str] | None:
+def _columns_of(given: list[str] | None) -> dict[str, str] | None:
     """Return the column for each field, from ``FIELD=COLUMN``."""
     pairs = [one.partition("=") for one in given or ()]
     for field, _, column in pairs:
@@ -73,12 +73,12 @@ def columns_of(given: list[str] | None) -> dict[str, str] | None:
     return {field.strip(): column.strip() for field, _, column in pairs} or None
 
 
-def account(answer: Imported) -> list[str]:
+def _account(answer: Imported) -> list[str]:
     """Return what became of all that was read, a line for each sort of it."""
-    lines = [f"{answer.format}: read {counted(answer.read)}"]
+    lines = [f"{answer.format}: read {_counted(answer.read)}"]
     for name in ("created", "merged", "updated", "unchanged"):
         if found := getattr(answer, name):
-            lines.append(f"{name}: {counted(found)}")
+            lines.append(f"{name}: {_counted(found)}")
     if answer.dangling:
         lines.append(f"dangling: {answer.dangling:,}")
     lines += [f"skipped {quoted(one.place)}: {visible(one.reason)}" for one in answer.skipped[:IMPORT_SHOWN]]
@@ -87,11 +87,11 @@ def account(answer: Imported) -> list[str]:
     return lines
 
 
-def counted(found: dict[str, int]) -> str:
+def _counted(found: dict[str, int]) -> str:
     """Return counts by kind in words."""
-    return ", ".join(f"{number:,} {visible(kind if number == 1 else plural(kind))}" for kind, number in found.items())
+    return ", ".join(f"{number:,} {visible(kind if number == 1 else _plural(kind))}" for kind, number in found.items())
 
 
-def plural(noun: str) -> str:
+def _plural(noun: str) -> str:
     """Return the plural of what is counted."""
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"

@@ -59,13 +59,13 @@ def text_of(given: str) -> str:
         raise Usage("standard input is not UTF-8", hint="give text") from None
 
 
-def json_in(source: str, such_as: str) -> object:
+def _json_in(source: str, such_as: str) -> object:
     """Return the JSON of a file, or of standard input for ``-``; ``such_as`` is the hint for other text."""
     with opened(source) as file:
-        return json_of(file.read(), "standard input" if source == "-" else repr(source), such_as)
+        return _json_of(file.read(), "standard input" if source == "-" else repr(source), such_as)
 
 
-def json_of(data: bytes | str, what: str, such_as: str) -> object:
+def _json_of(data: bytes | str, what: str, such_as: str) -> object:
     """Return the value of a text of JSON, or raise ``BadInput``; ``what`` begins the message."""
     try:
         return json.loads(data)
@@ -74,7 +74,7 @@ def json_of(data: bytes | str, what: str, such_as: str) -> object:
         raise BadInput(f"{what} is not JSON: {why}", hint=such_as) from None
 
 
-def text_in(source: str) -> str:
+def _text_in(source: str) -> str:
     """
     Return the text of a file, or of standard input for ``-``.
 
@@ -89,13 +89,13 @@ def text_in(source: str) -> str:
         raise BadInput(f"{source!r} is not UTF-8: {error.reason}", hint="a text in UTF-8") from None
 
 
-def json_typed(given: str, such_as: str) -> object:
+def _json_typed(given: str, such_as: str) -> object:
     """Return the object in JSON as it was typed, or in standard input for ``-``."""
     what = "standard input" if given == "-" else repr(given[:80])
-    return object_of(json_in(given, such_as) if given == "-" else json_of(given, what, such_as), what, such_as)
+    return _object_of(_json_in(given, such_as) if given == "-" else _json_of(given, what, such_as), what, such_as)
 
 
-def object_of(made: object, what: str, such_as: str) -> object:
+def _object_of(made: object, what: str, such_as: str) -> object:
     """Return a value that is a JSON object, or raise ``BadInput``."""
     if not isinstance(made, dict):
         raise BadInput(f"{what} is not a JSON object", hint=such_as)
@@ -111,10 +111,10 @@ def listed(values: Sequence[str] | None) -> list[str]:
 READERS: dict[str, Callable[[Any, Any, str], object]] = {
     "names": lambda _, given, __: listed(given),
     "path": lambda invocation, given, _: from_root(invocation.memory.store.client.root, given),
-    "text": lambda _, given, __: text_in(given),
-    "json": lambda _, given, such_as: json_in(given, such_as),
-    "json object": lambda _, given, such_as: object_of(json_in(given, such_as), "the plan", such_as),
-    "json typed": lambda _, given, such_as: json_typed(given, such_as),
+    "text": lambda _, given, __: _text_in(given),
+    "json": lambda _, given, such_as: _json_in(given, such_as),
+    "json object": lambda _, given, such_as: _object_of(_json_in(given, such_as), "the plan", such_as),
+    "json typed": lambda _, given, such_as: _json_typed(given, such_as),
 }
 
 

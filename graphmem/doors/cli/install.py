@@ -31,14 +31,14 @@ CLIENT_HELP = f"The coding agent. One of: {', '.join(INSTALL_CLIENTS)}."
 Project = Annotated[bool, typer.Option("--project", help="Set up this project, in files that can be committed.")]
 
 
-def client_names() -> list[str]:
+def _client_names() -> list[str]:
     """Return the names of the clients, for the shell to complete."""
     return list(INSTALL_CLIENTS)
 
 
 def install(
     ctx: typer.Context,
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help=CLIENT_HELP, autocompletion=client_names)] = "",
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help=CLIENT_HELP, autocompletion=_client_names)] = "",
     every: Annotated[bool, typer.Option("--all", help="Set up each client that is found on this machine.")] = False,
     project: Project = False,
     user: User = False,
@@ -59,10 +59,10 @@ def install(
     if out is not None and not plugin:
         raise Usage("--out is where the plugin goes", hint=shell.command("graphmem", "install", client, "--plugin"))
     if every:
-        run_all(ctx, client, is_user=is_user, plugin=plugin, dry_run=dry_run)
+        _run_all(ctx, client, is_user=is_user, plugin=plugin, dry_run=dry_run)
         return
     if not client:
-        raise Usage("install takes a client", hint=f"one of: {', '.join(client_names())}; or --all")
+        raise Usage("install takes a client", hint=f"one of: {', '.join(_client_names())}; or --all")
     where = None if out is None else Path(os.path.abspath(current_folder() / out.expanduser()))
     run(ctx, {"client": client, "plugin": plugin, "out": where, "dry_run": dry_run}, is_user=is_user, is_removal=False)
 
@@ -74,7 +74,7 @@ def uninstall(
         typer.Argument(
             metavar="CLIENT",
             help=f"{CLIENT_HELP.removesuffix('.')}; or {RULES}, what `graphmem dump --to rules` keeps.",
-            autocompletion=lambda: [*client_names(), RULES],
+            autocompletion=lambda: [*_client_names(), RULES],
         ),
     ],
     project: Project = False,
@@ -92,7 +92,7 @@ def uninstall(
         if is_user:
             raise Usage("rules are in files of a project", hint="graphmem uninstall rules")
         invocation = invocation_of(ctx)
-        answer = remove_rules(folder_of(invocation, is_user=True), dry_run=dry_run)
+        answer = remove_rules(_folder_of(invocation, is_user=True), dry_run=dry_run)
         if all(file.action == "unchanged" for file in answer.files):
             invocation.say("no rules are in the files of agents here")
         invocation.answer(answer, "\n".join(changes(answer)), is_file=dry_run)
@@ -100,7 +100,7 @@ def uninstall(
     run(ctx, {"client": client, "plugin": plugin, "dry_run": dry_run}, is_user=is_user, is_removal=True)
 
 
-def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry_run: bool) -> None:
+def _run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry_run: bool) -> None:
     """Set up the clients that are found; what cannot be set up is reported, and the others are all the same."""
     if client or plugin:
         raise Usage(f"--all takes no {'client' if client else '--plugin'}", hint="graphmem install --all")
@@ -108,10 +108,10 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
     found = found_clients()
     if not found:
         message = "no coding agent is found: none of their programs is on the PATH, none of their folders in your home"
-        raise Unavailable(message, hint=f"name one of {', '.join(client_names())}")
+        raise Unavailable(message, hint=f"name one of {', '.join(_client_names())}")
     lines: list[str] = []
     for name in found:
-        values = {"client": name, "folder": folder_of(invocation, is_user=is_user), "dry_run": dry_run}
+        values = {"client": name, "folder": _folder_of(invocation, is_user=is_user), "dry_run": dry_run}
         request = InstallRequest.model_validate({**values, "scope": "user" if is_user else "project"})
         try:
             answer = install_client(request)
@@ -119,7 +119,7 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
             failed[name] = error.message
             continue
         made.append(answer)
-        lines += shown(answer, request, is_removal=False)
+        lines += _shown(answer, request, is_removal=False)
         lines += answer.notices
     lines += [f"{name} is not set up: {message}" for name, message in failed.items()]
     invocation.answer(InstalledAll(clients=made, failed=failed), "\n".join(lines), is_file=dry_run)
@@ -127,7 +127,7 @@ def run_all(ctx: typer.Context, client: str, *, is_user: bool, plugin: bool, dry
         raise typer.Exit(3)
 
 
-def folder_of(invocation: Invocation, *, is_user: bool) -> Path:
+def _folder_of(invocation: Invocation, *, is_user: bool) -> Path:
     """Return the project; where a user's own files are meant, a folder without a memory does too."""
     if invocation.is_user:
         raise Usage("--user before the command is a store", hint="graphmem install CLIENT --user")
@@ -149,10 +149,10 @@ def scope(project: bool, user: bool, plugin: bool) -> bool:
 def run(ctx: typer.Context, values: dict[str, object], *, is_user: bool, is_removal: bool) -> None:
     """Change the files of a client and print what changed."""
     invocation = invocation_of(ctx)
-    folder = folder_of(invocation, is_user=is_user or is_removal)
+    folder = _folder_of(invocation, is_user=is_user or is_removal)
     request = InstallRequest.model_validate({**values, "folder": folder, "scope": "user" if is_user else "project"})
     answer = install_client(request, is_removal=is_removal)
-    invocation.answer(answer, "\n".join(shown(answer, request, is_removal=is_removal)), is_file=not answer.applied)
+    invocation.answer(answer, "\n".join(_shown(answer, request, is_removal=is_removal)), is_file=not answer.applied)
     for notice in answer.notices:
         invocation.say(notice)
     if is_removal or request.out:
@@ -164,7 +164,7 @@ def run(ctx: typer.Context, values: dict[str, object], *, is_user: bool, is_remo
         invocation.say(f"{twice}: {', '.join(f'`{one}`' for one in undo)}")
 
 
-def shown(answer: Installed, request: InstallRequest, *, is_removal: bool) -> Iterator[str]:
+def _shown(answer: Installed, request: InstallRequest, *, is_removal: bool) -> Iterator[str]:
     """Yield the changes for people; of the plugin, which is ours alone, in one line, unless in a dry run."""
     if request.plugin and answer.applied:
         paths = [file.path for file in answer.files if file.action != "unchanged"]

@@ -6,8 +6,9 @@ import typer
 
 from graphmem.core.records import wording
 from graphmem.core.records.record_contract import Changed
-from graphmem.doors.cli.caller import Invocation, complete_ref
+from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
+from graphmem.doors.cli.completion import complete_ref
 from graphmem.doors.cli.inputs import lines_of
 from graphmem.errors import Usage
 from graphmem.features.learning.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
@@ -50,10 +51,10 @@ def experience(invocation: Invocation, call: Call, task_type: str | None, tags: 
     if task_type is None and not tags:
         raise Usage("say what the task is", hint="graphmem experience --type bug, or --tag auth")
     answer: Recalled = call()
-    invocation.answer(answer, recalled(answer))
+    invocation.answer(answer, _recalled(answer))
 
 
-def recalled(answer: Recalled) -> str:
+def _recalled(answer: Recalled) -> str:
     """Return experiences and what they teach."""
     lines = [wording.line(found.record) for found in answer.experiences]
     lines += [f"- {one_line(lesson.text, wording.ADVICE)}  ({lesson.ref})" for lesson in answer.lessons]
@@ -87,14 +88,14 @@ def promote(
         invocation.answer(copied, wording.changed(copied.model_copy(update={"ref": address(copied.ref, "user")})))
         return
     answer: Promoted = call()
-    invocation.answer(answer, "\n".join(promotion(found, is_done=answer.done) for found in answer.promotions))
+    invocation.answer(answer, "\n".join(_promotion(found, is_done=answer.done) for found in answer.promotions))
     if not answer.promotions:
         invocation.say("nothing to promote")
     elif not yes:
         invocation.say("nothing was changed; do it with --yes")
 
 
-def promotion(found: Promotion, *, is_done: bool) -> str:
+def _promotion(found: Promotion, *, is_done: bool) -> str:
     """Return an insight and the experiences behind it."""
     would = "" if is_done else "would be "
     counted = count(found.occurrences, "experience")

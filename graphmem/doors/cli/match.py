@@ -44,14 +44,14 @@ def match(
         *map(match_lines, answer.results),
         *map(wording.seen, answer.candidates),
     ]
-    invocation.answer(answer, in_markdown(answer) if to_markdown else "\n".join(lines), is_file=to_markdown)
+    invocation.answer(answer, _in_markdown(answer) if to_markdown else "\n".join(lines), is_file=to_markdown)
     for note in match_limits(answer):
         invocation.say(note)
     if not answer.results and not to_markdown:
         invocation.say("no known failure" + (", but candidates" if answer.candidates else ""))
 
 
-def in_markdown(answer: MatchedLog) -> str:
+def _in_markdown(answer: MatchedLog) -> str:
     """
     Return what is known of a log as Markdown, and the first errors that are not known.
 

@@ -25,22 +25,22 @@ def option(
         more: what the command line adds, such as a metavar.
     """
     field = request.model_fields[name]
-    word = name.removesuffix("s") if is_list(field) else name
+    word = name.removesuffix("s") if _is_list(field) else name
     flags = flags or (f"--{'no-' * is_negated(field)}{word.replace('_', '-')}",)
     FLAGS[request.__name__, name] = max(flags, key=len)
     description = field.description or ""
     negation = f"Do not {description[:1].lower()}{description[1:]}" if is_negated(field) else None
-    clauses = "; ".join(filter(None, [meaning or negation or description, note, "may be repeated" * is_list(field)]))
-    return typer.Option(default_of(field), *flags, help=f"{clauses}{limits(field)}", **more)
+    clauses = "; ".join(filter(None, [meaning or negation or description, note, "may be repeated" * _is_list(field)]))
+    return typer.Option(_default_of(field), *flags, help=f"{clauses}{limits(field)}", **more)
 
 
 def argument(request: type[Request], name: str, **more: Any) -> Any:
     """Return the argument for a field of a request; ``more`` is what the command line adds, such as a metavar."""
     field = request.model_fields[name]
-    return typer.Argument(default_of(field), help=f"{field.description}{limits(field)}", **more)
+    return typer.Argument(_default_of(field), help=f"{field.description}{limits(field)}", **more)
 
 
-def default_of(field: FieldInfo) -> Any:
+def _default_of(field: FieldInfo) -> Any:
     """Return the default as the parser has it: ``...`` for a value that is required, None for an empty list."""
     if is_negated(field):
         return False
@@ -60,7 +60,7 @@ def limits(field: FieldInfo) -> str:
     return f".{among}{f' [{bounds(field)}]' if has_most else ''}"
 
 
-def is_list(field: FieldInfo) -> bool:
+def _is_list(field: FieldInfo) -> bool:
     """Return whether a field holds several values."""
     return any(get_origin(part) is tuple for part in (field.annotation, *get_args(field.annotation)))
 

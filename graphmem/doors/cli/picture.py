@@ -33,7 +33,7 @@ def plotter() -> Any:
     return Figure
 
 
-def refuse_kind(path: Path) -> None:
+def _refuse_kind(path: Path) -> None:
     """Raise ``Usage`` for a file that is not a picture."""
     if path.suffix not in KINDS:
         raise Usage(
@@ -43,7 +43,7 @@ def refuse_kind(path: Path) -> None:
 
 def refuse(path: Path) -> None:
     """Raise ``Usage`` for a file that is not a picture, ``Unavailable`` where nothing can draw it."""
-    refuse_kind(path)
+    _refuse_kind(path)
     plotter()
 
 
@@ -55,7 +55,7 @@ def draw(answer: Stats, path: Path) -> None:
         Unavailable: the file cannot be written.
     """
     figure = plotter()(figsize=(9, 6), layout="constrained")
-    for place, panel in enumerate((importance, feedback, coverage, estimates), 1):
+    for place, panel in enumerate((_importance, _feedback, _coverage, _estimates), 1):
         axes = figure.add_subplot(2, 2, place)
         axes.set_axisbelow(True)  # the grid
         panel(axes, answer)
@@ -65,7 +65,7 @@ def draw(answer: Stats, path: Path) -> None:
         raise Unavailable(f"{str(path)!r} cannot be written: {error.strerror}") from None
 
 
-def importance(axes: Any, answer: Stats) -> None:
+def _importance(axes: Any, answer: Stats) -> None:
     """Draw how many failures and patterns there are of each importance."""
     numbers = [band.number for band in answer.worth.importances]
     axes.bar([f"{band.low:g}+" for band in answer.worth.importances], numbers, color=GOOD)
@@ -74,7 +74,7 @@ def importance(axes: Any, answer: Stats) -> None:
     axes.set(title="Importance", xlabel="importance from", ylabel="failures and patterns")
 
 
-def feedback(axes: Any, answer: Stats) -> None:
+def _feedback(axes: Any, answer: Stats) -> None:
     """Draw the reports of each week, above the line those that helped, below it those that did not."""
     weeks = [date.fromisoformat(week.week).toordinal() / 7 for week in answer.feedback]
     helped, failed = [week.helped for week in answer.feedback], [week.failed for week in answer.feedback]
@@ -91,7 +91,7 @@ def feedback(axes: Any, answer: Stats) -> None:
         axes.legend(frameon=False, loc="upper left", ncols=2)
 
 
-def coverage(axes: Any, answer: Stats) -> None:
+def _coverage(axes: Any, answer: Stats) -> None:
     """Draw how many failures are solved, and by what."""
     found = answer.coverage
     bars = {"by a pattern": found.solved, "by a fix only": found.fix_only, "unsolved": found.unsolved}
@@ -102,7 +102,7 @@ def coverage(axes: Any, answer: Stats) -> None:
     axes.set(title="Coverage of failures by solutions", xlabel="failures")
 
 
-def estimates(axes: Any, answer: Stats) -> None:
+def _estimates(axes: Any, answer: Stats) -> None:
     """Draw the complexity that was estimated against the actual one, the larger the more often."""
     often = Counter[tuple[int, int]]()
     for found in answer.estimates:

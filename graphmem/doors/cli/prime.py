@@ -27,10 +27,10 @@ def status(invocation: Invocation, answer: StoreStatus) -> None:
         invocation.say(error.message)
         service = None
     found = answer.model_copy(update={"service": service})
-    invocation.answer(found, "\n".join(shown(found)))
+    invocation.answer(found, "\n".join(_shown(found)))
 
 
-def shown(answer: StoreStatus) -> Iterator[str]:
+def _shown(answer: StoreStatus) -> Iterator[str]:
     """Yield the lines for people."""
     yield f"store: {answer.store}, {count(answer.records, 'record')}, {count(answer.relations, 'relation')}"
     if answer.user_store:
@@ -50,7 +50,7 @@ def shown(answer: StoreStatus) -> Iterator[str]:
     yield f"task: {one_line(answer.task)}  [{answer.task_status}]" if answer.task else "task: none"
     for campaign in answer.campaigns:
         ready = f"ready: {', '.join(campaign.ready)}" if campaign.ready else "no task is ready"
-        lost = f"; cannot run: {some(campaign.unreachable)}" if campaign.unreachable else ""
+        lost = f"; cannot run: {_some(campaign.unreachable)}" if campaign.unreachable else ""
         yield f"campaign: {campaign.ref}  [{campaign.state.replace('_', ' ')}]  {ready}{lost}"
     for status in ("active", "blocked"):
         tasks = [task for task in answer.tasks if task.status == status]
@@ -65,7 +65,7 @@ def shown(answer: StoreStatus) -> Iterator[str]:
     yield from (f"    {step}" for step in answer.next)
 
 
-def some(refs: Sequence[str]) -> str:
+def _some(refs: Sequence[str]) -> str:
     """Return the first of some references, and how many more there are."""
     more = f" and {len(refs) - SHOWN_TASKS:,} more" if len(refs) > SHOWN_TASKS else ""
     return ", ".join(refs[:SHOWN_TASKS]) + more

@@ -35,14 +35,14 @@ def stale(
     Example: graphmem stale
     """
     if prove:
-        return reproven(invocation, invocation.memory.store.call("candidates.check_proofs"))
+        return _reproven(invocation, invocation.memory.store.call("candidates.check_proofs"))
     answer: StaleRecords = call()
     lines = [wording.ASIDE.join([found.ref, *wording.against(found.doubts, found.cites)]) for found in answer.results]
     invocation.answer(answer, "\n".join(lines))
     invocation.say(f"{len(answer.results):,} of {count(answer.checked, 'record')} with cites, versions or a date")
 
 
-def reproven(invocation: Invocation, answer: ProofsChecked) -> None:
+def _reproven(invocation: Invocation, answer: ProofsChecked) -> None:
     """Print which proofs still are ones."""
     lines = [f"{one.ref}: {'proven' if one.proven else f'not proven any more: {one.reason}'}" for one in answer.results]
     invocation.answer(answer, visible("\n".join(lines)))

@@ -28,19 +28,19 @@ def in_words(error: Exception) -> tuple[str, str | None]:
     see = f"see: {context.command_path} --help" if context is not None else None
     cause = error.__cause__
     if hasattr(error, "possibilities"):
-        return unknown_option(str(getattr(error, "option_name", "")), context, see)
+        return _unknown_option(str(getattr(error, "option_name", "")), context, see)
     if isinstance(cause, ValidationError):
-        return bad_value(error, cause)
+        return _bad_value(error, cause)
     text = error.format_message() if hasattr(error, "format_message") else str(error)
     message = text.strip().removesuffix(".")
     message = message[:1].lower() + message[1:]
     if message.startswith("got unexpected extra argument"):
         extra = message.partition("(s) (" if "(s) (" in message else " (")[2].removesuffix(")")
-        return f"unexpected argument: {extra}", f"{taken(context, extra, message)}; {see}"
+        return f"unexpected argument: {extra}", f"{_taken(context, extra, message)}; {see}"
     return message, see
 
 
-def taken(context: Any, extra: str, message: str) -> str:
+def _taken(context: Any, extra: str, message: str) -> str:
     """Return which arguments a command takes, or why a text became several of them."""
     names = [
         str(param.metavar or param.name) for param in context.command.params if param.param_type_name == "argument"
@@ -51,7 +51,7 @@ def taken(context: Any, extra: str, message: str) -> str:
     return f"it takes {', '.join(names) or 'options only'}"
 
 
-def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str | None]:
+def _unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str | None]:
     """Report that an option is unknown, and which was meant; a text may also begin like an option."""
     known = [opt for param in context.command.get_params(context) for opt in (*param.opts, *param.secondary_opts)]
     command = context.command_path.partition(" ")[2]
@@ -64,7 +64,7 @@ def unknown_option(name: str, context: Any, see: str | None) -> tuple[str, str |
     return f"no such option: {name}", near or see
 
 
-def bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None]:
+def _bad_value(error: Exception, cause: ValidationError) -> tuple[str, str | None]:
     """Return the error for a value that an option or argument cannot have."""
     first = cause.errors()[0]
     param = getattr(error, "param", None)

@@ -36,11 +36,11 @@ def next_candidate(invocation: Invocation, call: Call) -> None:
     for number, one in enumerate(queue.candidates, 1):
         full = invocation.memory.store.call("candidates.show", id=one.id).candidates[0]
         invocation.write(f"\n[{number} of {queue.total:,}]\n{whole(full, MOST_LINES)}")
-        if not decided(invocation, full):
+        if not _decided(invocation, full):
             return
 
 
-def decided(invocation: Invocation, one: ShownCandidate) -> bool:
+def _decided(invocation: Invocation, one: ShownCandidate) -> bool:
     """Ask for a key and do what it means; return whether to go on."""
     while True:
         print(f"{KEYS}: ", end="", flush=True)
@@ -54,21 +54,21 @@ def decided(invocation: Invocation, one: ShownCandidate) -> bool:
             return True
 
 
-def accepted(invocation: Invocation, one: ShownCandidate, **words: str) -> bool:
+def _accepted(invocation: Invocation, one: ShownCandidate, **words: str) -> bool:
     """Accept a candidate, and say what it became; return that it is decided."""
     answer = invocation.memory.store.call("candidates.accept", id=one.id, **words)
     invocation.write("\n".join(f"accepted: {ref}" for done in answer.reviewed for ref in done.refs))
     return True
 
 
-def dismissed(invocation: Invocation, one: ShownCandidate) -> bool:
+def _dismissed(invocation: Invocation, one: ShownCandidate) -> bool:
     """Dismiss a candidate; return that it is decided."""
     invocation.memory.store.call("candidates.dismiss", id=one.id)
     invocation.write("dismissed")
     return True
 
 
-def edited(invocation: Invocation, one: ShownCandidate) -> bool:
+def _edited(invocation: Invocation, one: ShownCandidate) -> bool:
     """
     Accept a candidate with the words that the person writes in an editor; an unchanged file accepts it as it is.
 
@@ -85,10 +85,10 @@ def edited(invocation: Invocation, one: ShownCandidate) -> bool:
         if not edit(path):
             invocation.write("not accepted: the editor failed")
             return False
-        return accepted(invocation, one, **sections(path.read_text("utf-8")))
+        return _accepted(invocation, one, **_sections(path.read_text("utf-8")))
 
 
-def sections(content: str) -> dict[str, str]:
+def _sections(content: str) -> dict[str, str]:
     """Return the texts of a file by the heads before them."""
     found: dict[str, list[str]] = {}
     name = ""
@@ -101,4 +101,4 @@ def sections(content: str) -> dict[str, str]:
     return {name: value for name, value in texts.items() if value}
 
 
-ACTIONS: dict[str, Callable[[Invocation, ShownCandidate], bool]] = {"a": accepted, "e": edited, "d": dismissed}
+ACTIONS: dict[str, Callable[[Invocation, ShownCandidate], bool]] = {"a": _accepted, "e": _edited, "d": _dismissed}

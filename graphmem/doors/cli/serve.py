@@ -49,22 +49,22 @@ def serve(
     invocation = invocation_of(ctx)
     project = find_store(invocation.folder).root
     if logs:
-        invocation.write(end_of_log(project))
+        invocation.write(_end_of_log(project))
     elif stop:
         was_there = manage.status(project).ok
         invocation.answer(manage.stop(project), "the service has ended" if was_there else "no service ran")
     elif status:
         found = manage.status(project)
-        invocation.answer(found, shown(found))
+        invocation.answer(found, _shown(found))
         raise typer.Exit(0 if found.ok else 1)
     elif detach:
         found = manage.start(project, log_format, http)
-        invocation.answer(found, shown(found))
+        invocation.answer(found, _shown(found))
     else:
-        run_here(invocation, project, log_format, http)
+        _run_here(invocation, project, log_format, http)
 
 
-def shown(found: ServiceStatus) -> str:
+def _shown(found: ServiceStatus) -> str:
     """Return for people how the service is."""
     if not found.ok:
         return "no service runs for this project; start one with: graphmem serve --detach"
@@ -79,7 +79,7 @@ def shown(found: ServiceStatus) -> str:
     )
 
 
-def end_of_log(project: Path) -> str:
+def _end_of_log(project: Path) -> str:
     """Return the last lines of the log."""
     path = path_of(str(project), "log")
     if path is None or not os.path.exists(path):
@@ -89,7 +89,7 @@ def end_of_log(project: Path) -> str:
         return file.read().decode("utf-8", "replace").rstrip("\n")
 
 
-def run_here(invocation: Invocation, project: Path, log_format: LogFormat, http: str | None) -> None:
+def _run_here(invocation: Invocation, project: Path, log_format: LogFormat, http: str | None) -> None:
     """Run the service until it ends, with HTTP at an address if one is given."""
     if http is not None:
         from graphmem.doors.http.server import checked  # noqa: PLC0415 - FastAPI takes long to import
@@ -97,7 +97,7 @@ def run_here(invocation: Invocation, project: Path, log_format: LogFormat, http:
         checked(http)
         manage.make_room(project)
     os.chdir("/")  # the folder of whoever started it may be removed
-    service = Service(project, run_command, idle_s=SERVICE_IDLE_S)
+    service = Service(project, _run_command, idle_s=SERVICE_IDLE_S)
     end_at_signals(service)
     log_to(path_of(str(project), "log") or os.devnull, log_format)
     service.serve(
@@ -115,7 +115,7 @@ def beside(service: Service, http: str | None, say: Callable[[str], None]) -> Ab
     return http_beside(service, http, say)
 
 
-def run_command(arguments: Sequence[str], request_id: str, models: Models) -> tuple[int, str]:
+def _run_command(arguments: Sequence[str], request_id: str, models: Models) -> tuple[int, str]:
     """Run the command line of a caller in this thread; return its exit status, and the command without its texts."""
     from graphmem.doors.cli.app import run  # noqa: PLC0415 - which loads this module when it runs `serve`
 

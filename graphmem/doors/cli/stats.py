@@ -44,7 +44,7 @@ def stats(
         if plot is not None or objective is not None:
             raise Usage("--impact is a report of its own", hint="give it without --plot and --objective")
         of_hooks = invocation.memory.impact()
-        invocation.answer(of_hooks, "\n".join(f"{name:<17} {said}" for name, said in of_agents(of_hooks)))
+        invocation.answer(of_hooks, "\n".join(f"{name:<17} {said}" for name, said in _of_agents(of_hooks)))
         return
     if plot is not None:
         from graphmem.doors.cli import picture  # noqa: PLC0415 - matplotlib, which only a plot needs
@@ -54,13 +54,13 @@ def stats(
     if plot is not None:
         picture.draw(answer, plot)
     invocation.answer(
-        answer, "\n".join([*counts(answer), "", *(f"{name:<13} {said}" for name, said in health(answer))])
+        answer, "\n".join([*_counts(answer), "", *(f"{name:<13} {said}" for name, said in _health(answer))])
     )
     if plot is not None:
         invocation.say(f"drawn: {plot}")
 
 
-def of_agents(answer: Impact) -> Iterator[tuple[str, str]]:
+def _of_agents(answer: Impact) -> Iterator[tuple[str, str]]:
     """Yield what the hooks did, at most ten lines: each figure with its name."""
     began = f" since {answer.since[:10]}, {answer.under_way:,} of them under way" if answer.since else ""
     yield "sessions", f"{answer.sessions:,}{began}"
@@ -82,7 +82,7 @@ def share(part: int, whole: int) -> str:
     return f" ({part / whole:.0%})" if whole else ""
 
 
-def counts(answer: Stats) -> Iterator[str]:
+def _counts(answer: Stats) -> Iterator[str]:
     """Yield the numbers of records and edges as tables."""
     entities = {f"entity {name}": number for name, number in answer.entities.items()}
     records = {**answer.records, **entities, "archived": answer.archived}
@@ -93,7 +93,7 @@ def counts(answer: Stats) -> Iterator[str]:
             yield ""
 
 
-def health(answer: Stats) -> Iterator[tuple[str, str]]:
+def _health(answer: Stats) -> Iterator[tuple[str, str]]:
     """Yield each figure of health with its name."""
     for found in answer.capacity:
         due = f"; pruning is due, {found.prunable:,} would go: graphmem prune" if found.prunable else ""

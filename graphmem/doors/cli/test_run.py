@@ -55,7 +55,7 @@ def ran(invocation: Invocation, call: Call, command: list[str]) -> None:
         raise typer.Exit(NOT_FOUND if is_missing else CANNOT_RUN) from None
     with ended:
         if not ended.is_interrupted:  # else it is unknown how it would have ended
-            said = said_of(invocation, call, ended, began)
+            said = _said_of(invocation, call, ended, began)
             if said and not invocation.is_quiet:
                 print("\n" * ended.is_amid + said, file=sys.stderr)
     raise typer.Exit(ended.status)
@@ -66,7 +66,7 @@ def reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def said_of(invocation: Invocation, call: Call, ended: CommandEnd, began: float) -> str:
+def _said_of(invocation: Invocation, call: Call, ended: CommandEnd, began: float) -> str:
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
         answer: Ran = call(ended.lines(), status=ended.status, began=began)
@@ -77,11 +77,11 @@ def said_of(invocation: Invocation, call: Call, ended: CommandEnd, began: float)
         return visible(f"graphmem: nothing was recorded: {one_line(message, wording.ADVICE)}")
     if invocation.is_json:
         return inert(answer.model_dump_json(by_alias=True))
-    lines = of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(answer, invocation.folder)
+    lines = _of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(answer, invocation.folder)
     return "".join(f"graphmem: {line}" if not place else f"\n{line}" for place, line in enumerate(map(visible, lines)))
 
 
-def of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[str]:
+def _of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[str]:
     """Yield what is known of a failing run."""
     results = log.results[:SHOWN_FAILURES]
     more = f", the first {len(results)}" if len(log.results) > len(results) else ""

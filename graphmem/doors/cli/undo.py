@@ -1,4 +1,4 @@
-"""``supersede``, ``purge``, ``undo``."""
+"""``supersede``, ``purge``, ``_undo``."""
 
 from typing import Annotated
 
@@ -27,15 +27,15 @@ def undo(
         if number is not None:
             raise Usage("--list takes nothing back", hint="give either N or --list")
         answer = invocation.memory.store.undoable()
-        invocation.answer(answer, "\n".join(f"{n:>2}  {written(w)}" for n, w in enumerate(answer.writes, 1)))
+        invocation.answer(answer, "\n".join(f"{n:>2}  {_written(w)}" for n, w in enumerate(answer.writes, 1)))
         if not answer.writes:
             invocation.say("nothing to undo")
         return
     answer = invocation.memory.undo(1 if number is None else number)
-    invocation.answer(answer, "\n".join(f"took back {written(write)}" for write in answer.writes))
+    invocation.answer(answer, "\n".join(f"took back {_written(write)}" for write in answer.writes))
 
 
-def written(write: Write) -> str:
+def _written(write: Write) -> str:
     """Return a write on one line: when, by what, how many rows, and which."""
     counts = [f"{number:,} {what}" for what in ("added", "changed", "removed") if (number := getattr(write, what))]
     total = write.added + write.changed + write.removed

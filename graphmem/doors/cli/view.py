@@ -40,11 +40,11 @@ def view(
         hint = shell.command("graphmem", "view", "--most", str(most), "--out", "memory.html")
         raise Usage("--most is for a page that is a file", hint=hint)
     if output is None:
-        page = served_for(invocation)
+        page = _served_for(invocation)
         invocation.say("open this address in a browser, and keep it to yourself: its token allows everything")
         invocation.answer(page, page.address, is_file=True)
         return
-    refuse_other(current_folder() / output, str(output))
+    _refuse_other(current_folder() / output, str(output))
     answer: PageData = call()
     shared = [one for one in answer.events if not one.is_local]
     kept = answer.model_copy(update={"candidates": [], "waiting": None, "events": shared})  # the rest is this machine's
@@ -54,7 +54,7 @@ def view(
         invocation.answer(kept, "")
 
 
-def served_for(invocation: Invocation) -> ServedPage:
+def _served_for(invocation: Invocation) -> ServedPage:
     """Return where the service of the project has the page; one that answers HTTP is started where none does."""
     memory = invocation.memory
     memory.store.caller.check_sees_all("the page")  # its token would show all
@@ -62,10 +62,10 @@ def served_for(invocation: Invocation) -> ServedPage:
     found = manage.status(project)
     if found.http is None:
         found = manage.start(project, http=ANY_PORT)
-    return ServedPage(address=f"{found.http}/view#token={token_of(found)}")
+    return ServedPage(address=f"{found.http}/view#token={_token_of(found)}")
 
 
-def token_of(found: ServiceStatus) -> str:
+def _token_of(found: ServiceStatus) -> str:
     """Return the token for everything: of the file of the service, or the one that a person chose in a variable."""
     token = Path(found.token_file).read_text("ascii").strip() if found.token_file else os.environ.get(ALL)
     if not token:
@@ -74,7 +74,7 @@ def token_of(found: ServiceStatus) -> str:
     return token
 
 
-def refuse_other(path: Path, name: str) -> None:
+def _refuse_other(path: Path, name: str) -> None:
     """Raise ``Refused`` for a file that another program made."""
     if safe_files.is_file(path) and safe_files.read(path, most=len(MARK)) != MARK:
         raise Refused(f"{name!r} was not made by graphmem view", hint="give another name, or remove it first")

@@ -92,22 +92,22 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
         return await get_running_loop().run_in_executor(workers, copy_context().run, done, work)  # spans have parents
 
     for operation in operations().values():
-        add_route(app, operation, run)
+        _add_route(app, operation, run)
         if operation.stream is not None and operation.name not in IN_JSON_ONLY:
-            add_stream(app, operation, run)
-    add_rows(app, run)
+            _add_stream(app, operation, run)
+    _add_rows(app, run)
     add_events(app, memory, workers, ended)
-    add_health(app, health)
-    add_metrics(app, metrics)
+    _add_health(app, health)
+    _add_metrics(app, metrics)
     add_view(app)
-    add_handlers(app)
+    _add_handlers(app)
     McpRoute(memory).add_to(app)
     app.openapi = partial(described, app)  # type: ignore[method-assign]
     app.get(DOCS, include_in_schema=False)(partial(shown_page, app))
     return app
 
 
-def add_route(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
+def _add_route(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
     """Add the route that takes the parameters of an operation as a JSON object."""
     needs_body = any(field.is_required() for field in operation.body.model_fields.values())
 
@@ -118,24 +118,24 @@ def add_route(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
 
         def work(memory: Memory) -> Response:
             def run() -> Response:
-                return answer(operation.call(memory.store.runtime, caller, given))
+                return _answer(operation.call(memory.store.runtime, caller, given))
 
             if operation.is_read:
                 return tagged(memory, caller, operation.name, given, known, run)
-            return once(memory, request_of(request, operation, given.model_dump_json()), run)
+            return _once(memory, _request_of(request, operation, given.model_dump_json()), run)
 
         return await run(work)  # type: ignore[no-any-return]
 
     call.__annotations__["body"] = Annotated[operation.body, Body()]
     call.__defaults__ = () if needs_body else (None,)
-    more = shared(operation)
+    more = _shared(operation)
     if operation.is_read:
         more["responses"] = {304: UNCHANGED, **more["responses"]}
     more["openapi_extra"] = {"parameters": [KNOWN if operation.is_read else KEY]}
     app.post(operation.path, **more)(call)
 
 
-def add_stream(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
+def _add_stream(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
     """Add the route that takes the lines of an operation as the body, and its parameters in the query string."""
 
     async def call(request: Call) -> Response:
@@ -146,9 +146,9 @@ def add_stream(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
                 lines.write(part)
                 content.update(part)
             lines.seek(0)
-            asked = request_of(request, operation, content.hexdigest())
+            asked = _request_of(request, operation, content.hexdigest())
             work = partial(operation.call, caller=request.scope["caller"], given=given, lines=lines)
-            return await run(lambda memory: once(memory, asked, lambda: answer(work(memory.store.runtime))))  # type: ignore[no-any-return]
+            return await run(lambda memory: _once(memory, asked, lambda: _answer(work(memory.store.runtime))))  # type: ignore[no-any-return]
 
     fields = operation.request.model_json_schema()["properties"]
     parameters = [
@@ -158,12 +158,12 @@ def add_stream(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
     content = {media_type: {"schema": {"type": "string"}} for media_type in TYPES[True]}
     own = [] if operation.is_read else [KEY]
     extra = {"parameters": [*own, *parameters], "requestBody": {"required": True, "content": content}}
-    more = shared(operation)
+    more = _shared(operation)
     more["operation_id"] += STREAM.replace("/", ".")
     app.post(operation.path + STREAM, openapi_extra=extra, **more)(call)
 
 
-def request_of(call: Call, operation: Route, content: str) -> RequestUnderWay | None:
+def _request_of(call: Call, operation: Route, content: str) -> RequestUnderWay | None:
     """
     Return the request that a caller sent, with its id; None without one.
 
@@ -178,7 +178,7 @@ def request_of(call: Call, operation: Route, content: str) -> RequestUnderWay | 
     return RequestUnderWay(f"http {given}", f"{operation.name} {content}", scope=call.scope["caller"].scope)
 
 
-def once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Response]) -> Response:
+def _once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Response]) -> Response:
     """Carry a request out; one that was carried out before gets the answer of the first time."""
     if asked is None:
         return work()
@@ -194,14 +194,14 @@ def once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Respo
         return response
 
 
-def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
+def _add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
     """Add the route that streams all rows; they are collected first, so that a slow caller holds no transaction."""
 
     def collected(memory: Memory) -> Response:
         lines: BinaryIO = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # type: ignore[assignment] # noqa: SIM115
         with observed("operation", "rows"):
             attempt(memory.store.client, partial(write_rows, memory.store.client, lines))
-        return StreamingResponse(parts_of(lines), media_type=TYPES[True][0])
+        return StreamingResponse(_parts_of(lines), media_type=TYPES[True][0])
 
     async def call(request: Call) -> Response:
         caller, known = request.scope["caller"], request.headers.get("if-none-match")
@@ -211,11 +211,11 @@ def add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
     shown = {"description": "The rows, one JSON object a line", "content": {TYPES[True][0]: {"schema": {}}}}
     app.get(
         ROWS, operation_id="rows", tags=["read"], response_class=Response, openapi_extra={"parameters": [KNOWN]},
-        summary="Return every row of the files, at one moment", responses={200: shown, 304: UNCHANGED, **problems()},
+        summary="Return every row of the files, at one moment", responses={200: shown, 304: UNCHANGED, **_problems()},
     )(call)  # fmt: skip
 
 
-def parts_of(file: BinaryIO) -> Iterator[bytes]:
+def _parts_of(file: BinaryIO) -> Iterator[bytes]:
     """Yield what a file holds from its start, and close it."""
     with file:
         file.seek(0)
@@ -223,7 +223,7 @@ def parts_of(file: BinaryIO) -> Iterator[bytes]:
             yield part
 
 
-def shared(operation: Route) -> dict[str, Any]:
+def _shared(operation: Route) -> dict[str, Any]:
     """Return what all routes of an operation have."""
 
     async def check(call: Call) -> None:  # before the body is read
@@ -235,28 +235,28 @@ def shared(operation: Route) -> dict[str, Any]:
         "tags": ["read" if operation.is_read else "write"],
         "response_model": operation.row.answer,
         "response_description": "The answer",
-        "responses": problems(),
+        "responses": _problems(),
         "dependencies": [Depends(check)],
     }
 
 
-def problems() -> dict[int | str, dict[str, Any]]:
+def _problems() -> dict[int | str, dict[str, Any]]:
     """Return the descriptions of the answers that are errors, by status."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": text, "content": content} for status, text in MEANINGS.items()}
 
 
-def add_health(app: FastAPI, health: Callable[[], ServiceStatus]) -> None:
+def _add_health(app: FastAPI, health: Callable[[], ServiceStatus]) -> None:
     """Add the route that says whether the service answers; the rest of its state is for callers who may see all."""
 
     async def call(request: Call) -> Response:
         caller: Caller | None = request.scope["caller"]
-        return answer(health() if caller and not caller.is_limited else ServiceStatus(ok=True, store=""))
+        return _answer(health() if caller and not caller.is_limited else ServiceStatus(ok=True, store=""))
 
     app.get(HEALTH, response_model=ServiceStatus, summary="Say that the service answers", operation_id="healthz")(call)
 
 
-def add_metrics(app: FastAPI, metrics: Metrics) -> None:
+def _add_metrics(app: FastAPI, metrics: Metrics) -> None:
     """Add the route that Prometheus reads."""
 
     async def call() -> Response:
@@ -267,7 +267,7 @@ def add_metrics(app: FastAPI, metrics: Metrics) -> None:
             operation_id="metrics")(call)  # fmt: skip
 
 
-def answer(found: BaseModel | Sequence[str]) -> Response:
+def _answer(found: BaseModel | Sequence[str]) -> Response:
     """Return an answer as the command line prints it."""
     if isinstance(found, BaseModel):
         text = found.model_dump_json(by_alias=True)
@@ -309,7 +309,7 @@ async def shown_page(app: FastAPI) -> Response:
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def add_handlers(app: FastAPI) -> None:
+def _add_handlers(app: FastAPI) -> None:
     """Let every error be a problem document."""
 
     async def of_graphmem(call: Call, error: Exception) -> Response:

@@ -40,20 +40,20 @@ def tagged(
     """
     # The contents of all files would tell one who sees a part that something else changed.
     follows_from_files = not caller.is_limited and (name == ROWS or OPERATIONS[name].from_files)
-    before = tag_of_files(memory, name, given) if follows_from_files else None
-    if before is not None and is_among(before, known):
-        return unchanged(before)
+    before = _tag_of_files(memory, name, given) if follows_from_files else None
+    if before is not None and _is_among(before, known):
+        return _unchanged(before)
     made = run()
-    tag = tag_of(bytes(made.body)) if before is None else before
-    if before is not None and tag_of_files(memory, name, given) != before:  # files changed meanwhile
+    tag = _tag_of(bytes(made.body)) if before is None else before
+    if before is not None and _tag_of_files(memory, name, given) != before:  # files changed meanwhile
         return made
-    if is_among(tag, known):
-        return unchanged(tag)
+    if _is_among(tag, known):
+        return _unchanged(tag)
     made.headers.update({"ETag": tag, "Cache-Control": AGAIN})
     return made
 
 
-def tag_of_files(memory: Memory, name: str, given: BaseModel | None) -> str:
+def _tag_of_files(memory: Memory, name: str, given: BaseModel | None) -> str:
     """Return the tag of an answer that follows from the files, as they are now."""
 
     def contents() -> bytes:
@@ -63,20 +63,20 @@ def tag_of_files(memory: Memory, name: str, given: BaseModel | None) -> str:
     parameters = given.model_dump_json() if given is not None else ""
     files = attempt(memory.store.client, contents)
     settings = memory.store.client.settings.model_dump_json()
-    return tag_of("\0".join([__version__, name, parameters, settings]).encode("utf-8", "backslashreplace") + files)
+    return _tag_of("\0".join([__version__, name, parameters, settings]).encode("utf-8", "backslashreplace") + files)
 
 
-def tag_of(content: bytes) -> str:
+def _tag_of(content: bytes) -> str:
     """Return a weak tag: notices may be in one answer and not in the next."""
     return f'W/"{sha256(content).hexdigest()[:32]}"'
 
 
-def is_among(tag: str, known: str | None) -> bool:
+def _is_among(tag: str, known: str | None) -> bool:
     """Return whether a tag is one of those in a header; weak and strong ones compare alike."""
     bare = tag.removeprefix("W/")
     return known is not None and any(one.strip().removeprefix("W/") == bare for one in known.split(","))
 
 
-def unchanged(tag: str) -> Response:
+def _unchanged(tag: str) -> Response:
     """Return that the caller has the answer."""
     return Response(status_code=304, headers={"ETag": tag, "Cache-Control": AGAIN})

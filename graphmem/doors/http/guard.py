@@ -95,7 +95,7 @@ class Guard:
                 await self.app(scope, receive, sends)
             else:
                 with contextlib.ExitStack() as stack:
-                    given = limited(receive, most_of(scope["path"]))
+                    given = _limited(receive, _most_of(scope["path"]))
                     await self.app(scope, counted(given, lambda: stack.enter_context(self.service.counted())), sends)
 
     def refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
@@ -116,12 +116,12 @@ class Guard:
         if self.service.ended.is_set():
             again = {"Retry-After": "1"}
             return problem(503, "unavailable", "the service is ending", hint="try again later", headers=again)
-        return refused_body(scope["path"], headers)
+        return _refused_body(scope["path"], headers)
 
 
-def refused_body(path: str, headers: dict[str, str]) -> Response | None:
+def _refused_body(path: str, headers: dict[str, str]) -> Response | None:
     """Return the answer to a request whose body is too large or of another type."""
-    length, most = headers.get("content-length", "0"), most_of(path)
+    length, most = headers.get("content-length", "0"), _most_of(path)
     if length.isdecimal() and int(length[:20]) > most:
         return problem(413, "too_large", f"the body has {length[:20]} bytes", hint=f"at most {most:,}")
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -131,12 +131,12 @@ def refused_body(path: str, headers: dict[str, str]) -> Response | None:
     return None
 
 
-def most_of(path: str) -> int:
+def _most_of(path: str) -> int:
     """Return the most bytes of a body."""
     return MOST_LINES if path.endswith(STREAM) else MOST_JSON
 
 
-def limited(receive: Receive, most: int) -> Receive:
+def _limited(receive: Receive, most: int) -> Receive:
     """Return what receives a body and ends it where it is too large."""
     size = 0
 

@@ -64,16 +64,16 @@ class Route:
 @cache
 def operations() -> dict[str, Route]:
     """Return the operations that HTTP offers, by name."""
-    return {row.name: operation(row) for row in OPERATIONS.values() if not row.not_over_http}
+    return {row.name: _operation(row) for row in OPERATIONS.values() if not row.not_over_http}
 
 
-def operation(row: Operation) -> Route:
+def _operation(row: Operation) -> Route:
     """Return one operation, made from its row."""
-    request = less(row.request, set(row.without)) if row.without else row.request
-    return Route(row, request, request if row.stream is None else more(request, row.stream))
+    request = _less(row.request, set(row.without)) if row.without else row.request
+    return Route(row, request, request if row.stream is None else _more(request, row.stream))
 
 
-def less(request: type[Request], without: set[str]) -> type[Request]:
+def _less(request: type[Request], without: set[str]) -> type[Request]:
     """Return a request without some of its fields."""
     kept: dict[str, Any] = {
         name: (field.annotation, field) for name, field in request.model_fields.items() if name not in without
@@ -81,7 +81,7 @@ def less(request: type[Request], without: set[str]) -> type[Request]:
     return create_model(request.__name__, __base__=Request, __doc__=request.__doc__, **kept)
 
 
-def more(request: type[Request], stream: str) -> type[Request]:
+def _more(request: type[Request], stream: str) -> type[Request]:
     """Return a request with what is read line by line, as one text."""
     default = "" if stream == "log" else ...  # a command that passed has none
     added: dict[str, Any] = {stream: (str, Field(default, description=f"{STREAMS[stream]}; here as one text"))}

@@ -39,12 +39,12 @@ def page_of(description: dict[str, Any]) -> str:
         "<p>Send the token in the header <code>Authorization: Bearer TOKEN</code>. The same for programs: "
         '<a href="openapi.json">openapi.json</a>, with a token.</p>',
         "<nav><h2>Calls</h2>",
-        table(["call", "", "what"], ([link(method, path), access(call), prose(call["summary"])]
+        _table(["call", "", "what"], ([link(method, path), _access(call), _prose(call["summary"])]
                                      for method, path, call in calls)),
         "</nav><main>",
-        *(section(method, path, call) for method, path, call in calls),
-        errors([call for _, _, call in calls]),
-        *(shape(name, schema) for name, schema in sorted(description["components"]["schemas"].items())),
+        *(_section(method, path, call) for method, path, call in calls),
+        _errors([call for _, _, call in calls]),
+        *(_shape(name, schema) for name, schema in sorted(description["components"]["schemas"].items())),
         "</main>",
     ]  # fmt: skip
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
@@ -57,86 +57,86 @@ def link(method: str, path: str) -> str:
     return f'<a href="#{escape(path)}"><code>{method} {escape(path)}</code></a>'
 
 
-def access(call: dict[str, Any]) -> str:
+def _access(call: dict[str, Any]) -> str:
     """Return whether a call reads or writes, as its tag says."""
     return escape(" ".join(call.get("tags", ())))
 
 
-def section(method: str, path: str, call: dict[str, Any]) -> str:
+def _section(method: str, path: str, call: dict[str, Any]) -> str:
     """Return what a call takes and answers."""
     content = call.get("requestBody", {}).get("content", {})
-    bodies = [f"<p>Body, {escape(kind)}: {type_of(found['schema'])}</p>" for kind, found in content.items()]
+    bodies = [f"<p>Body, {escape(kind)}: {_type_of(found['schema'])}</p>" for kind, found in content.items()]
     rows = [
-        [code(one["name"]), escape(one["in"]), type_of(one["schema"]), prose(one.get("description", ""))]
+        [_code(one["name"]), escape(one["in"]), _type_of(one["schema"]), _prose(one.get("description", ""))]
         for one in call.get("parameters", ())
     ]
     answers = [
-        [escape(str(status)), prose(found["description"]), contents(found.get("content", {}))]
+        [escape(str(status)), _prose(found["description"]), _contents(found.get("content", {}))]
         for status, found in call["responses"].items()
         if int(status) < FIRST_ERROR
     ]
-    given = [table(["parameter", "in", "type", "what"], rows)] if rows else []
-    head = f'<h2 id="{escape(path)}">{method} {escape(path)}</h2><p>{prose(call["summary"])}</p>'
-    return head + "".join([*bodies, *given, table(["status", "what", "answer"], answers)])
+    given = [_table(["parameter", "in", "type", "what"], rows)] if rows else []
+    head = f'<h2 id="{escape(path)}">{method} {escape(path)}</h2><p>{_prose(call["summary"])}</p>'
+    return head + "".join([*bodies, *given, _table(["status", "what", "answer"], answers)])
 
 
-def errors(calls: Iterable[dict[str, Any]]) -> str:
+def _errors(calls: Iterable[dict[str, Any]]) -> str:
     """Return what the errors of all calls mean, once."""
     found = {status: one["description"] for call in calls for status, one in call["responses"].items()}
-    rows = [[escape(status), prose(found[status])] for status in sorted(found) if int(status) >= FIRST_ERROR]
+    rows = [[escape(status), _prose(found[status])] for status in sorted(found) if int(status) >= FIRST_ERROR]
     head = '<h2 id="errors">Errors</h2><p>Each is a <a href="#Problem">Problem</a>.</p>'
-    return head + table(["status", "what"], rows)
+    return head + _table(["status", "what"], rows)
 
 
-def prose(text: str) -> str:
+def _prose(text: str) -> str:
     """Return a text, with what it has between backticks as code."""
     return re.sub(r"``(.+?)``", r"<code>\1</code>", escape(text))
 
 
-def contents(content: dict[str, Any]) -> str:
+def _contents(content: dict[str, Any]) -> str:
     """Return the type of an answer, by media type if it is not JSON."""
-    return " or ".join(type_of(found.get("schema", {})) or escape(kind) for kind, found in content.items())
+    return " or ".join(_type_of(found.get("schema", {})) or escape(kind) for kind, found in content.items())
 
 
-def shape(name: str, schema: dict[str, Any]) -> str:
+def _shape(name: str, schema: dict[str, Any]) -> str:
     """Return the fields of an object."""
     needed = schema.get("required", ())
     rows = (
-        [code(field), type_of(found), "required" if field in needed else default(found),
-         prose(found.get("description", ""))]
+        [_code(field), _type_of(found), "required" if field in needed else _default(found),
+         _prose(found.get("description", ""))]
         for field, found in schema.get("properties", {}).items()
     )  # fmt: skip
-    fields = table(["field", "type", "default", "what"], rows) if "properties" in schema else type_of(schema)
-    return f'<h3 id="{escape(name)}">{escape(name)}</h3><p>{prose(schema.get("description", ""))}</p>{fields}'
+    fields = _table(["field", "type", "default", "what"], rows) if "properties" in schema else _type_of(schema)
+    return f'<h3 id="{escape(name)}">{escape(name)}</h3><p>{_prose(schema.get("description", ""))}</p>{fields}'
 
 
-def type_of(schema: dict[str, Any]) -> str:
+def _type_of(schema: dict[str, Any]) -> str:
     """Return the type of a value in words, with links to the objects."""
     if "$ref" in schema:
         name = escape(schema["$ref"].rpartition("/")[2])
         return f'<a href="#{name}">{name}</a>'
     if found := schema.get("anyOf") or schema.get("oneOf"):
-        return " or ".join(map(type_of, found))
+        return " or ".join(map(_type_of, found))
     if "enum" in schema or "const" in schema:
-        return " or ".join(code(json.dumps(value)) for value in schema.get("enum", [schema.get("const")]))
+        return " or ".join(_code(json.dumps(value)) for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
-        return f"list of {type_of(schema.get('items', {}))}"
+        return f"list of {_type_of(schema.get('items', {}))}"
     if isinstance(schema.get("additionalProperties"), dict):
-        return f"object of {type_of(schema['additionalProperties'])}"
+        return f"object of {_type_of(schema['additionalProperties'])}"
     return escape(schema.get("type", "any value") if schema else "")
 
 
-def default(schema: dict[str, Any]) -> str:
+def _default(schema: dict[str, Any]) -> str:
     """Return the default of a field, where it has one."""
-    return code(json.dumps(schema["default"])) if "default" in schema else ""
+    return _code(json.dumps(schema["default"])) if "default" in schema else ""
 
 
-def code(text: str) -> str:
+def _code(text: str) -> str:
     """Return a text as it is typed."""
     return f"<code>{escape(text)}</code>"
 
 
-def table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table; its cells are HTML."""
 
     def cells(name: str, values: Iterable[str]) -> Iterator[str]:

@@ -55,7 +55,7 @@ Record only what is certain and holds beyond this session, never a secret. Then 
 def read(memory: Memory, uri: str) -> str:
     """Return the text of a resource; raise ``NotFound`` for one that there is not."""
     if uri == CONTEXT:
-        return current(memory.sessions.show()).text
+        return _current(memory.sessions.show()).text
     if uri == STATS:
         return health(memory.stats(), WHOLE).text
     if uri.startswith(RECORD):
@@ -63,7 +63,7 @@ def read(memory: Memory, uri: str) -> str:
     raise NotFound(f"no resource {uri!r}", hint=f"one of: {CONTEXT}, {STATS}, {RECORD}{{ref}}")
 
 
-def current(answer: SessionContext) -> Reply:
+def _current(answer: SessionContext) -> Reply:
     """Return what is current."""
     head: dict[str, object] = {}
     if task := answer.current_task:
@@ -85,7 +85,7 @@ def recall(memory: Memory, given: dict[str, str]) -> str:
     return f"{text.rstrip()}\n\nThe objective: {objective}"
 
 
-def prune(memory: Memory, given: dict[str, str]) -> str:
+def _prune(memory: Memory, given: dict[str, str]) -> str:
     """Return which memories would go, and how to let them go."""
     found = memory.store.prune().records
     if not found:
@@ -99,5 +99,5 @@ def prune(memory: Memory, given: dict[str, str]) -> str:
 MADE: dict[str, Callable[[Memory, dict[str, str]], str]] = {
     "recall": recall,
     "retro": lambda memory, given: RETRO,
-    "prune": prune,
+    "prune": _prune,
 }

@@ -48,7 +48,7 @@ class Front:
     def run(self) -> bool:
         """Answer until a message is the SDK's; return whether there was one before the input ended."""
         for line in iter(self.reader.readline, ""):
-            message = parsed(line)
+            message = _parsed(line)
             result = self.result(message) if message and "id" in message else None
             if message and result is not None:
                 self.opening = self.opening or line
@@ -74,17 +74,17 @@ class Front:
         if params.keys() - {"_meta"}:
             return None
         if self.is_legacy:
-            results = self.answers["legacy"] if is_meta(meta) else {}
+            results = self.answers["legacy"] if _is_meta(meta) else {}
         else:
-            results = self.answers["modern"].get(str(meta.get(VERSION)), {}) if is_envelope(meta) else {}
+            results = self.answers["modern"].get(str(meta.get(VERSION)), {}) if _is_envelope(meta) else {}
         found: dict[str, Any] | None = results.get(method)
         return found
 
     def initialized(self, params: "dict[str, Any]") -> "dict[str, Any] | None":
         """Return the result of the handshake, with the version that was asked for where the SDK has it."""
         version = params.get("protocolVersion")
-        is_sound = is_meta(params.get("_meta", {})) and is_client(params.get("clientInfo"))
-        if not (is_sound and is_able(params.get("capabilities")) and isinstance(version, str)):
+        is_sound = _is_meta(params.get("_meta", {})) and _is_client(params.get("clientInfo"))
+        if not (is_sound and _is_able(params.get("capabilities")) and isinstance(version, str)):
             return None
         self.is_legacy = True
         result: dict[str, Any] = self.answers["legacy"]["initialize"]
@@ -129,7 +129,7 @@ def whole(line: str) -> str:
     return ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], line) if "\\u" in line else line
 
 
-def parsed(line: str) -> "dict[str, Any] | None":
+def _parsed(line: str) -> "dict[str, Any] | None":
     """Return a request or notification whose frame is beyond doubt; None for any other line."""
     try:  # half a character may be among escapes
         message = None if "\\u" in line else json.loads(line)
@@ -144,25 +144,25 @@ def parsed(line: str) -> "dict[str, Any] | None":
     return message if is_named and has_meta and is_framed else None
 
 
-def is_meta(meta: "dict[str, Any]", own: frozenset[str] = frozenset()) -> bool:
+def _is_meta(meta: "dict[str, Any]", own: frozenset[str] = frozenset()) -> bool:
     """Return whether ``_meta`` is sound: no key of the protocol but its ``own``, and a token for progress at most."""
     is_free = not any(key.startswith(RESERVED) and key not in own for key in meta)
     return is_free and isinstance(meta.get("progressToken", ""), str | int)
 
 
-def is_envelope(meta: "dict[str, Any]") -> bool:
+def _is_envelope(meta: "dict[str, Any]") -> bool:
     """Return whether ``_meta`` is a sound envelope of a request without a handshake."""
-    is_whole = is_able(meta.get(CAPABILITIES)) and is_client(meta.get(INFO, {"name": "", "version": ""}))
-    return is_whole and is_meta(meta, frozenset((VERSION, INFO, CAPABILITIES)))
+    is_whole = _is_able(meta.get(CAPABILITIES)) and _is_client(meta.get(INFO, {"name": "", "version": ""}))
+    return is_whole and _is_meta(meta, frozenset((VERSION, INFO, CAPABILITIES)))
 
 
-def is_client(info: "Any") -> bool:
+def _is_client(info: "Any") -> bool:
     """Return whether a client says in texts what it is."""
     is_whole = isinstance(info, dict) and {"name", "version"} <= info.keys()
     return bool(is_whole) and all(isinstance(value, str) for value in info.values())
 
 
-def is_able(capabilities: "Any") -> bool:
+def _is_able(capabilities: "Any") -> bool:
     """Return whether a client says in a sound way what it can do."""
     if not isinstance(capabilities, dict) or "tasks" in capabilities:
         return False
@@ -172,7 +172,7 @@ def is_able(capabilities: "Any") -> bool:
     )
 
 
-def claimed() -> "tuple[TextIO, TextIO]":
+def _claimed() -> "tuple[TextIO, TextIO]":
     """Return the client's line as two files; from here on, standard input is empty and prints go to standard error."""
     reader, writer = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3) for fd in (0, 1))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -189,7 +189,7 @@ def claimed() -> "tuple[TextIO, TextIO]":
 def serve(folder: str | None, lock_timeout_s: float | None = None, scope: str | None = None) -> int:
     """Speak with the client at the standard streams until its input ends; return the exit status."""
     try:
-        reader, writer = claimed()
+        reader, writer = _claimed()
     except OSError:  # a stream is closed: there is no client
         return 0
     with open(ANSWERS, encoding="utf-8") as file:

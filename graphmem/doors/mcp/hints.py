@@ -29,10 +29,10 @@ QUOTE = "  > "  # begins a line of a stored text
 
 def in_tools(text: str) -> str:
     """Return lines of graphmem's own with its commands as tools; what no tool does stays a command of a shell."""
-    return "\n".join(line if line.startswith(QUOTE) else COMMAND.sub(as_tool, line) for line in text.split("\n"))
+    return "\n".join(line if line.startswith(QUOTE) else COMMAND.sub(_as_tool, line) for line in text.split("\n"))
 
 
-def as_tool(found: re.Match[str]) -> str:
+def _as_tool(found: re.Match[str]) -> str:
     """Return a command, with what follows it on its line, as a call of a tool."""
     words, argument, rest = found.groups()
     options = OPTION.sub(lambda option: f", {option[1].replace('-', '_')}", rest)

@@ -74,7 +74,7 @@ class ToolOperation:
         """Return the request, and the text of which it reads the lines; raise an error in graphmem's words."""
         text = given.get(self.text) if self.text else None
         if self.text and not isinstance(text, str):
-            raise missing_or_wrong(self.text, given)
+            raise _missing_or_wrong(self.text, given)
         fields = {self.names[name]: value for name, value in given.items() if name != self.text}
         for name, value in given.items():  # pydantic takes "yes" and 1 for true, which a model may not have meant
             if name in self.names and self.is_switch(self.names[name]) and not isinstance(value, bool):
@@ -82,18 +82,18 @@ class ToolOperation:
         try:
             request = self.request(**fields, **({"limit": limit} if self.is_cut else {}))
         except GraphmemError as error:
-            raise in_parameters(error, {name: shown for shown, name in self.names.items()}) from None
+            raise _in_parameters(error, {name: shown for shown, name in self.names.items()}) from None
         return request, cast(str | None, text)
 
 
-def missing_or_wrong(name: str, given: Mapping[str, object]) -> Usage:
+def _missing_or_wrong(name: str, given: Mapping[str, object]) -> Usage:
     """Return the error for a text that is missing or no text."""
     return Usage(
         f"{name} is {shown(given[name])}" if name in given else f"parameter {name!r} is missing", hint="a text"
     )
 
 
-def in_parameters(error: GraphmemError, names: Mapping[str, str]) -> GraphmemError:
+def _in_parameters(error: GraphmemError, names: Mapping[str, str]) -> GraphmemError:
     """Return an error about a field of a request with the name of the tool's parameter."""
     name = str(error.details.get("field"))
     called = names.get(name, name)
@@ -101,16 +101,16 @@ def in_parameters(error: GraphmemError, names: Mapping[str, str]) -> GraphmemErr
     return type(error)(message, hint=error.hint, details={**error.details, "field": called})
 
 
-def property_of(request: type[Request], name: str) -> dict[str, Any]:
+def _property_of(request: type[Request], name: str) -> dict[str, Any]:
     """Return the JSON Schema of a field of a request, as short as it goes."""
     found = request.model_json_schema()["properties"][name]
     kinds = [kind for kind in found.pop("anyOf", ()) if kind != {"type": "null"}]
-    return plain({**(kinds[0] if kinds else {}), **found})
+    return _plain({**(kinds[0] if kinds else {}), **found})
 
 
-def plain(schema: dict[str, Any]) -> dict[str, Any]:
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema without titles and defaults, its names in order."""
-    items = {"items": plain(schema["items"])} if "items" in schema else {}
+    items = {"items": _plain(schema["items"])} if "items" in schema else {}
     return {name: value for name, value in sorted({**schema, **items}.items()) if name not in UNSHOWN}
 
 
@@ -146,7 +146,7 @@ class Parameters:
             }  # fmt: skip
         for name in self.names:
             properties[name] = self.property(name)
-        properties |= {name: property_of(View, name) for name in self.own}
+        properties |= {name: _property_of(View, name) for name in self.own}
         required = [self.choice] if self.choice and self.default is None else []
         required += [name for name in self.names if all(self.requires(one, name) for one in self.operations.values())]
         return {"type": "object", "properties": properties, **({"required": required} if required else {})}
@@ -171,7 +171,7 @@ class Parameters:
     def property(self, name: str) -> dict[str, Any]:
         """Return the JSON Schema of a parameter; where few operations take it, its description says which."""
         fields = {value: one for value, one in self.operations.items() if name in one.names}
-        found = [property_of(one.request, one.names[name]) for one in fields.values()] or [{"type": "string"}]
+        found = [_property_of(one.request, one.names[name]) for one in fields.values()] or [{"type": "string"}]
         texts = {value: str(made.get("description")) for value, made in zip(fields, found, strict=False)}
         word = "; ".join(f"{value}: {text}" for value, text in texts.items())
         if len(set(texts.values())) == 1:

@@ -58,7 +58,7 @@ class Reply:
     @property
     def text(self) -> str:
         """The answer in lines, one for each hit."""
-        head = "; ".join(f"{name}: {shown(value)}" for name, value in self.head.items())
+        head = "; ".join(f"{name}: {_shown(value)}" for name, value in self.head.items())
         return "\n".join([*filter(None, [head]), *map(line, self.hits or ()), *self.notes])
 
 
@@ -67,13 +67,13 @@ def line(hit: Mapping[str, Any]) -> str:
     rest = dict(hit)
     parts = [quoted(rest.pop("ref"))] if "ref" in rest else []
     doubts = rest.pop("doubts", [])
-    marks = {name: rest.pop(name) for name in list(rest) if not holds_text(rest[name])}
+    marks = {name: rest.pop(name) for name in list(rest) if not _holds_text(rest[name])}
     parts += [f"[{', '.join(mark(name, value) for name, value in marks.items())}]"] if marks else []
-    parts += [f"! {json_text(doubt)}" for doubt in doubts]
-    return "  ".join([*parts, *(f"{name}: {shown(value)}" for name, value in rest.items())])
+    parts += [f"! {_json_text(doubt)}" for doubt in doubts]
+    return "  ".join([*parts, *(f"{name}: {_shown(value)}" for name, value in rest.items())])
 
 
-def holds_text(value: object) -> bool:
+def _holds_text(value: object) -> bool:
     """Return whether a value may hold a text of the store; numbers and ``Word`` cannot."""
     return not isinstance(value, bool | int | float | Word)
 
@@ -84,15 +84,15 @@ class Word(str):
 
 def mark(name: str, value: object) -> str:
     """Return a mark: its name and value; a word needs no name."""
-    return str(value) if isinstance(value, Word) else f"{name} {shown(value)}"
+    return str(value) if isinstance(value, Word) else f"{name} {_shown(value)}"
 
 
-def shown(value: object) -> str:
+def _shown(value: object) -> str:
     """Return a value as a line shows it."""
-    return str(value) if isinstance(value, Word) else json_text(value)
+    return str(value) if isinstance(value, Word) else _json_text(value)
 
 
-def json_text(value: object) -> str:
+def _json_text(value: object) -> str:
     """Return a value as JSON, on one line: what is invisible, and what could end a client's own tag, as escapes."""
     return TAGS.sub(r"\\u003c", visible(json.dumps(value, ensure_ascii=False, default=str)))
 
@@ -122,10 +122,10 @@ def hit(
     found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in of_variant(variant_fix, store)}
     brief = (*record.advises, ("outcome", "outcome"))
     found |= {word: cut(text, ADVICE_WIDTH, view) for word, text in noted(record, brief) if word not in found}
-    return found | (rest_of(record, (record.says, *dict(brief))) if view.detail == "full" else {})
+    return found | (_rest_of(record, (record.says, *dict(brief))) if view.detail == "full" else {})
 
 
-def rest_of(record: Record, shown_fields: Collection[str]) -> dict[str, Any]:
+def _rest_of(record: Record, shown_fields: Collection[str]) -> dict[str, Any]:
     """Return the fields of a record that hold anything, but for those that are shown already."""
     values = json.loads(record.model_dump_json(by_alias=True, exclude_none=True, exclude_defaults=True))
     hidden = (*UNSHOWN, *shown_fields)

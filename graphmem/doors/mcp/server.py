@@ -89,7 +89,7 @@ def make_server(memory: OpenMemory, front: Front | None = None) -> Server[Any]:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; known: {', '.join(TOOLS)}")
-        asked = None if tool.is_read_only else request_of(context, params, has_front=front is not None)
+        asked = None if tool.is_read_only else _request_of(context, params, has_front=front is not None)
         work = partial(result_of, tool, memory, params.arguments or {}, asked)
         result = await run_sync(work, abandon_on_cancel=True, limiter=limiter)
         if front is not None and asked is not None and asked.is_by_content and asked.state is not None:
@@ -106,7 +106,7 @@ def make_server(memory: OpenMemory, front: Front | None = None) -> Server[Any]:
         return types.ListResourceTemplatesResult(resource_templates=TEMPLATES)
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await run_sync(partial(text_of, read, memory, params.uri), abandon_on_cancel=True, limiter=limiter)
+        text = await run_sync(partial(_text_of, read, memory, params.uri), abandon_on_cancel=True, limiter=limiter)
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=params.uri, text=text, mime_type=PLAIN)]
         )
@@ -118,7 +118,7 @@ def make_server(memory: OpenMemory, front: Front | None = None) -> Server[Any]:
         make = MADE.get(params.name)
         if make is None:
             raise MCPError(types.INVALID_PARAMS, f"unknown prompt {params.name!r}; known: {', '.join(MADE)}")
-        work = partial(text_of, make, memory, params.arguments or {})
+        work = partial(_text_of, make, memory, params.arguments or {})
         text = await run_sync(work, abandon_on_cancel=True, limiter=limiter)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
 
@@ -153,7 +153,7 @@ def described(tool: Tool) -> types.Tool:
     )
 
 
-def request_of(context: Context, params: types.CallToolRequestParams, *, has_front: bool) -> RequestUnderWay | None:
+def _request_of(context: Context, params: types.CallToolRequestParams, *, has_front: bool) -> RequestUnderWay | None:
     """
     Return the request that a call is, to be carried out once; None where nothing tells a repeat.
 
@@ -173,15 +173,15 @@ def result_of(
 ) -> types.CallToolResult:
     """Return the result of a call; what went wrong is a result too, so that the model can correct it."""
     if asked is None:
-        return called(tool, memory, arguments)
+        return _called(tool, memory, arguments)
     with carried_out(asked):
-        made = called(tool, memory, arguments)
+        made = _called(tool, memory, arguments)
         if made.content and not made.is_error:
             asked.keep(made.model_dump(mode="json", by_alias=True))
         return made
 
 
-def called(tool: Tool, memory: OpenMemory, arguments: dict[str, Any]) -> types.CallToolResult:
+def _called(tool: Tool, memory: OpenMemory, arguments: dict[str, Any]) -> types.CallToolResult:
     """Call a tool, unless this request was carried out before."""
     try:
         if (asked := current()) is not None:
@@ -203,7 +203,7 @@ def called(tool: Tool, memory: OpenMemory, arguments: dict[str, Any]) -> types.C
         return failure("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it")
 
 
-def text_of(make: Callable[..., str], memory: OpenMemory, given: object) -> str:
+def _text_of(make: Callable[..., str], memory: OpenMemory, given: object) -> str:
     """Return a text made from the memory; what went wrong is an error of the protocol, for a user chose it."""
     try:
         return make(memory(), given)

@@ -61,9 +61,10 @@ class Tool:
         opened = memory()
         runtime = runtime_of(opened, given)
         if not self.is_read_only:
-            refuse_missing(opened.store.client.root, getattr(request, "files", None) or ())
-        name = self.parameters.operations[value].name
-        answer: Answer = dispatch.call(runtime, opened.store.caller, name, request, text)
+            _refuse_missing(opened.store.client.root, getattr(request, "files", None) or ())
+        answer: Answer = dispatch.call(
+            runtime, opened.store.caller, self.parameters.operations[value].name, request, text
+        )
         reply = self.show[value](answer, view)
         return reply if runtime is opened.store.runtime else marked(reply)
 
@@ -98,19 +99,19 @@ def bare(given: Mapping[str, object]) -> dict[str, object]:
 
 def marked(reply: Reply) -> Reply:
     """Return a reply of the user's own store with its references marked, so that the next call takes them."""
-    reply.head = with_marks(reply.head)
-    reply.hits = reply.hits and list(map(with_marks, reply.hits))
+    reply.head = _with_marks(reply.head)
+    reply.hits = reply.hits and list(map(_with_marks, reply.hits))
     return reply
 
 
-def with_marks(values: Mapping[str, Any]) -> dict[str, Any]:
+def _with_marks(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a reply says with its references marked, those at the ends of edges too."""
     refs = {name: address(value, "user") for name, value in values.items() if name in SHOWN_REFS}
     paths = {name: [END.sub(OF_USER, edge) for edge in values[name]] for name in ("edges", "path") if name in values}
     return {**values, **refs, **paths}
 
 
-def refuse_missing(root: Path, files: Iterable[str]) -> None:
+def _refuse_missing(root: Path, files: Iterable[str]) -> None:
     """Raise ``BadInput`` for a file that is not there, as the command line does."""
     for path in files:
         if not os.path.lexists(root / path):
@@ -122,15 +123,15 @@ def refuse_missing(root: Path, files: Iterable[str]) -> None:
 
 def found(answer: Found, view: View) -> Reply:
     """Return what a query found."""
-    hits, more, notes = page(answer, [] if nothing_known(answer, view) else answer.results, view)
+    hits, more, notes = page(answer, [] if _nothing_known(answer, view) else answer.results, view)
     shown = [
-        hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, **differing(one.verdict))
+        hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, **_differing(one.verdict))
         for one in hits
     ]
     left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
-    if answer.results and nothing_known(answer, view):
+    if answer.results and _nothing_known(answer, view):
         left.append("nothing is known for this; detail: full shows the nearest")
-    return Reply(sureness(answer) | more, shown, notes + left)
+    return Reply(_sureness(answer) | more, shown, notes + left)
 
 
 def matched(answer: MatchedLog, view: View) -> Reply:
@@ -139,17 +140,17 @@ def matched(answer: MatchedLog, view: View) -> Reply:
     unknown = {"unknown_errors": [cut(error, ADVICE_WIDTH, view) for error in answer.unknown[: view.limit]]}
     head = {
         "known": any(one.verdict == "same" for one in answer.results),
-        **asked(answer),
+        **_asked(answer),
         **(unknown if answer.unknown else {}),
     }
-    return Reply(head | more, [of_log(one, view) for one in hits], notes)
+    return Reply(head | more, [_of_log(one, view) for one in hits], notes)
 
 
-def of_log(one: Matched, view: View) -> dict[str, Any]:
+def _of_log(one: Matched, view: View) -> dict[str, Any]:
     """Return a failure that a log reports, with what solves it."""
     made = hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, by=Word(one.by), line=one.line)
     if one.verdict != "same":
-        made |= {**differing(one.verdict), "because": escaped(one.reasons)}
+        made |= {**_differing(one.verdict), "because": escaped(one.reasons)}
     if one.solved_by:
         made["solved_by"] = {
             address(solution.ref, one.store): cut(getattr(solution.record, "insight", ""), ADVICE_WIDTH, view)
@@ -158,7 +159,7 @@ def of_log(one: Matched, view: View) -> dict[str, Any]:
     return made
 
 
-def differing(verdict: Verdict | None) -> dict[str, Word]:
+def _differing(verdict: Verdict | None) -> dict[str, Word]:
     """Return the verdict on a hit as its mark, where it is not simply the same."""
     return {} if verdict in (None, "same") else {"verdict": Word(verdict)}
 
@@ -182,21 +183,21 @@ def block(answer: ContextBlock, view: View) -> Reply:
         | ({"contradicts": [address(ref, one.store) for ref in one.contradicts]} if one.contradicts else {})
         for one in entries
     ]
-    return Reply(sureness(answer) | more, shown, notes + ([answer.note] if answer.note else []))
+    return Reply(_sureness(answer) | more, shown, notes + ([answer.note] if answer.note else []))
 
 
-def sureness(answer: Found | ContextBlock) -> dict[str, Any]:
+def _sureness(answer: Found | ContextBlock) -> dict[str, Any]:
     """Return whether the first result is what was asked for, and the id of the question."""
     certainty = {} if answer.known else {"certainty": Word(answer.certainty)}
-    return {"known": answer.known, **certainty, "probability": round(answer.probability, 2), **asked(answer)}
+    return {"known": answer.known, **certainty, "probability": round(answer.probability, 2), **_asked(answer)}
 
 
-def nothing_known(answer: Found, view: View) -> bool:
+def _nothing_known(answer: Found, view: View) -> bool:
     """Return whether the results are only the nearest of what is unrelated, which a full answer alone shows."""
     return answer.certainty == "none" and view.detail != "full"
 
 
-def asked(answer: Found | MatchedLog | ContextBlock) -> dict[str, Any]:
+def _asked(answer: Found | MatchedLog | ContextBlock) -> dict[str, Any]:
     """Return the id of the question for a report."""
     return {"asked": Word(answer.asked)} if answer.asked else {}
 
@@ -208,12 +209,12 @@ def got(answer: Got, view: View) -> Reply:
     """Return a record with every field and its edges."""
     full = View(detail="full")
     return Reply(
-        hits=[hit(answer.record, full, answer.doubts, answer.variant_fix) | edges(answer.relations)],
+        hits=[hit(answer.record, full, answer.doubts, answer.variant_fix) | _edges(answer.relations)],
         notes=list(answer.notices),
     )
 
 
-def edges(found: list[Edge]) -> dict[str, Any]:
+def _edges(found: list[Edge]) -> dict[str, Any]:
     """Return edges, each as text."""
     return {"edges": [edge(one) for one in found]} if found else {}
 
@@ -223,7 +224,7 @@ def edge(one: Edge) -> str:
     return visible(f"{one.source} -{one.type} {one.weight:g}-> {one.target}")
 
 
-def reached(answer: Related, view: View) -> Reply:
+def _reached(answer: Related, view: View) -> Reply:
     """Return what a record is related to, strongest path first."""
     hits, more, notes = page(answer, answer.results, view)
     shown = [
@@ -234,7 +235,7 @@ def reached(answer: Related, view: View) -> Reply:
     return Reply({"start": answer.start, **more}, shown, notes)
 
 
-def solved(answer: Solutions, view: View) -> Reply:
+def _solved(answer: Solutions, view: View) -> Reply:
     """Return the fixes of a failure, then what solves it."""
     hits, more, notes = page(answer, answer.results, view)
     fixes = [cut(fix.text, ADVICE_WIDTH, view) + OF_THE_USER * (fix.store == "user") for fix in answer.fixes]
@@ -244,7 +245,7 @@ def solved(answer: Solutions, view: View) -> Reply:
     return Reply(head | more, shown, notes)
 
 
-def connected(answer: Connection, view: View) -> Reply:
+def _connected(answer: Connection, view: View) -> Reply:
     """Return the strongest path between two records."""
     head = {"from": answer.source, "to": answer.target, "strength": round(answer.strength, 3)}
     return Reply({**head, "path": [edge(step) for step in answer.path]}, notes=list(answer.notices))
@@ -253,7 +254,7 @@ def connected(answer: Connection, view: View) -> Reply:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def changed(answer: Changed, view: View) -> Reply:
+def _changed(answer: Changed, view: View) -> Reply:
     """Return what became of a new record."""
     head: dict[str, Any] = {"action": Word(answer.action), "ref": answer.ref}
     head |= values_of(answer, "merged_into", "superseded")
@@ -266,25 +267,25 @@ def changed(answer: Changed, view: View) -> Reply:
     return Reply(head, variants + aside, list(answer.notices))
 
 
-def accepted(answer: ReviewedList, view: View) -> Reply:
+def _accepted(answer: ReviewedList, view: View) -> Reply:
     """Return the records that a candidate became."""
     refs = [ref for one in answer.reviewed for ref in one.refs]
     return Reply({"action": Word("accepted"), "refs": refs, "waiting": answer.waiting}, notes=list(answer.notices))
 
 
-def reported(answer: Reported, view: View) -> Reply:
+def _reported(answer: Reported, view: View) -> Reply:
     """Return the track record after a report."""
     head = {"ref": answer.ref, "action": Word(answer.action), "helped": answer.helped, "failed": answer.failed}
     return Reply(head | values_of(answer, "disputed"), notes=list(answer.notices))
 
 
-def startable(answer: Ready, view: View) -> Reply:
+def _startable(answer: Ready, view: View) -> Reply:
     """Return the tasks that can start now: pending, every parent complete."""
     hits, more, notes = page(answer, answer.ready, view)
     return Reply({"campaign": answer.campaign, **more}, [hit(task, view) for task in hits], notes)
 
 
-def moved(answer: TaskChanged, view: View) -> Reply:
+def _moved(answer: TaskChanged, view: View) -> Reply:
     """Return what happened to a task: its workspace when it starts, what is known of the error when it is blocked."""
     head: dict[str, Any] = {"ref": answer.ref, "action": Word(answer.action)}
     head |= {name: Word(value) for name in ("since", "by") if (value := getattr(answer, name))}
@@ -294,10 +295,10 @@ def moved(answer: TaskChanged, view: View) -> Reply:
     if found is not None:
         head |= {"asked": Word(found.asked)} if found.asked else {}
         head["workspace"] = escaped(in_tools(found.text))
-    return Reply(head, [of_log(one, view) for one in answer.known], list(answer.notices))
+    return Reply(head, [_of_log(one, view) for one in answer.known], list(answer.notices))
 
 
-def finished(answer: CampaignTasks, view: View) -> Reply:
+def _finished(answer: CampaignTasks, view: View) -> Reply:
     """Return a campaign that is finished, with its tasks."""
     tasks, more, notes = page(answer, answer.tasks, view)
     shown = [hit(task, view, status=Word(getattr(task, "status", ""))) for task in tasks]
@@ -308,16 +309,16 @@ def finished(answer: CampaignTasks, view: View) -> Reply:
 # --- the rest -------------------------------------------------------------------------------------------------------
 
 
-def rows(answer: CypherRows, view: View) -> Reply:
+def _rows(answer: CypherRows, view: View) -> Reply:
     """Return the rows of a Cypher query."""
     doubts = {ref: [escaped(one.text) for one in against if one.is_mark] for ref, against in answer.doubts.items()}
     head: dict[str, Any] = {"columns": answer.columns, "truncated": answer.truncated}
     head |= {"doubts": {ref: against for ref, against in doubts.items() if against}} if any(doubts.values()) else {}
-    named = [dict(zip(answer.columns, map(cell, row), strict=True)) for row in answer.rows]
+    named = [dict(zip(answer.columns, map(_cell, row), strict=True)) for row in answer.rows]
     return Reply(head, [{"row": row} for row in named], list(answer.notices))
 
 
-def cell(value: Any) -> Any:
+def _cell(value: Any) -> Any:
     """Return a value of a row: a record by its reference, for ``get`` shows it."""
     if isinstance(value, dict) and value.get("label") and value.get("ref"):
         return escaped(value["ref"])
@@ -391,7 +392,7 @@ TOOLS = {
                 has_view=True,
                 words={"ref": "The record, as kind/name"},
             ),
-            {"related": reached, "solutions": solved, "path": connected},
+            {"related": _reached, "solutions": _solved, "path": _connected},
         ),
         Tool(
             "remember",
@@ -432,8 +433,8 @@ TOOLS = {
                     "symptom": "What one does and why it fails",
                 },
             ),
-            dict.fromkeys(("failure", "pattern", "lesson", "decision", "constraint", "experience"), changed)
-            | {"candidate": accepted},
+            dict.fromkeys(("failure", "pattern", "lesson", "decision", "constraint", "experience"), _changed)
+            | {"candidate": _accepted},
             is_read_only=False,
         ),
         Tool(
@@ -441,7 +442,7 @@ TOOLS = {
             "Report whether a recalled record helped, right after trying it; with asked from the answer that "
             "showed it. Answers rank by it.",
             Parameters({"": ToolOperation("feedback", "ref helped wrong note asked")}),
-            {"": reported},
+            {"": _reported},
             is_read_only=False,
             is_idempotent=False,
         ),
@@ -469,7 +470,7 @@ TOOLS = {
                     "status": "partial if tasks are open",
                 },
             ),
-            {"ready": startable, "start": moved, "complete": moved, "block": moved, "finish": finished},
+            {"ready": _startable, "start": _moved, "complete": _moved, "block": _moved, "finish": _finished},
             is_read_only=False,
         ),
         Tool(
@@ -480,7 +481,7 @@ TOOLS = {
                 {"": ToolOperation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},
                 words={"limit": f"Rows; {MOST_HITS} if not given"},
             ),
-            {"": rows},
+            {"": _rows},
         ),
         Tool(
             "status",

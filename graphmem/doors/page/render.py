@@ -30,21 +30,21 @@ IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 def page_of(data: PageData) -> str:
     """Return the page with its data, which asks nothing of any address."""
-    return filled(inert(data.model_dump_json(by_alias=True)).translate(IN_HTML), SCRIPTS)[0]
+    return _filled(inert(data.model_dump_json(by_alias=True)).translate(IN_HTML), SCRIPTS)[0]
 
 
 @cache  # the service answers with it for as long as it runs
 def served_page() -> tuple[str, str]:
     """Return the page without data, which asks the service that it comes from and no other, and its policy."""
-    return filled("null", {**SCRIPTS, "live": "live.js"}, "connect-src 'self'; ")
+    return _filled("null", {**SCRIPTS, "live": "live.js"}, "connect-src 'self'; ")
 
 
-def filled(data: str, scripts: Mapping[str, str], more: str = "") -> tuple[str, str]:
+def _filled(data: str, scripts: Mapping[str, str], more: str = "") -> tuple[str, str]:
     """Return the page with its parts, and its policy; ``more`` is what that allows too."""
     texts = [(FILES / path).read_text("utf-8") for path in scripts.values()]
     style = (FILES / "page.css").read_text("utf-8")
     policy = (
-        f"default-src 'none'; script-src {' '.join(map(digest, texts))}; style-src {digest(style)}; img-src data:;"
+        f"default-src 'none'; script-src {' '.join(map(_digest, texts))}; style-src {_digest(style)}; img-src data:;"
         f" {more}base-uri 'none'; form-action 'none'"
     )
     tags = "\n".join(f"<script>{text}</script>" for text in texts)
@@ -52,6 +52,6 @@ def filled(data: str, scripts: Mapping[str, str], more: str = "") -> tuple[str, 
     return PLACE.sub(lambda found: parts[found[1]], (FILES / "page.html").read_text("utf-8")), policy
 
 
-def digest(text: str) -> str:
+def _digest(text: str) -> str:
     """Return the hash of a script or a style as a policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -42,22 +42,22 @@ class Lookup:
             began: second since 1970 at which the session began.
         """
         with Memory(self.project, lock_timeout_s=PYTEST_LOCK_S) as memory:
-            for reports in list(by_message(failed).values())[:PYTEST_FAILURES]:
+            for reports in list(_by_message(failed).values())[:PYTEST_FAILURES]:
                 name, first = reports[0]
                 log = f"{first.longreprtext}\nFAILED {first.nodeid}\n"
                 answer = memory.ran(["pytest", first.nodeid], status=1, log=log, folder=self.root, name=name)
                 if section := "\n".join(known(answer)):
                     for _, report in reports:
-                        add_section(report, visible(section))
+                        _add_section(report, visible(section))
             task = f"ran/{memory.store.client.new_id()}"  # one: what helped several tests is reported once
             answers = [
                 memory.ran(["pytest", name], status=0, folder=self.root, name=name, task=task, began=began)
                 for name in settled[:PYTEST_FAILURES]
             ]
-        return [visible(line) for line in of_a_pass(together(answers))]
+        return [visible(line) for line in of_a_pass(_together(answers))]
 
 
-def by_message(failed: "Sequence[Named]") -> "dict[str, list[Named]]":
+def _by_message(failed: "Sequence[Named]") -> "dict[str, list[Named]]":
     """Return failures by their messages: those that say the same have one cause, and are looked up once."""
     found: dict[str, list[Named]] = {}
     for name, report in failed:
@@ -66,7 +66,7 @@ def by_message(failed: "Sequence[Named]") -> "dict[str, list[Named]]":
     return found
 
 
-def together(answers: Sequence[Ran]) -> Ran:
+def _together(answers: Sequence[Ran]) -> Ran:
     """Return what several passes teach as one answer, with as many errors to be recorded as one has."""
     return Ran(
         status=0,
@@ -86,7 +86,7 @@ def known(answer: Ran) -> Iterator[str]:
     yield from of_the_same(answer, results)
 
 
-def add_section(report: "Report", text: str) -> None:
+def _add_section(report: "Report", text: str) -> None:
     """Put a text below the traceback of a failure; one without a traceback has it beside what was captured."""
     if add := getattr(report.longrepr, "addsection", None):
         add(TITLE, text)

@@ -84,12 +84,12 @@ class Outcomes:
         if os.path.lexists(path):
             from graphmem.kernel.machine.state import State  # noqa: PLC0415 - not for a project without
 
-            keys = State(path, unread).read_all("ran", bytes)
+            keys = State(path, _unread).read_all("ran", bytes)
         passed = [report.nodeid for report in self.reports("passed")] if keys else []
         passed += dict.fromkeys(nodeid.partition("::")[0] for nodeid in passed)
         return [name for name in map(self.name_of, passed) if run_key(None, name) in keys]
 
 
-def unread(why: str) -> None:
+def _unread(why: str) -> None:
     """Raise ``Unavailable``: what failed before is not known."""
     raise Unavailable(why)

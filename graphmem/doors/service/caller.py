@@ -77,7 +77,7 @@ def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, 
         "id": request_id,
         "arguments": arguments,
         "folder": folder,
-        "variables": callers_own(os.environ) | width(),
+        "variables": callers_own(os.environ) | _width(),
         "is_terminal": is_terminal(),
     }
 
@@ -87,7 +87,7 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def width() -> dict[str, str]:
+def _width() -> dict[str, str]:
     """Return how wide the terminal is, where there is one, as a variable."""
     is_needed = is_terminal() and "COLUMNS" not in os.environ
     return {"COLUMNS": str(os.get_terminal_size(1).columns)} if is_needed else {}
@@ -139,7 +139,7 @@ def wait_for(connection: socket.socket) -> None:
         os.write(2, b"\x1b[K")  # takes the line away
 
 
-def complain(code: str, message: str, hint: str | None = None) -> int:
+def _complain(code: str, message: str, hint: str | None = None) -> int:
     """Report an error as the command line does; return its exit status."""
     if "--json" in sys.argv:
         import json  # noqa: PLC0415
@@ -164,7 +164,7 @@ def printed(answer: dict[str, object]) -> int:
             except BrokenPipeError:  # the reader has read enough
                 break
             except OSError as error:
-                return complain("unavailable", (error.strerror or "").lower())
+                return _complain("unavailable", (error.strerror or "").lower())
     status = answer["status"]
     assert isinstance(status, int)
     return status

@@ -35,11 +35,11 @@ def main(arguments: list[str]) -> None:
         folder = next((path for name in FOLDERS if (path := os.environ.get(name))), None) or os.getcwd()
         project = project_of([], folder, os.environ)
         if project is None:
-            return say_why(arguments, folder, end)
+            return _say_why(arguments, folder, end)
         path = path_of(project, "sock") if project else None
         if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
             return
-        event = event_of(end)
+        event = _event_of(end)
         end = began + limit_of(event)
         os.environ["GRAPHMEM_HOOK_UNTIL"] = str(time.time() + end - time.monotonic())  # a later answer is not noted
         if not os.path.exists(path):
@@ -47,8 +47,8 @@ def main(arguments: list[str]) -> None:
         while not os.path.exists(path) and time.monotonic() < end:
             time.sleep(POLL_S)
         request = {**caller.request_of(["hook", *arguments], folder, os.urandom(16).hex()), "input": event}
-        if not is_taken(path, request, max(end - time.monotonic(), POLL_S)):
-            leave(path, request)
+        if not _is_taken(path, request, max(end - time.monotonic(), POLL_S)):
+            _leave(path, request)
     except Exception:  # the boundary: whatever is wrong, the agent goes on
         return
 
@@ -61,10 +61,10 @@ def limit_of(event: str) -> float:
         return FAILED_LIMIT_S if FAILED.search(event) else LIMIT_S
 
 
-def say_why(arguments: list[str], folder: str, end: float) -> None:
+def _say_why(arguments: list[str], folder: str, end: float) -> None:
     """Tell a session that begins why its memory is silent, where another user made it."""
     above = store_above(folder)
-    if above is None or not is_foreign(above) or "sessionstart" not in (event := event_of(end)).lower():
+    if above is None or not is_foreign(above) or "sessionstart" not in (event := _event_of(end)).lower():
         return
     from graphmem.features.hooks.events import start_said  # noqa: PLC0415 - hardly an event comes here
     from graphmem.kernel.system.shell import command  # noqa: PLC0415 - as above
@@ -75,7 +75,7 @@ def say_why(arguments: list[str], folder: str, end: float) -> None:
         os.write(1, said.encode())
 
 
-def is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:
+def _is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:
     """Hand an event to the service and print its answer; return whether it took the event."""
     try:
         return caller.ask(path, request, [], limit_s=limit_s)[0]
@@ -83,7 +83,7 @@ def is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:
         return False
 
 
-def leave(path: str, request: dict[str, object]) -> None:
+def _leave(path: str, request: dict[str, object]) -> None:
     """Hand an event to a service that is still starting or busy, in a process of its own, without waiting for it."""
     if os.fork():
         return
@@ -93,13 +93,13 @@ def leave(path: str, request: dict[str, object]) -> None:
         for number in (0, 1, 2):
             os.dup2(null, number)
         end = time.monotonic() + START_S
-        while not is_taken(path, request, START_S) and time.monotonic() < end:
+        while not _is_taken(path, request, START_S) and time.monotonic() < end:
             time.sleep(POLL_S)
     finally:
         os._exit(0)
 
 
-def event_of(end: float) -> str:
+def _event_of(end: float) -> str:
     """Return what the client sends on standard input, as far as it comes in time; of a very long event both ends."""
     first, last = bytearray(), bytearray()
     is_cut = False
@@ -113,10 +113,10 @@ def event_of(end: float) -> str:
             del last[:-LAST_BYTES]
             is_cut = True
     is_cut |= len(last) > LAST_BYTES
-    return (joined(first, last[-LAST_BYTES:]) if is_cut else first + last).decode("utf-8", "replace")
+    return (_joined(first, last[-LAST_BYTES:]) if is_cut else first + last).decode("utf-8", "replace")
 
 
-def joined(first: bytearray, last: bytearray) -> bytearray:
+def _joined(first: bytearray, last: bytearray) -> bytearray:
     """Return both ends of a long JSON text, without the escapes at the cut: they lie within one very long string."""
     if found := PARTIAL.search(first[-100:]):
         first = first[: len(first) - len(found[1])]

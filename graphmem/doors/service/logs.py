@@ -36,10 +36,10 @@ class PrivateFile(RotatingFileHandler):
     """A log that only its user can read, whatever the umask."""
 
     def _open(self) -> Any:
-        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=private)
+        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=_private)
 
 
-def private(path: str, flags: int) -> int:
+def _private(path: str, flags: int) -> int:
     """Open a file, made for its user alone."""
     return os.open(path, flags, 0o600)
 

@@ -28,10 +28,10 @@ def status(project: Path) -> ServiceStatus:
     Raises:
         Unavailable: a process is the service, and does not answer.
     """
-    return asked(project, "status")
+    return _asked(project, "status")
 
 
-def asked(project: Path, order: str) -> ServiceStatus:
+def _asked(project: Path, order: str) -> ServiceStatus:
     """Return the answer of the service to an order; an error if no service runs."""
     path, store = path_of(str(project), "sock"), str(project)
     if path is None:
@@ -46,8 +46,8 @@ def asked(project: Path, order: str) -> ServiceStatus:
         return ServiceStatus(ok=False, store=store)
     except OSError:
         found = None
-    if found is None and is_held(project):
-        number = holder(project)
+    if found is None and _is_held(project):
+        number = _holder(project)
         message = f"the service, process {number}, did not answer in {ANSWER_S:.0f} s"
         raise Unavailable(message, hint=f"try again; if it stays so, end it: kill -9 {number}")
     if found is None:
@@ -70,9 +70,9 @@ def stop(project: Path) -> ServiceStatus:
     Raises:
         Unavailable: it still runs a command after half a minute.
     """
-    found = asked(project, "stop")
+    found = _asked(project, "stop")
     end = time.monotonic() + SERVICE_DRAIN_S + 1
-    while found.ok and is_held(project):
+    while found.ok and _is_held(project):
         if time.monotonic() > end:
             raise Unavailable(f"the service, process {found.pid}, still runs a command", hint="try again later")
         time.sleep(POLL_S)
@@ -86,7 +86,7 @@ def refuse_no_folder(project: Path) -> None:
         raise Unavailable(message, hint="set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
 
 
-def holder(project: Path) -> str:
+def _holder(project: Path) -> str:
     """Return the number of the process that is the service, as its lock file says."""
     try:
         with open(str(path_of(str(project), "lock")), "rb") as file:
@@ -95,7 +95,7 @@ def holder(project: Path) -> str:
         return "?"
 
 
-def is_over(child: int) -> bool:
+def _is_over(child: int) -> bool:
     """Return whether a child has ended."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] != 0
@@ -103,7 +103,7 @@ def is_over(child: int) -> bool:
         return True
 
 
-def error_of(said: BinaryIO) -> GraphmemError:
+def _error_of(said: BinaryIO) -> GraphmemError:
     """Return the error that a service reported when it could not start."""
     said.seek(0)
     try:
@@ -115,7 +115,7 @@ def error_of(said: BinaryIO) -> GraphmemError:
         return Unavailable(message, hint="run it in the foreground: graphmem serve")
 
 
-def is_held(project: Path) -> bool:
+def _is_held(project: Path) -> bool:
     """Return whether a process is the service of a project: it holds the lock until it ends."""
     try:
         handle = os.open(str(path_of(str(project), "lock")), os.O_RDWR)
@@ -143,22 +143,22 @@ def start(project: Path, log_format: str = "text", http: str | None = None) -> S
     """
     refuse_no_folder(project)
     found = status(project)
-    if is_wanted(found, http):
+    if _is_wanted(found, http):
         return found
     options = ["--log-format", log_format, "--json", *(["--http", http] if http else [])]
     end = time.monotonic() + SERVICE_START_S + (SERVICE_DRAIN_S if found.ok else 0)
     with tempfile.TemporaryFile() as said:
         child = launch(str(project), *options, errors=said.fileno())
-        while not is_wanted(found := status(project), http):
+        while not _is_wanted(found := status(project), http):
             if time.monotonic() > end:
                 raise Unavailable("the service does not answer", hint="see: graphmem serve --logs")
-            if is_over(child) and not (http is None and is_held(project)):  # another one may have been faster
-                raise error_of(said)
+            if _is_over(child) and not (http is None and _is_held(project)):  # another one may have been faster
+                raise _error_of(said)
             time.sleep(POLL_S)
     return found
 
 
-def is_wanted(found: ServiceStatus, http: str | None) -> bool:
+def _is_wanted(found: ServiceStatus, http: str | None) -> bool:
     """Return whether a service answers, and over HTTP at an address if one is given; port 0 is any."""
     if not found.ok or http is None or found.http is None:
         return found.ok and http is None

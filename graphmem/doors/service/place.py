@@ -21,7 +21,7 @@ STORE = ".graphmem"
 SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # variables that choose files and models
 
 
-def runtime_folder() -> str | None:
+def _runtime_folder() -> str | None:
     """
     Return the folder for sockets, made with mode 0700, or None.
 
@@ -30,14 +30,14 @@ def runtime_folder() -> str | None:
     """
     base = os.environ.get("XDG_RUNTIME_DIR") or None
     if base is not None and len(os.fsencode(base)) < MOST_OF_A_PATH:
-        return own_folder(f"{base}/graphmem")
+        return _own_folder(f"{base}/graphmem")
     cache = os.path.expanduser("~/.cache/graphmem")
-    return own_folder(f"/tmp/graphmem-{os.getuid()}") or (
-        own_folder(f"{cache}/run") if len(os.fsencode(cache)) < MOST_OF_A_PATH and os.path.isabs(cache) else None
+    return _own_folder(f"/tmp/graphmem-{os.getuid()}") or (
+        _own_folder(f"{cache}/run") if len(os.fsencode(cache)) < MOST_OF_A_PATH and os.path.isabs(cache) else None
     )
 
 
-def own_folder(folder: str) -> str | None:
+def _own_folder(folder: str) -> str | None:
     """Return a folder that only this user can use, made where it is missing; None where it is not one."""
     try:
         if not os.path.lexists(folder):
@@ -51,7 +51,7 @@ def own_folder(folder: str) -> str | None:
 
 def path_of(project: str, ending: str) -> str | None:
     """Return the path of a file of a project's service, ``sock``, ``lock`` or ``log``, or None."""
-    folder = runtime_folder()
+    folder = _runtime_folder()
     name = sha256(os.fsencode(os.path.realpath(project))).hexdigest()[:KEPT_DIGITS]
     return f"{folder}/{name}.{ending}" if folder else None
 
@@ -84,7 +84,7 @@ def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]"
     above = store_above(folder)
     if above is None or os.path.islink(f"{above}/{STORE}"):
         return None
-    return above if not is_foreign(above) or is_safe(above) else None
+    return above if not is_foreign(above) or _is_safe(above) else None
 
 
 def store_above(folder: str) -> str | None:
@@ -102,7 +102,7 @@ def is_foreign(folder: str) -> bool:
     return is_of_another(os.stat(f"{folder}/{STORE}").st_uid)
 
 
-def is_safe(folder: str) -> bool:
+def _is_safe(folder: str) -> bool:
     """Return whether the user tells git to trust the repository of a project."""
     from pathlib import Path  # noqa: PLC0415 - only where another user made the store
 

@@ -178,10 +178,10 @@ class Service:
                 project = os.fsdecode(file.read().partition(b"\n")[2])
                 if project and not Path(project, FOLDER).is_dir():
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no service has it
-                    remove_files(lock)
+                    _remove_files(lock)
         yield
         if not (self.project / FOLDER).is_dir():
-            remove_files(Path(self.path))
+            _remove_files(Path(self.path))
 
     # --- watching -------------------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Service:
             if reason:
                 log.info("ending", extra={"reason": reason})
                 self.stop()
-            elif (found := stamps(self.project / FOLDER)) != seen or not looks % LOOKS:
+            elif (found := _stamps(self.project / FOLDER)) != seen or not looks % LOOKS:
                 self.take_in()
                 seen = found
             looks += 1
@@ -263,7 +263,7 @@ class Service:
         project = project_of(arguments, str(request["folder"]), variables)
         if own_store(variables) not in (None, own_store(os.environ)):  # another folder than this service may ask
             return False
-        if any(is_elsewhere(word, str(request["folder"]), self.project) for word in arguments):
+        if any(_is_elsewhere(word, str(request["folder"]), self.project) for word in arguments):
             return False
         return project is not None and os.path.realpath(project) == os.path.realpath(self.project)
 
@@ -281,13 +281,13 @@ class Service:
         """Run the command line of a caller, and send what it would print and its exit status."""
         arguments = [str(word) for word in request["arguments"]]
         with self.counted():
-            with observed("command", "unknown") as seen, opened(files, request.get("input")) as given:
+            with observed("command", "unknown") as seen, _opened(files, request.get("input")) as given:
                 streams = Streams(given, bool(request["is_terminal"]))
                 token = of_caller.set(streams)
                 try:
                     with (
                         called_from(Surroundings(str(request["folder"]), callers_own(request["variables"]))),
-                        once(str(request["id"]), arguments) as asked,
+                        _once(str(request["id"]), arguments) as asked,
                     ):
                         status, command = self.run(arguments, str(request["id"]), self.models)
                         if asked is not None:
@@ -336,7 +336,7 @@ class Service:
         }
 
 
-def stamps(store: Path) -> list[tuple[str, int, int, int]]:
+def _stamps(store: Path) -> list[tuple[str, int, int, int]]:
     """Return what tells the files of a store from what they were, at the cost of a look at their folders."""
     found = []
     for folder, folders, files in os.walk(store):
@@ -348,21 +348,21 @@ def stamps(store: Path) -> list[tuple[str, int, int, int]]:
     return found
 
 
-def is_elsewhere(word: str, folder: str, project: Path) -> bool:
+def _is_elsewhere(word: str, folder: str, project: Path) -> bool:
     """Return whether a word of a command line names a file that is there and not in the project."""
     named = [part for part in {word, *word.split("=", 1)[1:]} if os.path.exists(os.path.join(folder, part))]
     root = os.path.realpath(project)
     return any(os.path.commonpath([os.path.realpath(os.path.join(folder, part)), root]) != root for part in named)
 
 
-def once(request_id: str, arguments: list[str]) -> contextlib.AbstractContextManager[RequestUnderWay | None]:
+def _once(request_id: str, arguments: list[str]) -> contextlib.AbstractContextManager[RequestUnderWay | None]:
     """Return what lets a block carry out a command line once; an event of a client is not sent a second time."""
     is_event = arguments[:1] == ["hook"]
     return contextlib.nullcontext() if is_event else carried_out(RequestUnderWay(request_id, content_of(arguments)))
 
 
 @contextlib.contextmanager
-def opened(files: list[int], text: object = None) -> Any:
+def _opened(files: list[int], text: object = None) -> Any:
     """Yield the standard input of a caller, if it passed one on: a file, or what was in it."""
     if not files:
         yield io.BytesIO(text.encode("utf-8", "replace")) if isinstance(text, str) else None
@@ -378,7 +378,7 @@ def end_at_signals(service: Service) -> None:
         signal.signal(number, service.stop)
 
 
-def remove_files(path: Path) -> None:
+def _remove_files(path: Path) -> None:
     """Remove the logs and the lock file of a service, by any of its files."""
     for ending in (".log", ".log.1", ".lock"):
         with contextlib.suppress(OSError):

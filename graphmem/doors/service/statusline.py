@@ -58,12 +58,12 @@ class StatusReader:
 
     def files(self, kind: str) -> Iterator[str]:
         """Yield the files of a kind; links are not followed."""
-        folders = [f"{self.store}/data/{kind}"] if is_folder(f"{self.store}/data") else []
+        folders = [f"{self.store}/data/{kind}"] if _is_folder(f"{self.store}/data") else []
         if folders and os.path.isfile(one := f"{folders[0]}.ndjson") and not os.path.islink(one):
             yield one
         while folders:
             folder = folders.pop()
-            if not is_folder(folder):
+            if not _is_folder(folder):
                 continue
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -82,7 +82,7 @@ class StatusReader:
                     row = json.loads(line)
                 except (ValueError, RecursionError):
                     continue
-                if is_sound(row) and row.get("archived_at") is None:
+                if _is_sound(row) and row.get("archived_at") is None:
                     yield row
 
 
@@ -92,8 +92,8 @@ def main(arguments: list[str]) -> int:
         if os.environ.get("GRAPHMEM_SCOPE") or any(word.partition("=")[0] == "--scope" for word in arguments):
             return 0  # the line is read of the files, whatever a scope allows
         project = project_of(arguments, os.getcwd(), os.environ)
-        if project is not None and is_folder(f"{project}/{STORE}"):
-            line = " · ".join(parts(f"{project}/{STORE}"))
+        if project is not None and _is_folder(f"{project}/{STORE}"):
+            line = " · ".join(_parts(f"{project}/{STORE}"))
             sys.stdout.write(f"{line}\n" if line else "")
             sys.stdout.flush()
     except (OSError, ValueError, RecursionError):
@@ -101,65 +101,65 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def parts(store: str) -> Iterator[str]:
+def _parts(store: str) -> Iterator[str]:
     """Yield what the line consists of; each part is of all the files that it depends on."""
     reader = StatusReader(store)
     try:
-        campaign = newest_campaign(reader)
-        names = names_of(campaign) if campaign else set()
+        campaign = _newest_campaign(reader)
+        names = _names_of(campaign) if campaign else set()
         tasks = [row for row in reader.rows("task") if row.get("campaign") in names] if campaign else []
     except Cut:
         yield MORE
         return
     if campaign is not None:
         done = sum(row.get("status") == "complete" for row in tasks)
-        yield f"{plain(campaign.get('name'))} {done}/{len(tasks)}"
+        yield f"{_plain(campaign.get('name'))} {done}/{len(tasks)}"
     try:
         events = sorted(reader.rows("event"), key=lambda row: (str(row.get("at")), str(row.get("id"))))
     except Cut:
         events = None
     yield from chunk(store)  # what it imports takes as long as all else
-    if events is not None and (phase := phase_of(events, campaign)):
+    if events is not None and (phase := _phase_of(events, campaign)):
         yield phase
     if blocked := sum(row.get("status") == "blocked" for row in tasks):
         yield f"{blocked} blocked"
     if events is None:
         yield MORE
-    elif waiting := inbox(events):
+    elif waiting := _inbox(events):
         yield f"{waiting} in the inbox"
 
 
-def is_folder(path: str) -> bool:
+def _is_folder(path: str) -> bool:
     """Return whether there is a folder that is not a link."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def is_sound(row: object) -> bool:
+def _is_sound(row: object) -> bool:
     """Return whether a row has texts where others name or order it by them."""
     return isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
 
 
-def newest_campaign(reader: StatusReader) -> Row | None:
+def _newest_campaign(reader: StatusReader) -> Row | None:
     """Return the newest campaign that has not ended."""
     active = [row for row in reader.rows("campaign") if row.get("status", "active") == "active"]
-    return max(active, key=lambda row: (str(row.get("created_at")), key_of(row)), default=None)
+    return max(active, key=lambda row: (str(row.get("created_at")), _key_of(row)), default=None)
 
 
-def key_of(row: Row) -> str:
+def _key_of(row: Row) -> str:
     """Return the key of a row."""
     return str(row.get("key") or row.get("name"))
 
 
-def names_of(campaign: Row) -> set[str]:
+def _names_of(campaign: Row) -> set[str]:
     """Return how rows may name a campaign."""
-    return {name for key in (key_of(campaign), str(campaign.get("name"))) for name in (key, f"campaign/{key}")}
+    return {name for key in (_key_of(campaign), str(campaign.get("name"))) for name in (key, f"campaign/{key}")}
 
 
 def chunk(store: str) -> Iterator[str]:
     """Yield which chunk is built."""
     try:
         path = f"{store}/state/state.db"
-        if not is_folder(f"{store}/state") or b"chunk_progress" not in StatusReader(store).content(path):
+        if not _is_folder(f"{store}/state") or b"chunk_progress" not in StatusReader(store).content(path):
             return
         from pathlib import Path  # noqa: PLC0415 - 20 ms, with what the other one needs
 
@@ -172,12 +172,12 @@ def chunk(store: str) -> Iterator[str]:
         return
 
 
-def phase_of(events: list[Row], campaign: Row | None) -> str:
+def _phase_of(events: list[Row], campaign: Row | None) -> str:
     """Return the phase of a campaign, or the project's own; empty for none."""
-    names = names_of(campaign) if campaign else set()
+    names = _names_of(campaign) if campaign else set()
     found = {True: "", False: ""}
     for row in events:
-        if row.get("type") == "phase-moved" and (after := moved_to(row, PHASES)):
+        if row.get("type") == "phase-moved" and (after := _moved_to(row, PHASES)):
             subject = row.get("subject")
             if subject is None or subject in names:
                 found[subject is not None] = after
@@ -185,22 +185,22 @@ def phase_of(events: list[Row], campaign: Row | None) -> str:
     return "" if phase == "none" else phase
 
 
-def moved_to(row: Row, known: Collection[str]) -> str:
+def _moved_to(row: Row, known: Collection[str]) -> str:
     """Return the state that a move leads to; empty where it is not known."""
     data = row.get("data")
     after = data.get("to") if isinstance(data, dict) else None
     return after if isinstance(after, str) and after in known else ""
 
 
-def inbox(events: list[Row]) -> int:
+def _inbox(events: list[Row]) -> int:
     """Return how many items of the inbox are not processed."""
     items = {row.get("id"): "pending" for row in events if row.get("type") == "inbox-added"}
     for row in events:
-        if row.get("type") == "inbox-moved" and row.get("subject") in items and (after := moved_to(row, ITEMS)):
+        if row.get("type") == "inbox-moved" and row.get("subject") in items and (after := _moved_to(row, ITEMS)):
             items[row["subject"]] = after
     return sum(status != "processed" for status in items.values())
 
 
-def plain(value: object) -> str:
+def _plain(value: object) -> str:
     """Return a text of the files without what a terminal would obey."""
     return visible(str(value or "")[:80]).replace("\n", "\\n")

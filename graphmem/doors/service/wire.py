@@ -42,24 +42,24 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any] | None, list[int]
         part, more, _, _ = socket.recv_fds(connection, LENGTH.size - len(head), 4)
         files += more
         if not part:
-            return close_all(files)
+            return _close_all(files)
         head += part
     size = LENGTH.unpack(head)[0]
     parts: list[bytes] = []
     while size > 0 and size <= MOST_BYTES:
         part = connection.recv(min(size, 2**20))
         if not part:
-            return close_all(files)
+            return _close_all(files)
         parts.append(part)
         size -= len(part)
     try:
         value = json.loads(b"".join(parts))
     except ValueError:
-        return close_all(files)
-    return (value, files) if isinstance(value, dict) else close_all(files)
+        return _close_all(files)
+    return (value, files) if isinstance(value, dict) else _close_all(files)
 
 
-def close_all(files: list[int]) -> tuple[None, list[int]]:
+def _close_all(files: list[int]) -> tuple[None, list[int]]:
     """Close files that are not read."""
     for file in files:
         os.close(file)

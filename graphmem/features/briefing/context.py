@@ -84,10 +84,10 @@ def prepare(client: Client, request: ContextRequest) -> None:
     """Take in the files, and embed what the answer may need; to be called before its snapshot is opened."""
     if not request.objective.strip():
         raise BadInput("the objective is empty", hint='say what is to be done: graphmem context "add a login page"')
-    prepare_query(client, question_of(request), lambda: campaign_numbers(client))
+    prepare_query(client, _question_of(request), lambda: campaign_numbers(client))
 
 
-def question_of(request: ContextRequest, kinds: Collection[str] | None = None) -> QueryRequest:
+def _question_of(request: ContextRequest, kinds: Collection[str] | None = None) -> QueryRequest:
     """Return the query of an objective, among all kinds or some."""
     return QueryRequest(
         text=request.objective, limit=CANDIDATES, profile=request.profile, strict=request.strict, kinds=kinds
@@ -105,26 +105,26 @@ def gather(snapshot: Snapshot, request: ContextRequest, *, without: Collection[s
         without: kinds that are not looked among.
     """
     kinds = [kind for kind in snapshot.vocabulary.record_types if kind not in without] if without else None
-    found = find(snapshot, question_of(request, kinds))
+    found = find(snapshot, _question_of(request, kinds))
     is_known = found.certainty != "none" or bool(request.tiers)
-    picks = picked(snapshot, request, found, is_known=is_known)
+    picks = _picked(snapshot, request, found, is_known=is_known)
     entries = [
         *session_entries(snapshot, request.session),
         *lesson_entries(snapshot, picks, request.domain, request.archetype),
         *exploration_entries(picks),
         *experience_entries(snapshot, picks, request.task_type, request.tags),
-        *memories(snapshot, picks, is_strict=request.strict),
+        *_memories(snapshot, picks, is_strict=request.strict),
         *(campaigns(snapshot, request.objective) if is_known else ()),
-        *entities(snapshot, request.objective, picks),
+        *_entities(snapshot, request.objective, picks),
     ]
     hits = {hit.ref: hit for hit in found.results}
-    entries = list(with_contradictions([*with_doubts(snapshot, entries, hits, is_strict=request.strict)]))
+    entries = list(with_contradictions([*_with_doubts(snapshot, entries, hits, is_strict=request.strict)]))
     first = next((pick.hit.ref for pick in picks if pick.has_file), None)
     entries.sort(key=lambda entry: (SECTIONS.index(entry.section), entry.ref != first))
-    return cut(snapshot, request, found, picks, entries, is_known=is_known)
+    return _cut(snapshot, request, found, picks, entries, is_known=is_known)
 
 
-def cut(
+def _cut(
     snapshot: Snapshot,
     request: ContextRequest,
     found: Found,
@@ -137,7 +137,7 @@ def cut(
     aside = {pick.hit.ref for pick in picks if not pick.is_near}
     taken = {ref for entry in entries for ref in (entry.ref, *entry.solved_by)}
     taken |= {pick.hit.ref for pick in picks}  # some kinds have no section
-    out = list(not_taken(snapshot.settings.retrieval, request, found, taken, is_known=is_known))
+    out = list(_not_taken(snapshot.settings.retrieval, request, found, taken, is_known=is_known))
     profile = profile_of(snapshot.settings.retrieval, found.profile)
     texts = [
         BlockEntry(entry.section, entry.text, worth(snapshot, entry, profile, is_aside=entry.ref in aside))
@@ -146,9 +146,9 @@ def cut(
     fit = fitting(texts, request.budget, found.asked)
     text = block([texts[place] for place in sorted(fit)], request.budget, found.asked)
     before = accesses(snapshot.client.state, {entry.record.key_ref for entry in entries})
-    kept = [with_accesses(entries[place], before) for place in sorted(fit)]
+    kept = [_with_accesses(entries[place], before) for place in sorted(fit)]
     refs = list(dict.fromkeys(ref for entry in kept for ref in (entry.ref, *entry.solved_by)))
-    counted(snapshot, refs)
+    _counted(snapshot, refs)
     over = [
         LeftOut(ref=entry.ref, reason="budget", similarity=entry.similarity)
         for place, entry in enumerate(entries)
@@ -167,22 +167,22 @@ def cut(
         certainty=found.certainty,
         probability=found.probability,
         asked=found.asked,
-        note=note_of(snapshot, request, found, over, out, is_known=is_known, is_empty=not kept),
+        note=_note_of(snapshot, request, found, over, out, is_known=is_known, is_empty=not kept),
     )
 
 
-def not_taken(
+def _not_taken(
     settings: Retrieval, request: ContextRequest, found: Found, taken: Collection[str], *, is_known: bool
 ) -> Iterator[LeftOut]:
     """Yield the results of the query that are not taken, each with why."""
-    tiers, bounds = tiers_of(request), tier_bounds(settings)
+    tiers, bounds = _tiers_of(request), tier_bounds(settings)
     for hit in found.results:
         if hit.ref not in taken:
-            is_unlikely = not is_known or is_near(hit, tiers, bounds)
+            is_unlikely = not is_known or _is_near(hit, tiers, bounds)
             yield LeftOut(ref=hit.ref, reason="known" if is_unlikely else "tier", similarity=hit.similarity)
 
 
-def note_of(
+def _note_of(
     snapshot: Snapshot,
     request: ContextRequest,
     found: Found,
@@ -214,11 +214,11 @@ def note_of(
     return f"empty: {'; '.join(parts)}"
 
 
-def picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_known: bool) -> list[Pick]:
+def _picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_known: bool) -> list[Pick]:
     """Return the records that a block takes because of the objective: what answers it, then what its labels find."""
-    near = wanted(snapshot, request, found) if is_known else []
+    near = _wanted(snapshot, request, found) if is_known else []
     hits = {hit.ref: hit for hit in found.results}
-    reasons = labelled(snapshot, request)
+    reasons = _labelled(snapshot, request)
     refs = {hit.ref for hit in near}
     places = {ref: place for place, ref in enumerate(hits)}
 
@@ -229,21 +229,21 @@ def picked(snapshot: Snapshot, request: ContextRequest, found: Found, *, is_know
     others = [ref for ref in aside if not reasons[ref].is_framework][:CONTEXT_LABELLED]
     others += [ref for ref in aside if reasons[ref].is_framework][:CONTEXT_OF_FRAMEWORK]
     records = snapshot.catalog.records([snapshot.resolve(ref) for ref in others if ref not in hits]).values()
-    made = hits | {record.ref: unasked(record) for record in records}
+    made = hits | {record.ref: _unasked(record) for record in records}
     picks = [(hit, reasons.get(hit.ref)) for hit in (*near, *(made[ref] for ref in others if ref in made))]
     return [
         Pick(
             hit,
             label.text if label else None,
             hit.ref in refs,
-            why(hit) if request.explain else None,
+            _why(hit) if request.explain else None,
             has_file=label is not None and label.is_file,
         )
         for hit, label in picks
     ]
 
 
-def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, Label]:
+def _labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, Label]:
     """Return the records that carry a tag, path or framework that is given or named in the objective, and which."""
     catalog = snapshot.catalog
     given = {posixpath.normpath(path) for path in request.files}
@@ -260,13 +260,13 @@ def labelled(snapshot: Snapshot, request: ContextRequest) -> dict[str, Label]:
     tags = {folded(tag): tag for tag in (*words(request.objective), *request.tags)}
     for tag, number in catalog.labelled("tag", tags):
         found.setdefault(number, Label(f"tagged {visible(tags[tag])}", False))
-    frameworks = {folded(name): name for name in (*words(request.objective), framework_in(snapshot, request)) if name}
+    frameworks = {folded(name): name for name in (*words(request.objective), _framework_in(snapshot, request)) if name}
     for name, number in catalog.labelled("framework", frameworks):
         found.setdefault(number, Label(f"same framework, {one_line(frameworks[name])}", False, is_framework=True))
     return {ref: found[number] for number, ref in catalog.refs(found).items()}
 
 
-def framework_in(snapshot: Snapshot, request: ContextRequest) -> str | None:
+def _framework_in(snapshot: Snapshot, request: ContextRequest) -> str | None:
     """Return the framework of a request; where it names none, that of the task that is being worked on."""
     if request.framework is not None:
         return request.framework
@@ -276,7 +276,7 @@ def framework_in(snapshot: Snapshot, request: ContextRequest) -> str | None:
     return next((framework_of(snapshot, one) for one in tasks if isinstance(one, Task)), None)
 
 
-def unasked(record: Record) -> Hit:
+def _unasked(record: Record) -> Hit:
     """Return a record that no query found, as a hit without evidence."""
     factors = Factors(
         semantic=0.0, lexical=0.0, exact=0.0, graph=0.0, reranked=None, cost=1.0, help_ratio=0.5, age_decay=1.0
@@ -294,7 +294,7 @@ def unasked(record: Record) -> Hit:
     )
 
 
-def with_doubts(
+def _with_doubts(
     snapshot: Snapshot, entries: Collection[ContextEntry], hits: Mapping[str, Hit], *, is_strict: bool
 ) -> Iterator[ContextEntry]:
     """
@@ -318,14 +318,14 @@ def with_doubts(
         for record in records:
             found = [doubt.text for doubt in doubter.of(record) if doubt.sign not in SAID_ELSEWHERE]
             against += [quoted(f"doubt about {record.ref}", text) for text in found]
-        against += [quoted("code", cite_note(one)) for one in cites if one.state in ("changed", "gone")]
-        code = [quoted("code", cite_note(one)) for one in cites if one.state not in ("changed", "gone")]
+        against += [quoted("code", _cite_note(one)) for one in cites if one.state in ("changed", "gone")]
+        code = [quoted("code", _cite_note(one)) for one in cites if one.state not in ("changed", "gone")]
         head, *rest = entry.text.split("\n", 1)
         text = "\n".join([head, *against, *rest, *code])
         yield entry.model_copy(update={"cites": cites, "doubts": doubts, "text": text})
 
 
-def cite_note(found: Cited) -> str:
+def _cite_note(found: Cited) -> str:
     """Return what a prompt should know of cited code: where it is, and whether it is what the record was about."""
     place = f"{found.path}:{found.symbol}" if found.symbol else found.path or found.cite
     return {
@@ -337,21 +337,21 @@ def cite_note(found: Cited) -> str:
     }[found.state]
 
 
-def with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) -> ContextEntry:
+def _with_accesses(entry: ContextEntry, before: Mapping[str, tuple[int, str]]) -> ContextEntry:
     """Return an entry with how often its record was returned before."""
     number, last = before.get(entry.record.key_ref, (0, None))
     return entry.model_copy(update={"access_count": number, "last_accessed": last})
 
 
-def tiers_of(request: ContextRequest) -> Collection[str]:
+def _tiers_of(request: ContextRequest) -> Collection[str]:
     """Return the tiers to take."""
     return frozenset(request.tiers) or (USUAL | {"exploration"} if request.complexity in HARD else USUAL)
 
 
-def wanted(snapshot: Snapshot, request: ContextRequest, found: Found) -> list[Hit]:
+def _wanted(snapshot: Snapshot, request: ContextRequest, found: Found) -> list[Hit]:
     """Return the results that answer the objective: those of the tiers, and of the usual ones what is not unlikely."""
-    settings, tiers = snapshot.settings.retrieval, tiers_of(request)
-    near = [hit for hit in found.results if is_near(hit, tiers, tier_bounds(settings))]
+    settings, tiers = snapshot.settings.retrieval, _tiers_of(request)
+    near = [hit for hit in found.results if _is_near(hit, tiers, tier_bounds(settings))]
     if tiers != USUAL:  # the caller asks for more
         return near
     sure = {hit.ref for hit in near if hit.factors.exact or hit.factors.help_ratio > 1}
@@ -360,7 +360,7 @@ def wanted(snapshot: Snapshot, request: ContextRequest, found: Found) -> list[Hi
     return [hit for hit in near if hit.ref in sure or likely[hit.ref] >= settings.unsure]
 
 
-def is_near(hit: Hit, tiers: Collection[str], bounds: Mapping[str, float]) -> bool:
+def _is_near(hit: Hit, tiers: Collection[str], bounds: Mapping[str, float]) -> bool:
     """Return whether a hit reaches one of these tiers by similarity, relevance or reports, or by its expression."""
     if hit.factors.exact or hit.factors.expression or hit.tier in tiers or hit.band in tiers:
         return True
@@ -382,14 +382,14 @@ def worth(snapshot: Snapshot, entry: ContextEntry, profile: Profile, *, is_aside
     return -math.inf if is_aside else -level, score, entry.record.is_pinned
 
 
-def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) -> Iterator[ContextEntry]:
+def _memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) -> Iterator[ContextEntry]:
     """
     Yield the failures with what solves them, then the patterns that solve none of these.
 
     In each band those come first that have a fix or a pattern that solves them; across bands nearness says more.
     """
     failures = [pick for pick in picks if isinstance(pick.hit.record, Failure)]
-    solving = solved(snapshot, [pick.hit.ref for pick in failures], is_strict=is_strict)
+    solving = _solved(snapshot, [pick.hit.ref for pick in failures], is_strict=is_strict)
     numbers = {snapshot.resolve(pick.hit.ref): pick.hit.record for pick in failures}
     alike = {numbers[number].ref: fix for number, fix in variant_fixes(snapshot.catalog, numbers).items()}
     refs = {pick.hit.ref for pick in failures}
@@ -420,7 +420,7 @@ def memories(snapshot: Snapshot, picks: Collection[Pick], *, is_strict: bool) ->
             yield entry_of("Patterns", record, [*notes_of(record), *sources(record)], (), pick)
 
 
-def solved(snapshot: Snapshot, failures: Collection[str], *, is_strict: bool) -> dict[str, list[Pattern]]:
+def _solved(snapshot: Snapshot, failures: Collection[str], *, is_strict: bool) -> dict[str, list[Pattern]]:
     """Return the patterns that solve each of these failures, the strongest few; if strict, without marks of doubt."""
     numbers, doubter = {snapshot.resolve(ref): ref for ref in failures}, Doubter(snapshot)
     patterns = {
@@ -438,7 +438,7 @@ def sources(record: Record) -> list[tuple[str, str]]:
     return [("from", ", ".join(record.sources))] if record.sources else []
 
 
-def why(hit: Hit) -> str:
+def _why(hit: Hit) -> str:
     """Return what a score is made of."""
     factors: Factors = hit.factors
     reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.2f}"
@@ -459,11 +459,11 @@ def campaigns(snapshot: Snapshot, objective: str) -> Iterator[ContextEntry]:
     for found in find_similar(snapshot, SimilarRequest(text=objective, limit=CONTEXT_CAMPAIGNS)).results:
         nearness = tier(found.similarity, **bounds)
         marks = [nearness, found.status, f"similarity {found.similarity:.2f}"]
-        entry = entry_of("Similar campaigns", found.record, campaign_notes(found), marks)
+        entry = entry_of("Similar campaigns", found.record, _campaign_notes(found), marks)
         yield entry.model_copy(update={"tier": nearness, "similarity": found.similarity})
 
 
-def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
+def _campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     """Return what a prompt should know of a campaign."""
     notes = [("objective", found.record.objective), ("outcome", found.outcome or found.status)]
     notes += [("blocked by", ", ".join(found.blocked_by))] if found.blocked_by else []
@@ -471,7 +471,7 @@ def campaign_notes(found: SimilarCampaign) -> list[tuple[str, str]]:
     return notes + [(f"doubt about {ref}", one.text) for ref, doubts in found.doubts.items() for one in doubts]
 
 
-def entities(snapshot: Snapshot, objective: str, picks: Collection[Pick]) -> Iterator[ContextEntry]:
+def _entities(snapshot: Snapshot, objective: str, picks: Collection[Pick]) -> Iterator[ContextEntry]:
     """Yield the entities that the objective is about, and those that it mentions by name."""
     known = {pick.hit.ref: pick for pick in picks if isinstance(pick.hit.record, Entity)}
     catalog, named = snapshot.catalog, words(objective)
@@ -485,7 +485,7 @@ def entities(snapshot: Snapshot, objective: str, picks: Collection[Pick]) -> Ite
             yield entry_of("Entities", record, notes_of(record), ["mentioned"])
 
 
-def counted(snapshot: Snapshot, refs: Collection[str]) -> None:
+def _counted(snapshot: Snapshot, refs: Collection[str]) -> None:
     """Count what was returned on this machine."""
     if not refs or snapshot.is_past:
         return

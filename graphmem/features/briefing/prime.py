@@ -169,7 +169,7 @@ def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
     records, _ = snapshot.catalog.live_counts()
     whole = OPENING.format(size=counted(records, "note"))
     opening = whole if tokens(whole) * 2 <= request.budget else SHORT_PREFACE  # the notes are what it is for
-    shown = [*record_parts(snapshot, request.session), *other_parts(snapshot, request.session)]
+    shown = [*_record_parts(snapshot, request.session), *_other_parts(snapshot, request.session)]
     parts = sorted(shown, key=lambda part: ORDER.index(part.section))
     texts = [BlockEntry(part.section, part.text, (-place,)) for place, part in enumerate(parts)]
     kept = fitting(texts, request.budget, opening=opening)
@@ -191,46 +191,46 @@ def missing(parts: Sequence[BriefingPart], kept: Collection[int]) -> list[str]:
 # --- records --------------------------------------------------------------------------------------------------------
 
 
-def record_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPart]:
+def _record_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPart]:
     """Yield the records of a briefing, each once, where it is first in the order."""
-    held = sorted(session_entries(snapshot, session), key=by_age, reverse=True)
+    held = sorted(session_entries(snapshot, session), key=_by_age, reverse=True)
     entries = [
-        *pinned_entries(snapshot, {entry.ref for entry in held}),
+        *_pinned_entries(snapshot, {entry.ref for entry in held}),
         *held,
-        *task_entries(snapshot),
-        *memory_entries(snapshot, CHANGED, about_changed_files(snapshot), BRIEFED_RECORDS),
-        *memory_entries(snapshot, HELPED, snapshot.catalog.most_helped(BRIEFED_LOOKED_AT), BRIEFED_RECORDS),
-        *frequent_lessons(snapshot),
+        *_task_entries(snapshot),
+        *_memory_entries(snapshot, CHANGED, _about_changed_files(snapshot), BRIEFED_RECORDS),
+        *_memory_entries(snapshot, HELPED, snapshot.catalog.most_helped(BRIEFED_LOOKED_AT), BRIEFED_RECORDS),
+        *_frequent_lessons(snapshot),
     ]
     once = {entry.ref: entry for entry in reversed(entries)}
     for entry in with_contradictions([entry for entry in entries if once[entry.ref] is entry]):
         yield BriefingPart(entry.section, entry.text, entry.ref)
 
 
-def by_age(entry: ContextEntry) -> tuple[bool, datetime]:
+def _by_age(entry: ContextEntry) -> tuple[bool, datetime]:
     """Return what orders constraints before decisions, and the newest first, once it is reversed."""
     return isinstance(entry.record, Constraint), entry.record.created_at
 
 
-def pinned_entries(snapshot: Snapshot, held: Collection[str]) -> Iterator[ContextEntry]:
+def _pinned_entries(snapshot: Snapshot, held: Collection[str]) -> Iterator[ContextEntry]:
     """Yield what is pinned, the latest pin first, but for constraints that do not hold here."""
     numbers = {number for _, number in snapshot.catalog.labelled("pin", [PIN])}
     records = snapshot.catalog.records(numbers)
-    order = sorted(records, key=lambda number: (pinned_at(records[number]), records[number].ref), reverse=True)
+    order = sorted(records, key=lambda number: (_pinned_at(records[number]), records[number].ref), reverse=True)
     for number in order:
         record = records[number]
         if isinstance(record, MemoryRecord):
-            yield from memory_entries(snapshot, PINNED, [number], 1, is_pinned=True)
+            yield from _memory_entries(snapshot, PINNED, [number], 1, is_pinned=True)
         elif record.ref in held or not isinstance(record, Constraint):
             yield entry_of(PINNED, record, notes_of(record))
 
 
-def pinned_at(record: Record) -> datetime:
+def _pinned_at(record: Record) -> datetime:
     """Return when a record was pinned; one whose row was written with a pin, when it was made."""
     return record.edited.get("pinned", record.created_at)
 
 
-def memory_entries(
+def _memory_entries(
     snapshot: Snapshot, section: str, numbers: Collection[int], limit: int, *, is_pinned: bool = False
 ) -> Iterator[ContextEntry]:
     """
@@ -253,26 +253,26 @@ def memory_entries(
             yield entry_of(section, record, [*against, (record.word, record.headline), *what])
 
 
-def task_entries(snapshot: Snapshot) -> Iterator[ContextEntry]:
+def _task_entries(snapshot: Snapshot) -> Iterator[ContextEntry]:
     """Yield the newest campaigns that have not ended, then the tasks that are active, then those that are blocked."""
-    for number, campaign in active(snapshot):
-        yield entry_of(TASKS, campaign, [("objective", campaign.objective)], campaign_marks(plan_of(snapshot, number)))
-    for task in some_of_each(at_work(snapshot), BRIEFED_TASKS):
-        why = [("blocked", reason)] if (reason := reason_of(task)) else []
+    for number, campaign in _active(snapshot):
+        yield entry_of(TASKS, campaign, [("objective", campaign.objective)], _campaign_marks(plan_of(snapshot, number)))
+    for task in _some_of_each(at_work(snapshot), BRIEFED_TASKS):
+        why = [("blocked", reason)] if (reason := _reason_of(task)) else []
         yield entry_of(TASKS, task, [("task", task.objective), *why], [task.status])
 
 
-def reason_of(task: Task) -> str | None:
+def _reason_of(task: Task) -> str | None:
     """Return why a task is blocked, if it is."""
     return task.blocked_reason if task.status == "blocked" else None
 
 
-def some_of_each(tasks: Sequence[T], most: int) -> list[T]:
+def _some_of_each(tasks: Sequence[T], most: int) -> list[T]:
     """Return the first tasks that are active and the first that are blocked, ``most`` of each."""
     return [task for status in WORKED_ON for task in [one for one in tasks if one.status == status][:most]]
 
 
-def campaign_marks(plan: Plan) -> list[str]:
+def _campaign_marks(plan: Plan) -> list[str]:
     """Return the marks of a campaign in a briefing: its state, and what can start."""
     state = [plan.state.replace("_", " ")] if plan.state != "in_progress" else []
     ready = [quoted_name(task.ref) for task in plan.ready[:BRIEFED_RECORDS]]
@@ -288,16 +288,16 @@ def at_work(snapshot: Snapshot) -> list[Task]:
     tasks = [one for one in snapshot.catalog.records(numbers).values() if isinstance(one, Task)]
     ended = {ref for ref in {task.campaign for task in tasks} if has_ended(snapshot, ref)}
     going_on = [task for task in tasks if task.campaign not in ended]
-    latest = sorted(going_on, key=lambda task: (moved_at(task), task.ref), reverse=True)
+    latest = sorted(going_on, key=lambda task: (_moved_at(task), task.ref), reverse=True)
     return sorted(latest, key=lambda task: WORKED_ON.index(task.status))
 
 
-def moved_at(task: Task) -> datetime:
+def _moved_at(task: Task) -> datetime:
     """Return when a task was last started or blocked."""
     return (task.blocked_at if task.status == "blocked" else task.started_at) or task.created_at
 
 
-def active(snapshot: Snapshot) -> list[tuple[int, Campaign]]:
+def _active(snapshot: Snapshot) -> list[tuple[int, Campaign]]:
     """Return the newest campaigns that have not ended, with their numbers."""
     found = [(number, one) for number, one in snapshot.catalog.of_kind(Campaign).items() if one.status == "active"]
     newest = sorted(found, key=lambda pair: (pair[1].created_at, pair[1].key_ref), reverse=True)[:BRIEFED_CAMPAIGNS]
@@ -305,7 +305,7 @@ def active(snapshot: Snapshot) -> list[tuple[int, Campaign]]:
     return [(number, one) for number in shown if isinstance(one := shown[number], Campaign)]
 
 
-def about_changed_files(snapshot: Snapshot) -> list[int]:
+def _about_changed_files(snapshot: Snapshot) -> list[int]:
     """Return the memories that list or cite a file that differs from the last commit; none where git does not say."""
     root = Path(os.path.realpath(snapshot.root))
     try:
@@ -316,7 +316,7 @@ def about_changed_files(snapshot: Snapshot) -> list[int]:
     return list(dict.fromkeys(n for sort in ("file", "cite") for _, n in snapshot.catalog.labelled(sort, found)))
 
 
-def frequent_lessons(snapshot: Snapshot) -> Iterator[ContextEntry]:
+def _frequent_lessons(snapshot: Snapshot) -> Iterator[ContextEntry]:
     """Yield the lessons that were seen most often, wishes of the user first; of every domain, for none is known yet."""
     numbers = [number for number, *_ in list(snapshot.catalog.live_rows("lesson"))]
     lessons = [
@@ -331,7 +331,7 @@ def frequent_lessons(snapshot: Snapshot) -> Iterator[ContextEntry]:
 # --- what is no record ----------------------------------------------------------------------------------------------
 
 
-def other_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPart]:
+def _other_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPart]:
     """Yield what a briefing says beside its records."""
     board, own = board_of(snapshot, session), board_of(snapshot, None)
     for name, word in OF_THE_USER.items():
@@ -340,12 +340,12 @@ def other_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingPar
     if (task := current_of(snapshot, board)) is not None:
         yield BriefingPart(CURRENT, quoted("task, blocked" if task.status == "blocked" else "task", task.description))
     yield from (BriefingPart(TYPES, text) for text in types_lines(snapshot))
-    if text := waiting_text(snapshot):
+    if text := _waiting_text(snapshot):
         yield BriefingPart(REVIEW, text)
     yield BriefingPart(ASK, HOW_TO_ASK)
 
 
-def waiting_text(snapshot: Snapshot) -> str:
+def _waiting_text(snapshot: Snapshot) -> str:
     """Return what waits to be reviewed, the most worth by name: an agent that means to review shows and words it."""
     found = waiting(snapshot.client).waiting()
     if not found:
@@ -363,9 +363,9 @@ def status(snapshot: Snapshot) -> StoreStatus:
     """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
     records, relations = snapshot.catalog.live_counts()
     task = current_of(snapshot, board_of(snapshot, None))
-    campaigns = [campaign_at_work(plan_of(snapshot, number)) for number, _ in active(snapshot)]
+    campaigns = [_campaign_at_work(plan_of(snapshot, number)) for number, _ in _active(snapshot)]
     tasks = [
-        TaskAtWork(ref=one.ref, objective=one.objective, status=one.status, reason=reason_of(one))
+        TaskAtWork(ref=one.ref, objective=one.objective, status=one.status, reason=_reason_of(one))
         for one in at_work(snapshot)
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
@@ -386,15 +386,15 @@ def status(snapshot: Snapshot) -> StoreStatus:
         tasks=tasks,
         in_git=in_git.findings(snapshot.layout),
         next=[
-            *upkeep_steps(records, missing, findings, candidates),
-            *work_steps(campaigns, tasks),
+            *_upkeep_steps(records, missing, findings, candidates),
+            *_work_steps(campaigns, tasks),
             *(["graphmem review"] if candidates else []),
-            *([] if tasks else [context_step(task)]),
+            *([] if tasks else [_context_step(task)]),
         ],
     )
 
 
-def campaign_at_work(plan: Plan) -> ActiveCampaign:
+def _campaign_at_work(plan: Plan) -> ActiveCampaign:
     """Return where a campaign is that has not ended."""
     return ActiveCampaign(
         ref=plan.campaign.ref,
@@ -405,7 +405,7 @@ def campaign_at_work(plan: Plan) -> ActiveCampaign:
     )
 
 
-def upkeep_steps(records: int, missing: list[str], findings: int, candidates: int) -> Iterator[str]:
+def _upkeep_steps(records: int, missing: list[str], findings: int, candidates: int) -> Iterator[str]:
     """Yield the commands that the store itself needs, the most urgent first."""
     if findings:
         yield "graphmem validate"
@@ -417,9 +417,9 @@ def upkeep_steps(records: int, missing: list[str], findings: int, candidates: in
         yield 'graphmem add failure --trigger "an error" --fix "what fixed it"'
 
 
-def work_steps(campaigns: Sequence[ActiveCampaign], tasks: Sequence[TaskAtWork]) -> Iterator[str]:
+def _work_steps(campaigns: Sequence[ActiveCampaign], tasks: Sequence[TaskAtWork]) -> Iterator[str]:
     """Yield the commands about the work: what is under way or blocked, then what can start, be planned again or end."""
-    for task in some_of_each(tasks, BRIEFED_RECORDS):
+    for task in _some_of_each(tasks, BRIEFED_RECORDS):
         yield shell.command("graphmem", "task", "show", task.ref)
     for campaign in campaigns:
         if campaign.ready:
@@ -430,6 +430,6 @@ def work_steps(campaigns: Sequence[ActiveCampaign], tasks: Sequence[TaskAtWork])
             yield shell.command("graphmem", "campaign", "complete", campaign.ref)
 
 
-def context_step(task: CurrentTask | None) -> str:
+def _context_step(task: CurrentTask | None) -> str:
     """Return the command that asks for what is known of the current task, or of the next one."""
     return shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK

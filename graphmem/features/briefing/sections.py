@@ -115,13 +115,13 @@ def experience_entries(
     recalled = recall(snapshot, RecallRequest(task_type=task_type, tags=tags))
     protocol = [found.record for found in recalled.experiences]
     for one in by_worth(record for record in protocol if isinstance(record, Experience)):
-        yield entry_of(EXPERIENCES, one, notes_of(one), experience_marks(one))
+        yield entry_of(EXPERIENCES, one, notes_of(one), _experience_marks(one))
     shown = {record.ref for record in protocol}
     for pick in picks:
         if not isinstance(record := pick.hit.record, Experience) or record.ref in shown:
             continue
         if pick.because or not protocol:
-            yield entry_of(EXPERIENCES, record, notes_of(record), experience_marks(record), pick)
+            yield entry_of(EXPERIENCES, record, notes_of(record), _experience_marks(record), pick)
 
 
 def exploration_entries(picks: Collection[Pick]) -> Iterator[ContextEntry]:
@@ -131,7 +131,7 @@ def exploration_entries(picks: Collection[Pick]) -> Iterator[ContextEntry]:
             yield entry_of(EXPLORATIONS, record, notes_of(record), (), pick)
 
 
-def experience_marks(record: Experience) -> list[str]:
+def _experience_marks(record: Experience) -> list[str]:
     """Return what is known of an experience."""
     return [record.task_type, record.outcome, f"confidence {record.confidence}"]
 
@@ -169,7 +169,7 @@ def entry_of(
         marks: what is known of a record of its kind.
         pick: why it is there; None where it is in the block whatever the objective says.
     """
-    text = entry_text(record.ref, clauses(record, marks, pick), notes, pick.why if pick else None)
+    text = entry_text(record.ref, _clauses(record, marks, pick), notes, pick.why if pick else None)
     if pick is None:
         return ContextEntry(section=section, ref=record.ref, tier="critical", similarity=1.0, record=record, text=text)
     hit = pick.hit
@@ -188,7 +188,7 @@ def entry_of(
     )
 
 
-def clauses(record: Record, marks: Sequence[str], pick: Pick | None) -> list[str]:
+def _clauses(record: Record, marks: Sequence[str], pick: Pick | None) -> list[str]:
     """Return what is shown beside a record's name: how near it is, why it is there, its track record, its day."""
     found = [pick.hit.band, f"score {pick.hit.score:.3g}"] if pick and pick.hit.relevance else []
     found += [pick.because] if pick and pick.because else []

@@ -22,8 +22,8 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     room = max(share - share // MARKS, 1)
     own = request.model_copy(update={"budget": room, "session": None, "files": ()})
     theirs = ask_user(client, lambda user: contexts.context(user, own))
-    entries = [marked(entry) for entry in theirs.entries] if theirs else []
-    budget = request.budget - (cost_of(entries) if entries else 0)
+    entries = [_marked(entry) for entry in theirs.entries] if theirs else []
+    budget = request.budget - (_cost_of(entries) if entries else 0)
     found = contexts.context(client, request.model_copy(update={"budget": budget}))
     entries = added(entries, found.entries)
     if theirs is None or not entries:
@@ -48,7 +48,7 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     )
 
 
-def marked(entry: ContextEntry) -> ContextEntry:
+def _marked(entry: ContextEntry) -> ContextEntry:
     """Return an entry of the user's own store as the block of a project shows it."""
     text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, "user")), 1)
     others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}
@@ -57,7 +57,7 @@ def marked(entry: ContextEntry) -> ContextEntry:
     return entry.model_copy(update={"text": text})
 
 
-def cost_of(entries: Sequence[ContextEntry]) -> int:
+def _cost_of(entries: Sequence[ContextEntry]) -> int:
     """Return how many tokens entries take in a block, with their headings."""
     shown = [BlockEntry(entry.section, entry.text, ()) for entry in entries]
     return tokens(block(shown, 0, opening=" "))

@@ -127,7 +127,7 @@ def cypher(client: Client, request: CypherRequest) -> CypherRows:
         return cypher_named(client, CypherNamedRequest(**named))
     checked = client.graph.check(query)
     refuse_parameters("the query", checked.parameters, parameters)
-    refuse_unseen(client, checked.labels)
+    _refuse_unseen(client, checked.labels)
     return run(client, partial(client.graph.cypher, query, parameters), request)
 
 
@@ -135,14 +135,14 @@ def cypher(client: Client, request: CypherRequest) -> CypherRows:
 def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     """Run a stored query by its name, such as ``failure/solutions``."""
     name, parameters = request.name, request.parameters or {}
-    query = stored_here(client, name)
+    query = _stored_here(client, name)
     if query.is_write:
         raise Refused(f"stored query {name!r} writes", hint="the files are the truth; see: graphmem --help")
-    extra = names_asked(query)
+    extra = _names_asked(query)
     refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
     with client.reading() as snapshot:
-        given, names = filled(snapshot, query, parameters, extra)
-    refuse_unseen(client, client.graph.check(query.filled(names)).labels)
+        given, names = _filled(snapshot, query, parameters, extra)
+    _refuse_unseen(client, client.graph.check(query.filled(names)).labels)
     answer = run(client, partial(client.graph.cypher, query.filled(names), given), request)
     if answer.columns != list(query.columns):  # graphmem's own are compared by its tests
         raise Refused(
@@ -153,7 +153,7 @@ def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     return answer
 
 
-def stored_here(client: Client, name: str) -> Stored:
+def _stored_here(client: Client, name: str) -> Stored:
     """
     Return a stored query, graphmem's own or one of the project.
 
@@ -163,7 +163,7 @@ def stored_here(client: Client, name: str) -> Stored:
     """
     if name in all_stored():
         return stored(name)
-    queries, findings = seen_queries(client)
+    queries, findings = _seen_queries(client)
     for finding in findings:
         if finding.file == f"queries/{name}.cypher":
             raise Refused(f"{finding.file}: {finding.message}", hint=finding.expected or None)
@@ -173,7 +173,7 @@ def stored_here(client: Client, name: str) -> Stored:
     return queries[name]
 
 
-def refuse_unseen(client: Client, labels: Collection[str]) -> None:
+def _refuse_unseen(client: Client, labels: Collection[str]) -> None:
     """
     Raise ``Refused`` for a query that names a kind that the caller may not see.
 
@@ -182,7 +182,7 @@ def refuse_unseen(client: Client, labels: Collection[str]) -> None:
     client.refuse_unseen(kind for kind in KINDS if label(kind) in labels)
 
 
-def seen_queries(client: Client) -> tuple[dict[str, Stored], list[Finding]]:
+def _seen_queries(client: Client) -> tuple[dict[str, Stored], list[Finding]]:
     """Return the project's stored queries and what is wrong with them; none that names what the caller may not see."""
     queries, findings = project_queries(client.layout, client.graph)
     sees = client.rights.sees
@@ -195,7 +195,7 @@ def seen_queries(client: Client) -> tuple[dict[str, Stored], list[Finding]]:
     return {name: query for name, query in queries.items() if hidden.isdisjoint(labels[name])}, []
 
 
-def filled(
+def _filled(
     snapshot: Snapshot, query: Stored, parameters: Mapping[str, object], extra: Collection[str]
 ) -> tuple[dict[str, object], dict[str, str]]:
     """Return the parameters of a stored query and the names for its placeholders; ``extra`` are asked of the user."""
@@ -209,7 +209,7 @@ def filled(
             )
         names["relation"] = relation_label(kind)
     declared = query.parameters
-    given = {key: with_current_refs(snapshot, key, value) for key, value in parameters.items() if key in declared}
+    given = {key: _with_current_refs(snapshot, key, value) for key, value in parameters.items() if key in declared}
     if "label" in extra:
         record_types = {label(record_type): record_type for record_type in snapshot.vocabulary.record_types}
         record_type = record_types.get(str(parameters["label"]), str(parameters["label"]))
@@ -224,7 +224,7 @@ def filled(
     return given, names
 
 
-def with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
+def _with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     """Return the value of a parameter; where it holds references or names, the current references of the records."""
     if name in ("ref", "target"):
         number = snapshot.resolve(str(value))
@@ -232,7 +232,7 @@ def with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     if name == "refs":
         if not isinstance(value, list):
             raise Usage(f"parameter 'refs' is {value!r}", hint="give a list: -p 'refs:=[\"failure/a\"]'")
-        return [with_current_refs(snapshot, "ref", ref) for ref in value]
+        return [_with_current_refs(snapshot, "ref", ref) for ref in value]
     return value
 
 
@@ -251,12 +251,12 @@ def run(client: Client, query: Callable[..., GraphAnswer], request: CypherReques
                 "types": answer.types,
                 "rows": answer.rows,
                 "truncated": answer.truncated,
-                "doubts": doubts_of(snapshot, list(islice(refs_in(answer, doubtable), DOUBTS_OF_ROWS))),
+                "doubts": _doubts_of(snapshot, list(islice(_refs_in(answer, doubtable), DOUBTS_OF_ROWS))),
             }
         )
 
 
-def refs_in(answer: GraphAnswer, record_types: Collection[str]) -> Iterator[str]:
+def _refs_in(answer: GraphAnswer, record_types: Collection[str]) -> Iterator[str]:
     """Yield the references in rows, once each: those of nodes, and texts that are one."""
     seen = set[str]()
     for value in chain(*answer.rows):
@@ -266,14 +266,14 @@ def refs_in(answer: GraphAnswer, record_types: Collection[str]) -> Iterator[str]
             yield found
 
 
-def doubts_of(snapshot: Snapshot, refs: Collection[str]) -> dict[str, list[Doubt]]:
+def _doubts_of(snapshot: Snapshot, refs: Collection[str]) -> dict[str, list[Doubt]]:
     """Return what speaks against relying on records, by reference; those without anything are left out."""
     doubter = Doubter(snapshot)
     records = snapshot.catalog.records(snapshot.catalog.known(refs).values()).values()
     return {record.ref: found for record in records if (found := doubter.of(record))}
 
 
-def names_asked(query: Stored) -> set[str]:
+def _names_asked(query: Stored) -> set[str]:
     """Return what a user has to name for a stored query: a relation type; a kind or type, where no ``ref`` tells it."""
     asked = {"relation"} & query.placeholders
     return asked | {"label"} if "label" in query.placeholders and "ref" not in query.parameters else asked
@@ -282,7 +282,7 @@ def names_asked(query: Stored) -> set[str]:
 @operation("queries", scoped=True)
 def query_list(snapshot: Snapshot) -> QueryList:
     """Return the stored queries that read, with their parameters and columns."""
-    own, findings = seen_queries(snapshot.client)
+    own, findings = _seen_queries(snapshot.client)
     for finding in findings[:SHOWN_FINDINGS]:
         snapshot.notify_once(f"{finding.severity}: {finding}")
     if len(findings) > SHOWN_FINDINGS:
@@ -293,7 +293,7 @@ def query_list(snapshot: Snapshot) -> QueryList:
                 name=query.name,
                 sentence=query.sentence,
                 columns=list(query.columns),
-                parameters={**query.parameters, **dict.fromkeys(sorted(names_asked(query)), "NAME")},
+                parameters={**query.parameters, **dict.fromkeys(sorted(_names_asked(query)), "NAME")},
                 is_of_project=query.name in own,
             )
             for query in (*all_stored().values(), *own.values())

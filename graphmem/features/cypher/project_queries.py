@@ -25,8 +25,8 @@ def project_queries(layout: Layout, graph: GraphMirror) -> tuple[dict[str, Store
     files = sorted(file for file in layout.look(layout.queries).files if file.endswith(".cypher"))
     for file in files[:MOST_QUERIES]:
         try:
-            query = read_query(layout, file)
-            refuse_wrong(query, graph)
+            query = _read_query(layout, file)
+            _refuse_wrong(query, graph)
             queries[query.name] = query
         except (ValueError, OSError) as error:
             findings.append(Finding.of(file, Code.BAD_QUERY, str(error), FORM))
@@ -38,7 +38,7 @@ def project_queries(layout: Layout, graph: GraphMirror) -> tuple[dict[str, Store
     return queries, findings
 
 
-def read_query(layout: Layout, file: str) -> Stored:
+def _read_query(layout: Layout, file: str) -> Stored:
     """Return the query of a file, or raise ``ValueError``."""
     found = QUERY_FILE.fullmatch(file)
     if found is None:
@@ -46,7 +46,7 @@ def read_query(layout: Layout, file: str) -> Stored:
     return parse(found[1], safe_files.text(layout.store / file, QUERY_BYTES).replace("\r\n", "\n"))
 
 
-def refuse_wrong(query: Stored, graph: GraphMirror) -> None:
+def _refuse_wrong(query: Stored, graph: GraphMirror) -> None:
     """Raise ``ValueError`` or ``Refused`` for a query that is not as its header says, or does anything but read."""
     if query.name in all_stored():
         raise ValueError(f"{query.name!r} is a query of graphmem's own, which is the one that runs")

@@ -56,19 +56,19 @@ def dump(snapshot: Snapshot, request: DumpRequest) -> Dump:
         field = {"request": "DumpRequest", "field": "budget"}
         raise Usage(f"budget is of the form rules, and {request.format} has none", hint=hint, details=field)
     if request.format in ("ndjson", "csv"):
-        lines = lines_of(snapshot, request.kinds or (None,))
+        lines = _lines_of(snapshot, request.kinds or (None,))
         is_table = request.format == "csv"
         content = tables.written(map(decode, lines)) if is_table else "".join(f"{line.decode()}\n" for line in lines)
         files = {f"memory.{request.format}": content}
         return Dump(format=request.format, rows=len(lines), left_out={}, files=files)
-    records, relations = chosen(snapshot, request)
+    records, relations = _chosen(snapshot, request)
     if request.format == "html":
         return page(snapshot, request, records)
     asked = Counter(row["kind"] for row in (*records, *relations))
     if request.format in FOREIGN:
         made, written = FOREIGN[request.format][1](records, relations)
     else:
-        graph = graph_of(snapshot, records, relations, is_picture=request.format in PICTURES)
+        graph = _graph_of(snapshot, records, relations, is_picture=request.format in PICTURES)
         asked["relation"] += sum(not edge.says for edge in graph.edges)
         made, written = GRAPHS[request.format](graph)
     left_out = dict(sorted((asked - written).items()))
@@ -90,7 +90,7 @@ def page(snapshot: Snapshot, request: DumpRequest, records: Sequence[Row]) -> Du
     )
 
 
-def lines_of(snapshot: Snapshot, kinds: Sequence[str | None]) -> list[bytes]:
+def _lines_of(snapshot: Snapshot, kinds: Sequence[str | None]) -> list[bytes]:
     """Return the lines of the good rows of kinds and types; None is all."""
     homes = {kind: home_of_kind(snapshot, kind) for kind in kinds if kind is not None and kind not in OF_TYPES}
     files = [
@@ -105,7 +105,7 @@ def lines_of(snapshot: Snapshot, kinds: Sequence[str | None]) -> list[bytes]:
     return [lines[number] for lines in found for number in sorted(lines)]
 
 
-def chosen(snapshot: Snapshot, request: DumpRequest) -> tuple[list[Row], list[Row]]:
+def _chosen(snapshot: Snapshot, request: DumpRequest) -> tuple[list[Row], list[Row]]:
     """
     Return the rows of the records that are asked for, and of the relations between them.
 
@@ -123,11 +123,11 @@ def chosen(snapshot: Snapshot, request: DumpRequest) -> tuple[list[Row], list[Ro
             message = f"{request.format} holds records of kind {', '.join(held)}; {kind!r} is another kind"
             hint = command("graphmem", "dump", "--to", request.format, *(f"--kind={name}" for name in held))
             raise Refused(message, hint=hint)
-    records = [decode(line) for line in lines_of(snapshot, kinds or held)]
+    records = [decode(line) for line in _lines_of(snapshot, kinds or held)]
     types = {row["type"] if row["kind"] == "entity" else row["kind"] for row in records}
     relations = [
         row
-        for row in map(decode, lines_of(snapshot, edges or ("relation",)))
+        for row in map(decode, _lines_of(snapshot, edges or ("relation",)))
         if all(str(row[end]).partition("/")[0] in types for end in ("from", "to"))
     ]
     if edges and not kinds:
@@ -141,7 +141,7 @@ def key_ref(row: Row) -> str:
     return f"{row['type'] if row['kind'] == 'entity' else row['kind']}/{row.get('key', row['name'])}"
 
 
-def graph_of(snapshot: Snapshot, rows: Sequence[Row], relations: Sequence[Row], *, is_picture: bool) -> Graph:
+def _graph_of(snapshot: Snapshot, rows: Sequence[Row], relations: Sequence[Row], *, is_picture: bool) -> Graph:
     """Return records with all edges between them, also those that are fields of a record."""
     found = (MODELS[row["kind"]].model_validate(row, context=CHECKED) for row in rows)
     records = {

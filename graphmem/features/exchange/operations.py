@@ -129,7 +129,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
     return work.answer(is_applied=not request.dry_run)
 
 
-def known_of(value: bytes) -> dict[int, Known]:
+def _known_of(value: bytes) -> dict[int, Known]:
     """Return what imports of a format gave each row, by its number, or raise ``ValueError``."""
     found = orjson.loads(value)
     if not isinstance(found, dict) or not all(isinstance(known, dict) for known in found.values()):
@@ -154,8 +154,8 @@ class Work:
     @classmethod
     def of(cls, snapshot: Snapshot, reading: ForeignInput) -> "Work":
         """Return what is to be done for a reading."""
-        types, vocabulary = undeclared(snapshot, reading)
-        known = snapshot.client.state.read("imports", reading.format, known_of) or {}
+        types, vocabulary = _undeclared(snapshot, reading)
+        known = snapshot.client.state.read("imports", reading.format, _known_of) or {}
         tool = EarlierImports(snapshot.catalog.origins(reading.format), snapshot.catalog.purges(), known)
         intake = Intake(snapshot, Policy(may_skip=True, imports=tool), reading.format, vocabulary)
         return cls(snapshot, reading, intake, types, tool)
@@ -190,7 +190,7 @@ class Work:
             self.firsts[key] = given
             return
         assert isinstance(first.record, Record)
-        self.firsts[key] = first._replace(record=folded(first.record, record))
+        self.firsts[key] = first._replace(record=_folded(first.record, record))
         for _ in self.draft(given).links:
             self.count("merged", LINK)
         self.count("unchanged" if number is not None else "merged", record.kind)
@@ -328,7 +328,7 @@ class Work:
             writing.notify(f"declared the types {', '.join(sorted(self.types))}")
 
 
-def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, EntityType | RelationType], Vocabulary]:
+def _undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, EntityType | RelationType], Vocabulary]:
     """
     Return the types of a reading that the project is to declare, and its vocabulary with them.
 
@@ -351,7 +351,7 @@ def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, Ent
             refuse_type(snapshot, vocabulary, one)
             made[name] = one
         elif isinstance(own, RelationType) and isinstance(one, RelationType):
-            wider = with_ends(own, one)
+            wider = _with_ends(own, one)
             if wider == own:
                 continue
             made[name] = wider
@@ -366,7 +366,7 @@ def undeclared(snapshot: Snapshot, reading: ForeignInput) -> tuple[dict[str, Ent
     return made, vocabulary
 
 
-def with_ends(own: RelationType, other: RelationType) -> RelationType:
+def _with_ends(own: RelationType, other: RelationType) -> RelationType:
     """Return a relation type that also connects what another one connects."""
     if all(own.allows(source, target) for source in other.sources for target in other.targets):
         return own
@@ -374,7 +374,7 @@ def with_ends(own: RelationType, other: RelationType) -> RelationType:
     return own.model_copy(update=ends)
 
 
-def folded(first: Record, second: Record) -> Record:
+def _folded(first: Record, second: Record) -> Record:
     """Return one record for two of the input that are the same: what the second says otherwise is kept beside it."""
     ours: Row = first.to_row()
     theirs: Row = second.to_row()

@@ -75,7 +75,7 @@ class RuleLine(NamedTuple):
 def fitting_lines(lines: Sequence[RuleLine], budget: int) -> list[int]:
     """Return the places of the lines that every agent's files hold within a budget of tokens, the first ones first."""
     entries = [
-        BlockEntry(line.section, "\n".join([line.with_paths, *map(item_of, line.paths)]), (-place,))
+        BlockEntry(line.section, "\n".join([line.with_paths, *map(_item_of, line.paths)]), (-place,))
         for place, line in enumerate(lines)
     ]
     return sorted(fitting(entries, budget - RESERVED, opening=OPENING))
@@ -98,13 +98,13 @@ def written(lines: Sequence[RuleLine], missing: str) -> dict[str, str]:
         if said or missing:
             entries = [BlockEntry(line.section, line.with_paths, ()) for line in said]
             text = (block(entries, 0, opening=OPENING) or OPENING + "\n") + missing
-            made[name] = marked(front(f"{FRONT_OF_CURSOR}alwaysApply: true\n" if agent == "cursor" else ""), text)
+            made[name] = _marked(front(f"{FRONT_OF_CURSOR}alwaysApply: true\n" if agent == "cursor" else ""), text)
         if of_paths and more:
-            made[more[0]] = marked(front(scope_of(agent, paths)), fixes)
+            made[more[0]] = _marked(front(scope_of(agent, paths)), fixes)
     return made
 
 
-def marked(head: str, text: str) -> str:
+def _marked(head: str, text: str) -> str:
     """Return a text between our markers."""
     return "\n".join([f"{head}{RULES_MARKS[0]}", text.strip("\n"), RULES_MARKS[1], ""])
 
@@ -118,13 +118,13 @@ def scope_of(agent: RulesAgent, paths: Sequence[str]) -> str:
     """Return how the front matter of an agent's page says for which files it is."""
     match agent:
         case "claude-code":
-            return "paths:\n" + "".join(f"{item_of(path)}\n" for path in paths)
+            return "paths:\n" + "".join(f"{_item_of(path)}\n" for path in paths)
         case "cursor":  # which takes them without quotes
             return f"{FRONT_OF_CURSOR}globs: {','.join(map(pattern_of, paths))}\nalwaysApply: false\n"
     return f'applyTo: "{",".join(map(pattern_of, paths))}"\n'
 
 
-def item_of(path: str) -> str:
+def _item_of(path: str) -> str:
     """Return a path as an item of a list in YAML."""
     return f'  - "{pattern_of(path)}"'
 

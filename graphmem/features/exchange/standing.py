@@ -45,14 +45,14 @@ def rules(snapshot: Snapshot, request: DumpRequest) -> Dump:
         if kind not in KINDS:
             hint = command("graphmem", "dump", "--to", "rules", *(f"--kind={name}" for name in KINDS))
             raise Refused(f"rules holds records of kind {', '.join(KINDS)}; {kind!r} is another kind", hint=hint)
-    held = sorted(constraints(snapshot, None), key=by_age, reverse=True) if "constraint" in kinds else []
+    held = sorted(constraints(snapshot, None), key=_by_age, reverse=True) if "constraint" in kinds else []
     decided = decisions(snapshot, None) if "decision" in kinds else []
-    useful = sorted(with_fix(snapshot, [kind for kind in KINDS[2:] if kind in kinds]), key=by_worth, reverse=True)
+    useful = sorted(_with_fix(snapshot, [kind for kind in KINDS[2:] if kind in kinds]), key=_by_worth, reverse=True)
     doubter, doubted = Doubter(snapshot), list[Record]()
 
     def sure() -> Iterator[MemoryRecord]:
         for record in useful:
-            if is_doubted(doubter.of(record)) or is_doubted_elsewhere(record):
+            if is_doubted(doubter.of(record)) or _is_doubted_elsewhere(record):
                 doubted.append(record)
             else:
                 yield record
@@ -61,9 +61,9 @@ def rules(snapshot: Snapshot, request: DumpRequest) -> Dump:
     opposites = contradictions({one.ref: said for one in known if (said := position(one))})
     doubted += [one for one in known if one.ref in opposites]
     known = [one for one in known if one.ref not in opposites]
-    lines = [line_of(one) for one in known]
+    lines = [_line_of(one) for one in known]
     places = fitting_lines(lines, budget)
-    counts = Counter({"constraint": len(held), "decision": len(numbers_of(snapshot, "decision")) if decided else 0})
+    counts = Counter({"constraint": len(held), "decision": len(_numbers_of(snapshot, "decision")) if decided else 0})
     counts += Counter(one.kind for one in useful)
     left_out = counts - Counter(one.kind for one in (*(known[place] for place in places), *doubted))
     missing = " and ".join(counted(left_out[kind], kind) for kind in KINDS[:2] if left_out[kind])
@@ -75,35 +75,35 @@ def rules(snapshot: Snapshot, request: DumpRequest) -> Dump:
     return Dump(format="rules", rows=len(places), left_out=dict(sorted(left_out.items())), files=files)
 
 
-def numbers_of(snapshot: Snapshot, kind: str) -> list[int]:
+def _numbers_of(snapshot: Snapshot, kind: str) -> list[int]:
     """Return the numbers of the live records of a kind."""
     return [number for number, *_ in list(snapshot.catalog.live_rows(kind))]
 
 
-def with_fix(snapshot: Snapshot, kinds: Sequence[str]) -> Iterator[MemoryRecord]:
+def _with_fix(snapshot: Snapshot, kinds: Sequence[str]) -> Iterator[MemoryRecord]:
     """Yield the failures and patterns that say what to do."""
     for kind in kinds:
-        for record in snapshot.catalog.records(numbers_of(snapshot, kind)).values():
+        for record in snapshot.catalog.records(_numbers_of(snapshot, kind)).values():
             if isinstance(record, MemoryRecord) and advice(record):
                 yield record
 
 
-def by_age(record: Record) -> tuple[datetime, str]:
+def _by_age(record: Record) -> tuple[datetime, str]:
     """Return what orders constraints, the oldest first."""
     return record.created_at, record.ref
 
 
-def by_worth(record: MemoryRecord) -> tuple[float, int, datetime, str]:
+def _by_worth(record: MemoryRecord) -> tuple[float, int, datetime, str]:
     """Return what orders fixes, the most helpful last."""
     return help_ratio(record.helped, record.failed), record.helped, record.created_at, record.ref
 
 
-def is_doubted_elsewhere(record: MemoryRecord) -> bool:
+def _is_doubted_elsewhere(record: MemoryRecord) -> bool:
     """Return whether a record has a mark of doubt on some platform: the files go to machines of all."""
     return any(other_platform(record, platform) for platform in NAMES_OF_PLATFORMS)
 
 
-def line_of(record: Record) -> RuleLine:
+def _line_of(record: Record) -> RuleLine:
     """Return what a record says in one line."""
     match record:
         case Constraint():
@@ -113,7 +113,7 @@ def line_of(record: Record) -> RuleLine:
             because = f" because {code(record.reasoning)}" if record.reasoning else ""
             return RuleLine("Decisions", f"{code(record.decision)}{because}")
     assert isinstance(record, MemoryRecord)
-    paths = tuple(sorted(set(paths_of(record))))
+    paths = tuple(sorted(set(_paths_of(record))))
     (_, what), *_ = advice(record)
     headline = code(one_line(record.headline, HEADLINE_CHARACTERS))
     again = f"{comes_and_goes(record)}; " if isinstance(record, Failure) and record.flaky else ""
@@ -121,7 +121,7 @@ def line_of(record: Record) -> RuleLine:
     return RuleLine(FIXES_BY_PATH if paths else FIXES, text, paths)
 
 
-def paths_of(record: MemoryRecord) -> Iterator[str]:
+def _paths_of(record: MemoryRecord) -> Iterator[str]:
     """Yield the paths that a record lists or cites; none that leads out of the project."""
     cites = []
     for text in record.cites:

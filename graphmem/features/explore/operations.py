@@ -124,7 +124,7 @@ def put(kept: KeptState, session: str, found: ExplorationSession) -> None:
     kept.put("exploration", session, found.model_dump_json().encode())
 
 
-def session_of(state: State | KeptState, session: str) -> ExplorationSession:
+def _session_of(state: State | KeptState, session: str) -> ExplorationSession:
     """
     Return a session.
 
@@ -156,7 +156,7 @@ def report(client: Client, request: ReportExplorationRequest) -> ExplorationRepo
             f"the report on {request.mode} has {len(request.text.encode()):,} bytes", hint=f"at most {TEXT_BYTES:,}"
         )
     with client.state.changing() as kept:
-        found = session_of(kept, request.session)
+        found = _session_of(kept, request.session)
         is_late = found.ended_at is not None
         made = ModeReport(at=client.now(), text=request.text, late=is_late)
         put(kept, request.session, found.model_copy(update={"reports": {**found.reports, request.mode: made}}))
@@ -175,12 +175,12 @@ def wait(client: Client, request: WaitExplorationRequest) -> ExplorationWaited:
     """Wait until enough is reported, or structure and delta are, or the time is up."""
     begin = monotonic()
     while True:
-        found = session_of(client.state, request.session).reports
+        found = _session_of(client.state, request.session).reports
         passed = monotonic() - begin
         is_over = passed >= request.timeout
         if result_of(set(found), request.required, is_over=is_over) is not None:
             with client.state.changing() as kept:  # what was reported meanwhile is not late
-                session = session_of(kept, request.session)
+                session = _session_of(kept, request.session)
                 put(kept, request.session, session.model_copy(update={"ended_at": session.ended_at or client.now()}))
                 found = session.reports
             result = result_of(set(found), request.required, is_over=is_over)
@@ -215,7 +215,7 @@ def result_of(received: set[ExplorationMode], required: int = EXPLORE_QUORUM, *,
 def aggregate(snapshot: Writing, request: AggregateExplorationRequest) -> Changed[Exploration]:
     """Keep what was found in a session as one record."""
     request = screened(snapshot, request, "exploration")
-    found = session_of(snapshot.client.state, request.session).reports
+    found = _session_of(snapshot.client.state, request.session).reports
     if not found:
         raise Refused(f"nothing was reported in exploration session {request.session}", hint="graphmem explore report")
     parts: dict[str, str] = {mode: found[mode].text for mode in MODES if mode in found}

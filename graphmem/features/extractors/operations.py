@@ -90,13 +90,13 @@ def python_lines(folder: Path) -> Iterator[dict[str, str] | str]:
     trees = {}
     for path, data in source_files(folder, ".py", EXTRACT_FILE_BYTES):
         try:
-            trees[path] = parsed(unless_text(data))
+            trees[path] = parsed(_unless_text(data))
         except ValueError as error:
             yield f"{path}: {error}"
     yield from PythonCode(trees).lines()
 
 
-def unless_text(data: bytes | str) -> bytes:
+def _unless_text(data: bytes | str) -> bytes:
     """Return the content of a file, or raise ``ValueError`` with why it is left out."""
     if isinstance(data, str):
         raise ValueError(data)
@@ -121,11 +121,11 @@ def shown(layout: Layout, name: str, one: Extractor) -> ExtractorShown:
         cwd=one.cwd,
         writes=list(one.writes),
         timeout_s=one.timeout,
-        trusted=is_trusted(layout, name, one),
+        trusted=_is_trusted(layout, name, one),
     )
 
 
-def is_trusted(layout: Layout, name: str, extractor: Extractor) -> bool:
+def _is_trusted(layout: Layout, name: str, extractor: Extractor) -> bool:
     """Return whether an extractor may run in this clone."""
     return are_trusted(layout.config, [text_to_trust(layout, name, extractor)], "extractors")
 
@@ -154,7 +154,7 @@ def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
     vocabulary = snapshot.catalog.vocabulary
     known: Mapping[str, EntityType | RelationType] = {**vocabulary.entities, **vocabulary.project_relations}
     for one in types:
-        refuse_narrower(known.get(one.type), one)
+        _refuse_narrower(known.get(one.type), one)
     fresh = [one for one in types if one.type not in known]
     if fresh or not is_there:
         declare(snapshot, fresh, {} if is_there else extractor_file(name, made))
@@ -163,7 +163,7 @@ def add(snapshot: Writing, request: AddExtractorRequest) -> ExtractorAdded:
     return ExtractorAdded(extractor=shown(layout, name, made), types=[one.type for one in fresh])
 
 
-def refuse_narrower(own: EntityType | RelationType | None, made: EntityType | RelationType) -> None:
+def _refuse_narrower(own: EntityType | RelationType | None, made: EntityType | RelationType) -> None:
     """Raise ``Refused`` for a relation type of the project that does not connect what an extractor connects."""
     if not isinstance(own, RelationType) or not isinstance(made, RelationType):
         return
@@ -210,11 +210,11 @@ def run(client: Client, request: RunExtractorsRequest) -> Extracted:
     if not client.rights.is_writing and client.whole is not None:  # a preview, which decides as the run does
         client = client.runtime.client(client.rights._replace(is_writing=True))
     with client.reading() as snapshot:
-        extractors = {name: runnable(snapshot, name) for name in request.names}
+        extractors = {name: _runnable(snapshot, name) for name in request.names}
     done: list[Extraction] = []
     for name, extractor in extractors.items():
         try:
-            done.append(run_one(client, name, extractor, is_dry=request.dry_run))
+            done.append(_run_one(client, name, extractor, is_dry=request.dry_run))
         except GraphmemError as error:
             if done and not request.dry_run:
                 written = f"written before: {', '.join(one.name for one in done)}"
@@ -223,7 +223,7 @@ def run(client: Client, request: RunExtractorsRequest) -> Extracted:
     return Extracted(extractions=done)
 
 
-def runnable(snapshot: Snapshot, name: str) -> Extractor:
+def _runnable(snapshot: Snapshot, name: str) -> Extractor:
     """Return an extractor that may run: it is there, well, of declared types and trusted."""
     found, findings = read_extractors(snapshot.layout)
     bad = [one for one in findings if one.file == f"extractors/{name}.md"]
@@ -237,7 +237,7 @@ def runnable(snapshot: Snapshot, name: str) -> Extractor:
             f"extractor {name!r} writes {undeclared[0]!r}, which is not a declared type",
             hint="declare it with: graphmem type add entity or graphmem type add relation",
         )
-    if not is_trusted(snapshot.layout, name, extractor):
+    if not _is_trusted(snapshot.layout, name, extractor):
         raise Refused(
             f"extractor {name!r} comes with the branch and runs a program: {command(*extractor.command)}",
             hint="look at it, and allow it with: graphmem trust",
@@ -245,11 +245,11 @@ def runnable(snapshot: Snapshot, name: str) -> Extractor:
     return extractor
 
 
-def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) -> Extraction:
+def _run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) -> Extraction:
     """Run one extractor, and write what it found unless it is only a look."""
     label, source = f"extractor {name}", f"extractor/{name}"
     client.show_once(f"{label} runs: {command(*extractor.command)}")
-    folder = folder_of(client.root, extractor.cwd)
+    folder = _folder_of(client.root, extractor.cwd)
     try:
         end = capture(
             started(folder, extractor.command), folder, for_a_child(variables()) | NO_PYCACHE,
@@ -257,8 +257,8 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
         )  # fmt: skip
     except OSError as error:
         raise Unavailable(f"{label} cannot be started in {str(folder)!r}: {error.strerror}") from None
-    said = [one_line(line) for line in said_by(client, label, end)]
-    refuse_failure(label, extractor, end, said)
+    said = [one_line(line) for line in _said_by(client, label, end)]
+    _refuse_failure(label, extractor, end, said)
     lines, vocabulary = end.output.split(b"\n"), client.everything.vocabulary
     if len(lines) > EXTRACT_LINES:
         raise Refused(f"{label} printed {len(lines):,} lines; at most {EXTRACT_LINES:,} are read")
@@ -266,21 +266,21 @@ def run_one(client: Client, name: str, extractor: Extractor, *, is_dry: bool) ->
     for place, line in enumerate(lines, 1):
         try:
             row = row_of(line, source, extractor.writes, vocabulary) if line.strip() else b""
-            rows.append(redacted(client, label, row))
+            rows.append(_redacted(client, label, row))
         except BadLine as bad:
-            raise refused_line(finding(bad, label, place), said) from None
-    refuse_unwritable_row(client, label, rows)
+            raise _refused_line(finding(bad, label, place), said) from None
+    _refuse_unwritable_row(client, label, rows)
     with client.deciding(is_real=not is_dry) as snapshot:
         intake, done = replace(snapshot, label, source, rows)
         is_searched = any(map(snapshot.vocabulary.is_searched, snapshot.vocabulary.entities.keys() & extractor.writes))
     if intake.findings:
-        raise refused_line(intake.findings[0], said)
+        raise _refused_line(intake.findings[0], said)
     if done.created > MANY_RECORDS and is_searched and not is_dry:
         client.embed_later()
     return done.model_copy(update={"name": name, "said": said})
 
 
-def refuse_unwritable_row(client: Client, label: str, rows: Sequence[bytes]) -> None:
+def _refuse_unwritable_row(client: Client, label: str, rows: Sequence[bytes]) -> None:
     """Raise ``Refused`` for the first row that an extractor printed and the caller may not write."""
     for place, row in enumerate(rows if client.rights.writes is not None else (), 1):
         try:
@@ -291,12 +291,12 @@ def refuse_unwritable_row(client: Client, label: str, rows: Sequence[bytes]) -> 
             raise Refused(one_line(message), hint=error.hint) from None
 
 
-def redacted(client: Client, label: str, row: bytes) -> bytes:
+def _redacted(client: Client, label: str, row: bytes) -> bytes:
     """Return a row without secrets: the program found them in a text that was not written to be saved here."""
     return encode(unexposed(client, label, decode(row), finder())) if is_suspect(row) else row
 
 
-def folder_of(root: Path, cwd: str) -> Path:
+def _folder_of(root: Path, cwd: str) -> Path:
     """Return the folder that an extractor is started in; a link that leads out of the project is refused."""
     folder = (root / cwd).resolve()
     if not folder.is_relative_to(root.resolve()) or not folder.is_dir():
@@ -315,13 +315,13 @@ def started(folder: Path, words: Sequence[str]) -> list[str]:
     return [found, *rest]
 
 
-def said_by(client: Client, label: str, end: Capture) -> list[str]:
+def _said_by(client: Client, label: str, end: Capture) -> list[str]:
     """Return the last lines of an extractor's standard error, without secrets."""
     text: str = unexposed(client, label, end.errors.decode("utf-8", "replace"))
     return text.splitlines()[-EXTRACT_SAID_LINES:]
 
 
-def refuse_failure(label: str, extractor: Extractor, end: Capture, said: Sequence[str]) -> None:
+def _refuse_failure(label: str, extractor: Extractor, end: Capture, said: Sequence[str]) -> None:
     """Raise an error for an extractor that failed, took too long or printed too much."""
     if end.status == 0:
         return
@@ -331,15 +331,15 @@ def refuse_failure(label: str, extractor: Extractor, end: Capture, said: Sequenc
         what, hint = f"printed more than {EXTRACT_BYTES:,} bytes, and was ended", "let it print less"
     else:
         what, hint = f"ended with status {end.status}", None
-    raise Unavailable(with_said(f"{label} {what}; nothing of it was written", said), hint=hint)
+    raise Unavailable(_with_said(f"{label} {what}; nothing of it was written", said), hint=hint)
 
 
-def refused_line(bad: Finding, said: Sequence[str]) -> BadInput:
+def _refused_line(bad: Finding, said: Sequence[str]) -> BadInput:
     """Return the error for a line that an extractor printed."""
     message = f"{bad.with_fix('hint')}; nothing of it was written"
-    return BadInput(with_said(message, said), details={"findings": [bad.model_dump()]})
+    return BadInput(_with_said(message, said), details={"findings": [bad.model_dump()]})
 
 
-def with_said(message: str, said: Sequence[str]) -> str:
+def _with_said(message: str, said: Sequence[str]) -> str:
     """Return a message with the end of what an extractor said, a line each."""
     return "\n".join([message, *(f"  {line}" for line in said)])

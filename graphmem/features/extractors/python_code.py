@@ -70,7 +70,7 @@ def parsed(data: bytes) -> ast.Module:
         raise ValueError(str(error) or "it is nested too deep") from None
 
 
-def joined(*parts: str) -> str:
+def _joined(*parts: str) -> str:
     """Return a dotted name; parts that are empty are left out."""
     return ".".join(filter(None, parts))
 
@@ -127,7 +127,7 @@ class PythonCode:
         pending = [scope]
         while pending:
             inner = pending.pop()
-            for node in statements(inner.node.body):
+            for node in _statements(inner.node.body):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     self.bind(inner, node)
                 elif isinstance(node, ast.ClassDef | Function) and inner.bindings.get(node.name) not in self.values:
@@ -143,7 +143,7 @@ class PythonCode:
         is_class = isinstance(node, ast.ClassDef)
         thing = Thing("class" if is_class else "function", f"{scope.thing.name}.{node.name}")
         scope.bindings[node.name] = thing
-        self.values[thing] = described(path, heading(node), node)
+        self.values[thing] = described(path, _heading(node), node)
         self.parents[thing] = scope.thing
         return thing
 
@@ -170,7 +170,7 @@ class PythonCode:
         parts = module.split(".")
         kept = len(parts) - node.level + is_package
         above = parts[: max(kept, 0)]  # none left: the project's folder is itself a package
-        return joined(*above, node.module or "") if kept >= 0 else ""
+        return _joined(*above, node.module or "") if kept >= 0 else ""
 
     def absolute(self, module: str, name: str) -> str:
         """Return the whole name of a module: a script that is in no package imports its neighbour by the last part."""
@@ -207,7 +207,7 @@ class PythonCode:
             return module if found.module in self.packages else None
         if module in self.scopes:
             return self.bound(self.scopes[module], found.name, seen)
-        submodule = joined(found.module, found.name)
+        submodule = _joined(found.module, found.name)
         return Thing("module", submodule) if submodule in self.packages else None
 
     def bases(self, scope: LexicalScope) -> list[Thing]:
@@ -240,7 +240,7 @@ class PythonCode:
 
     def lines(self) -> Iterator[Line]:
         """Yield entities, then edges, each once."""
-        self.values = {thing: value for thing, value in self.values.items() if is_usable(thing.name)}
+        self.values = {thing: value for thing, value in self.values.items() if _is_usable(thing.name)}
         for thing, value in self.values.items():
             yield {"kind": "entity", "type": thing.kind, "name": thing.name, "value": value}
         found = {("defines", source, thing) for thing, source in self.parents.items()}
@@ -259,7 +259,7 @@ class PythonCode:
                 elif isinstance(node, ast.ImportFrom):
                     module = self.source_of(thing.name, node)
                     for alias in node.names:
-                        submodule = Thing("module", joined(module, alias.name))
+                        submodule = Thing("module", _joined(module, alias.name))
                         yield "imports", thing, submodule if submodule in self.values else Thing("module", module)
 
     def calls(self) -> Iterator[tuple[str, Thing, Thing]]:
@@ -267,7 +267,7 @@ class PythonCode:
         for scope in self.scopes.values():
             for thing, node in scope.functions:
                 local, shadows = self.locals_of(scope, node)
-                for called in calls_in(node):
+                for called in _calls_in(node):
                     found = self.called(scope, node, called.func, local, shadows)
                     if found is not None and found.kind != "module":
                         yield "calls", thing, found
@@ -276,7 +276,7 @@ class PythonCode:
         """Return what a function imports for itself, and the other names that are its own."""
         inner = LexicalScope(Thing("function", ""), scope.module, ast.Module([], []))
         shadows = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-        for one in inside(node.body):
+        for one in _inside(node.body):
             if isinstance(one, ast.Import | ast.ImportFrom):
                 self.bind(inner, one)
             elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
@@ -291,7 +291,7 @@ class PythonCode:
         self, scope: LexicalScope, node: Function, func: ast.expr, local: Mapping[str, ImportedName], shadows: set[str]
     ) -> Thing | None:
         """Return what an expression in a function calls, if its names tell."""
-        is_method = isinstance(scope.node, ast.ClassDef) and "staticmethod" not in decorators(node)
+        is_method = isinstance(scope.node, ast.ClassDef) and "staticmethod" not in _decorators(node)
         if is_method and isinstance(func, ast.Attribute):
             first = [*node.args.posonlyargs, *node.args.args][:1]
             if first and isinstance(func.value, ast.Name) and func.value.id == first[0].arg:
@@ -305,7 +305,7 @@ class PythonCode:
         return self.named(self.scopes[Thing("module", scope.module)], parts, local)
 
 
-def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements of a scope, also those under a condition, in their order."""
     pending = list(reversed(body))
     while pending:
@@ -316,7 +316,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             pending += reversed(inner)
 
 
-def inside(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def _inside(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield everything in the body of a function, but what is in a class that it defines."""
     pending = list(body)
     while pending:
@@ -326,9 +326,9 @@ def inside(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def calls_in(node: Function) -> Iterator[ast.Call]:
+def _calls_in(node: Function) -> Iterator[ast.Call]:
     """Yield the calls in the body of a function."""
-    return (one for one in inside(node.body) if isinstance(one, ast.Call))
+    return (one for one in _inside(node.body) if isinstance(one, ast.Call))
 
 
 def dotted(node: ast.expr) -> list[str]:
@@ -340,12 +340,12 @@ def dotted(node: ast.expr) -> list[str]:
     return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
 
 
-def decorators(node: Function) -> set[str]:
+def _decorators(node: Function) -> set[str]:
     """Return the names of the decorators of a function."""
     return {".".join(dotted(one)) for one in node.decorator_list}
 
 
-def heading(node: ast.ClassDef | Function) -> str:
+def _heading(node: ast.ClassDef | Function) -> str:
     """Return how a class or a function is begun, without its decorators."""
     try:
         if isinstance(node, ast.ClassDef):
@@ -364,6 +364,6 @@ def described(path: str, begun: str, node: ast.Module | ast.ClassDef | Function)
     return text.encode("utf-8", "replace").decode()  # an escape may make half a character
 
 
-def is_usable(name: str) -> bool:
+def _is_usable(name: str) -> bool:
     """Return whether an entity can have a name."""
     return printable(name) and len(name) <= ITEM_CHARACTERS

@@ -24,7 +24,7 @@ def _extract_list_text(answer: ExtractorList) -> Printout:
 @reads(Extracted)
 def _extract_run_text(answer: Extracted) -> Printout:
     return Printout(
-        "\n".join(map(extraction_line, answer.extractions)),
+        "\n".join(map(_extraction_line, answer.extractions)),
         *(f"{one.name}: {line}" for one in answer.extractions for line in one.said),
     )
 
@@ -36,7 +36,7 @@ def _extract_add_text(answer: ExtractorAdded) -> Printout:
     return Printout(f"added extractor {name}{types}", f"next: {command('graphmem', 'extract', 'run', name)}")
 
 
-def extraction_line(one: Extraction) -> str:
+def _extraction_line(one: Extraction) -> str:
     """Return what became of the rows of an extractor, in one line."""
     counts = {name: getattr(one, name) for name in ("created", "updated", "unchanged", "removed", "left", "kept")}
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)

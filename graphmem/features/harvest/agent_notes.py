@@ -62,14 +62,14 @@ class NoteFile(NamedTuple):
     doubt: str = ""
 
 
-def decision_records(root: Path, real: str, tracked: Sequence[str]) -> Iterator[NoteFile]:
+def _decision_records(root: Path, real: str, tracked: Sequence[str]) -> Iterator[NoteFile]:
     """Yield the decision records that git knows, in folders of their usual names, wherever these are."""
     for name in tracked:
         folder, _, file = name.rpartition("/")
         stem, end = os.path.splitext(file)
         is_known = any(f"{folder}/".startswith(f"{one}/") for one in FOLDERS)
         is_record = OF_DECISIONS.search(folder) and end in ENDS[:3] and not NO_RECORD.match(stem)
-        if is_record and not is_known and is_below(root / name, real) and safe_files.is_file(root / name):
+        if is_record and not is_known and _is_below(root / name, real) and safe_files.is_file(root / name):
             yield NoteFile(root / name, name, "adr")
 
 
@@ -83,15 +83,15 @@ def usual(root: Path, home: Path, tracked: Sequence[str]) -> Iterator[NoteFile]:
     """
     real = os.path.realpath(root)
     names = [*FILES, *(name for name in tracked if name.rpartition("/")[2] in ANYWHERE)]
-    yield from decision_records(root, real, tracked)
+    yield from _decision_records(root, real, tracked)
     for name in dict.fromkeys(names):
-        if is_below(root / name, real) and safe_files.is_file(root / name):
+        if _is_below(root / name, real) and safe_files.is_file(root / name):
             yield NoteFile(root / name, name, "markdown")
     for folder, form in FOLDERS.items():
-        for path in below(root / folder) if is_below(root / folder / "x", real) else ():
+        for path in below(root / folder) if _is_below(root / folder / "x", real) else ():
             yield NoteFile(path, path.relative_to(root).as_posix(), form)
     place = home / ".claude" / "projects" / as_claude(real)
-    doubt = "" if is_only(real, as_claude) and is_named(place, real) else ALIKE
+    doubt = "" if is_only(real, as_claude) and _is_named(place, real) else ALIKE
     for path in below(place / "memory"):
         yield NoteFile(
             path, f"~/{path.relative_to(home).as_posix()}", "memory", doubt or ALIKE * names_other(path, real)
@@ -105,17 +105,17 @@ def is_loaded(name: str) -> bool:
     return is_rule or name in FILES or file in ANYWHERE or (folder.endswith("/memory") and file == "MEMORY.md")
 
 
-def is_named(place: Path, real: str) -> bool:
+def _is_named(place: Path, real: str) -> bool:
     """Return whether the transcripts in a folder name no folder but a project, as those of one that is gone would."""
     for path in safe_files.files(place):
         if path.suffix == ".jsonl" and (found := WORKED_IN.search(safe_files.read(path, most=HEAD_BYTES))):
             folder = foreign.json(found[1].decode("utf-8", "replace"))
-            if not is_below(Path(folder) / "x", real):
+            if not _is_below(Path(folder) / "x", real):
                 return False
     return True
 
 
-def is_below(path: Path, real: str) -> bool:
+def _is_below(path: Path, real: str) -> bool:
     """Return whether the folder of a path lies in a project, through no link that leads elsewhere."""
     folder = os.path.realpath(path.parent)
     return folder == real or folder.startswith(f"{real}/")
@@ -124,12 +124,12 @@ def is_below(path: Path, real: str) -> bool:
 def given(path: Path, root: Path) -> Iterator[NoteFile]:
     """Yield the notes of a file or a folder that was named: a bundle as a whole, else each file."""
     if not safe_files.is_folder(path) or path.is_symlink():
-        yield NoteFile(path, named(path, root), form_of(path, root))
-    elif okf.is_meant(Source(path)) and form_of(path / "x", root) != "kage":
+        yield NoteFile(path, named(path, root), _form_of(path, root))
+    elif okf.is_meant(Source(path)) and _form_of(path / "x", root) != "kage":
         yield NoteFile(path, named(path, root), "okf")
     else:
         for found in below(path):
-            yield NoteFile(found, named(found, root), form_of(found, root))
+            yield NoteFile(found, named(found, root), _form_of(found, root))
 
 
 def named(path: Path, root: Path) -> str:
@@ -137,7 +137,7 @@ def named(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
-def form_of(path: Path, root: Path) -> NoteForm:
+def _form_of(path: Path, root: Path) -> NoteForm:
     """Return what the folder of a file says about its form."""
     folder = f"/{named(path.parent, root)}/"
     if "/.claude/projects/" in folder and path.parent.name == "memory":
@@ -170,7 +170,7 @@ def read(file: NoteFile) -> list[NoteItem]:
     if file.doubt:
         raise ValueError(file.doubt)
     if file.form == "okf":
-        return list(of_bundle(Source(file.path)))
+        return list(_of_bundle(Source(file.path)))
     data = safe_files.read(file.path, most=IMPORT_NOTE_BYTES + 1)
     if len(data) > IMPORT_NOTE_BYTES:
         raise ValueError(f"has more than {IMPORT_NOTE_BYTES:,} bytes")
@@ -181,16 +181,16 @@ def read(file: NoteFile) -> list[NoteItem]:
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     if file.form == "kage":
-        return list(of_kage(text, file.path))
+        return list(_of_kage(text, file.path))
     if file.form == "adr":
         is_record = file.path.suffix == ".md" and not NO_RECORD.match(file.path.stem)
-        return list(filter(None, [adr_of(text, front_of(file.path))])) if is_record else []
-    if file.form == "memory" and (item := memory_of(text, front_of(file.path))):
+        return list(filter(None, [adr_of(text, _front_of(file.path))])) if is_record else []
+    if file.form == "memory" and (item := memory_of(text, _front_of(file.path))):
         return [item]
     return list(items_of(text))
 
 
-def front_of(path: Path) -> Mapping[str, Any]:
+def _front_of(path: Path) -> Mapping[str, Any]:
     """Return the front matter of a file; none where it is damaged: the text below it is read all the same."""
     try:
         return parsed(path)[0]
@@ -198,7 +198,7 @@ def front_of(path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def of_bundle(source: Source) -> Iterator[NoteItem]:
+def _of_bundle(source: Source) -> Iterator[NoteItem]:
     """Yield the decisions, patterns and constraints of a bundle of Open Knowledge Format."""
     for draft in okf.read(source).drafts:
         row = draft.row
@@ -206,14 +206,14 @@ def of_bundle(source: Source) -> Iterator[NoteItem]:
         if row.get("archived_at"):
             continue
         if kind == "decision":
-            yield NoteItem(draft.place, 1, "decision", said(row, "decision"), said(row, "reasoning", REASON))
+            yield NoteItem(draft.place, 1, "decision", _said(row, "decision"), _said(row, "reasoning", REASON))
         elif kind == "pattern":
-            yield NoteItem(draft.place, 1, "pattern", said(row, "trigger"), said(row, "insight", REASON))
+            yield NoteItem(draft.place, 1, "pattern", _said(row, "trigger"), _said(row, "insight", REASON))
         elif kind == "constraint":
-            yield NoteItem(draft.place, 1, "constraint", said(row, "constraint"))
+            yield NoteItem(draft.place, 1, "constraint", _said(row, "constraint"))
 
 
-def of_kage(text: str, path: Path) -> Iterator[NoteItem]:
+def _of_kage(text: str, path: Path) -> Iterator[NoteItem]:
     """Yield what a packet of Kage says: JSON, or Markdown whose front matter has fields ``x-kage-…``."""
     if text.lstrip().startswith("{"):
         packet: Any = foreign.json(text)
@@ -227,7 +227,7 @@ def of_kage(text: str, path: Path) -> Iterator[NoteItem]:
     kind = OF_KAGE.get(packet.get("type")) if isinstance(packet.get("type"), str) else None
     if kind is None or packet.get("status") not in ("approved", None):
         return
-    title, more = said(packet, "title"), said(packet, "body", REASON)
+    title, more = _said(packet, "title"), _said(packet, "body", REASON)
     paths = packet.get("paths")
     files = tuple(one for one in paths if isinstance(one, str))[:8] if isinstance(paths, list) else ()
     if title and (more or kind != "pattern"):
@@ -235,7 +235,7 @@ def of_kage(text: str, path: Path) -> Iterator[NoteItem]:
         yield NoteItem("", 1, kind, whole, "" if kind == "constraint" else more, files)
 
 
-def said(row: Mapping[str, Any], name: str, most: int = TEXT) -> str:
+def _said(row: Mapping[str, Any], name: str, most: int = TEXT) -> str:
     """Return a text of a row, within bounds; empty for any other value."""
     value = row.get(name)
     return value.strip()[:most] if isinstance(value, str) else ""

@@ -80,7 +80,7 @@ class Passed(NamedTuple):
     @property
     def is_flaky(self) -> bool:
         """Whether nothing was changed in between."""
-        return is_same_commit(self.run, self.occasion)
+        return _is_same_commit(self.run, self.occasion)
 
 
 def plain_text(text: str) -> str:
@@ -137,13 +137,13 @@ def failed_check(result: CheckResult, problem: RunProblem) -> Candidate:
         base=OPEN_WORTH,
         is_slip=problem.sort == "compiler",
         needs=0,
-        failure=failure_fields(problem, origin(run), list(filter(is_below, (problem.file, result.file)))[:1]),
+        failure=failure_fields(problem, _origin(run), list(filter(is_below, (problem.file, result.file)))[:1]),
         evidence=(evidence,),
         marks=(evidence.mark,),
     )
 
 
-def origin(run: CheckRun) -> str:
+def _origin(run: CheckRun) -> str:
     """Return where something is from, for ``sources``."""
     return f"{IN_CI}:{run.commit[:12] or run.report}"
 
@@ -161,8 +161,8 @@ def passes_of(candidates: Sequence[Candidate], passes: Mapping[str, Sequence[Che
         for occasion in one.evidence:
             if occasion.source == IN_CI and not occasion.passed:
                 runs = passes.get(occasion.command or "", ())
-                again = (run for run in runs if is_same_commit(run, occasion) and is_rerun(run, occasion))
-                later = (run for run in runs if run.at > occasion.at and not is_same_commit(run, occasion))
+                again = (run for run in runs if _is_same_commit(run, occasion) and _is_rerun(run, occasion))
+                later = (run for run in runs if run.at > occasion.at and not _is_same_commit(run, occasion))
                 run = next(again, None) or min(later, default=None)
                 if run is not None:
                     found.append(Passed(one, occasion, run, occasion.before or ""))
@@ -176,12 +176,12 @@ def passes_of(candidates: Sequence[Candidate], passes: Mapping[str, Sequence[Che
         yield each if each.is_flaky else each._replace(before=last[key].before or "")
 
 
-def is_same_commit(run: CheckRun, occasion: Occasion) -> bool:
+def _is_same_commit(run: CheckRun, occasion: Occasion) -> bool:
     """Return whether a run is of the commit at which a check failed."""
     return bool(run.commit) and run.commit == occasion.before
 
 
-def is_rerun(run: CheckRun, occasion: Occasion) -> bool:
+def _is_rerun(run: CheckRun, occasion: Occasion) -> bool:
     """
     Return whether the report of a run differs from that of a failure in numbers alone.
 
@@ -222,19 +222,19 @@ def passed_since(found: Passed, fix: CommitMessage | None, edits: Sequence[Candi
             "base": PASSED_WORTH,
             "evidence": (evidence,),
             "marks": (evidence.mark,),
-            "sessions": (origin(run),),
+            "sessions": (_origin(run),),
         }
     )
     if fix is None:
         return made
     of_commit = fixed(fix, str((one.failure or {}).get("trigger")), edits)
     worth = FIXED_WORTH + of_settings(edit.file for edit in edits)
-    files = [*listed(one.failure), *listed(of_commit.failure)]
+    files = [*_listed(one.failure), *_listed(of_commit.failure)]
     failure: Fields = {**(one.failure or {}), "files": list(dict.fromkeys(files))[:MOST_FILES] or None}
     return made.model_copy(update={"base": worth, "pattern": of_commit.pattern, "failure": failure})
 
 
-def listed(failure: Fields | None) -> list[str]:
+def _listed(failure: Fields | None) -> list[str]:
     """Return the files that a failure names."""
     found = (failure or {}).get("files")
     return found if isinstance(found, list) else []

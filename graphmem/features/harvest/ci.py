@@ -131,16 +131,16 @@ def import_ci(client: Client, request: ImportCiRequest) -> Harvested:
     queue = queue_of(client)
     before = queue.read()
     haul, history = Haul(), CheckHistory(root)
-    files = list(dict.fromkeys(files_of(haul, request.paths)))
+    files = list(dict.fromkeys(_files_of(haul, request.paths)))
     for number, path in enumerate(files):
         read(haul, history, path, commit, before)
         client.runtime.progress("reading reports", number + 1, len(files))
-    haul.found = list(learned(haul, history, before))
+    haul.found = list(_learned(haul, history, before))
     waiting = haul.keep(queue, before if request.dry_run else None)
     return haul.answer("ci", waiting, is_applied=not request.dry_run)
 
 
-def files_of(haul: Haul, paths: Sequence[Path]) -> Iterator[Path]:
+def _files_of(haul: Haul, paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the files that are asked for; raise ``BadInput`` for a path that is not there."""
     if not paths:
         raise BadInput("no report is named", hint="a report or a log of CI, or a folder that holds some")
@@ -188,7 +188,7 @@ def read(haul: Haul, history: CheckHistory, path: Path, commit: str, before: Que
     haul.note(path, form, "read", next(iter(report.unread), None))
 
 
-def learned(haul: Haul, history: CheckHistory, before: Queue) -> Iterator[Candidate]:
+def _learned(haul: Haul, history: CheckHistory, before: Queue) -> Iterator[Candidate]:
     """Yield the candidates of one import: what failed, what passed since, what comes and goes."""
     yield from history.flaky
     found = list(passes_of([*history.failed, *before.waiting()], history.passes))

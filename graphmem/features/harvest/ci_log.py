@@ -136,18 +136,18 @@ def reasons(job: LoggedJob) -> list[RunProblem]:
     """
     if job.outcome == "passed" or (job.outcome == "unknown" and diagnose(job.output).outcome != "failed"):
         return []
-    lines = [line for line in without_causes(job.lines) if not NOISE.match(line)]
+    lines = [line for line in _without_causes(job.lines) if not NOISE.match(line)]
     printed = [line for line in lines if not ANNOTATION.match(line)]
     found: dict[str, RunProblem] = {}
-    reported = [one for one in problems("\n".join(printed)) if is_answer(one.text) and not is_warning(one)]
-    for one in (*reported, *annotations(lines), *steps(lines)):
+    reported = [one for one in problems("\n".join(printed)) if _is_answer(one.text) and not _is_warning(one)]
+    for one in (*reported, *_annotations(lines), *_steps(lines)):
         found.setdefault(one.key, one)
     if not found and job.outcome == "failed":
-        found.update((one.key, one) for one in said_last(lines))
+        found.update((one.key, one) for one in _said_last(lines))
     return list(found.values())[:MOST_REASONS]
 
 
-def without_causes(lines: list[str]) -> list[str]:
+def _without_causes(lines: list[str]) -> list[str]:
     """Return the lines of a log without the tracebacks of errors that another one followed from."""
     kept, start = list[str](), 0
     for line in lines:
@@ -160,50 +160,50 @@ def without_causes(lines: list[str]) -> list[str]:
     return kept
 
 
-def is_answer(said: str) -> bool:
+def _is_answer(said: str) -> bool:
     """Return whether a line says more than that something failed."""
     return bool(said.strip()) and not NO_ANSWER.match(said) and not RUNS.match(said)
 
 
-def is_warning(one: RunProblem) -> bool:
+def _is_warning(one: RunProblem) -> bool:
     """Return whether a line warns only, which the rule of a linter does not, or adds something to another one."""
     return "(related information)" in one.text or (one.sort == "error" and WARNING.search(one.text) is not None)
 
 
-def annotations(lines: list[str]) -> Iterator[RunProblem]:
+def _annotations(lines: list[str]) -> Iterator[RunProblem]:
     """Yield what steps report as errors to the runner: of the step that ended the job, the last first."""
     first, others = list[str](), list[str]()
     is_over = False
     for line in lines:
         if found := ANNOTATION.match(line):
-            if is_answer(found["said"]):
+            if _is_answer(found["said"]):
                 (others if is_over else first).append(found["said"])
             else:
                 is_over = bool(first)
-    yield from map(as_problem, [*reversed(first), *others])
+    yield from map(_as_problem, [*reversed(first), *others])
 
 
-def steps(lines: list[str]) -> Iterator[RunProblem]:
+def _steps(lines: list[str]) -> Iterator[RunProblem]:
     """Yield the tests and build steps that a tool names as failed."""
     for line in lines:
         if STEP.match(line):
-            yield as_problem(line)
+            yield _as_problem(line)
 
 
-def said_last(lines: list[str]) -> Iterator[RunProblem]:
+def _said_last(lines: list[str]) -> Iterator[RunProblem]:
     """Yield the first line of what was printed last before the job ended, where it is a sentence."""
     place = next((place for place, line in enumerate(lines) if ANNOTATION.match(line) or ENDS.match(line)), 0)
     paragraph = list[str]()
     for line in reversed(lines[max(0, place - LAST_LINES) : place]):
         if (not line.strip() and paragraph) or INFORMS.match(line):
             break
-        if is_answer(line) and not diagnose(line).outer:
+        if _is_answer(line) and not diagnose(line).outer:
             paragraph.append(line)
     if paragraph and not NO_SENTENCE.search(paragraph[-1]) and len(WORDS.findall(paragraph[-1])) >= 3:
-        yield as_problem(paragraph[-1])
+        yield _as_problem(paragraph[-1])
 
 
-def as_problem(line: str) -> RunProblem:
+def _as_problem(line: str) -> RunProblem:
     """Return a line as a problem: by the error in it, if it is one."""
     text = " ".join(line.split())[:TRIGGER]
     key = f"line: {text}".casefold()

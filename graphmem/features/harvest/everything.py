@@ -39,7 +39,7 @@ def import_all(client: Client, request: ImportAllRequest) -> HarvestedAll:
     before = len(queue_of(client).read().waiting())
     parts = [
         import_sessions(client, ImportSessionsRequest(dry_run=request.dry_run)),
-        history_or_not(client, ImportGitRequest(dry_run=request.dry_run)),
+        _history_or_not(client, ImportGitRequest(dry_run=request.dry_run)),
         import_notes(client, ImportNotesRequest(dry_run=request.dry_run)),
     ]
     # A dry run counts from the same queue each time.
@@ -47,7 +47,7 @@ def import_all(client: Client, request: ImportAllRequest) -> HarvestedAll:
     return HarvestedAll(parts=parts, applied=not request.dry_run, waiting=waiting)
 
 
-def history_or_not(client: Client, request: ImportGitRequest) -> Harvested:
+def _history_or_not(client: Client, request: ImportGitRequest) -> Harvested:
     """Read the history; where git has none, say why."""
     try:
         return import_git(client, request)

@@ -18,11 +18,11 @@ NOTES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursor/rules", ".github/copilo
 
 def found(root: Path) -> list[str]:
     """Return what there is, a clause each: sessions by client, commits, notes for agents."""
-    sessions = [f"{number:,} {'session' if number == 1 else 'sessions'} of {name}" for name, number in counted(root)]
-    return [*sessions, *commits(root), *(name for name in NOTES if (root / name).exists())]
+    sessions = [f"{number:,} {'session' if number == 1 else 'sessions'} of {name}" for name, number in _counted(root)]
+    return [*sessions, *_commits(root), *(name for name in NOTES if (root / name).exists())]
 
 
-def counted(root: Path) -> list[tuple[str, int]]:
+def _counted(root: Path) -> list[tuple[str, int]]:
     """Return how many sessions of each client worked in a repository, the most first."""
     roots = [os.path.realpath(one) for one in worktrees(root)]
     harvest, counts, until = SessionHaul(roots=roots), Counter[str](), monotonic() + LOOK_S
@@ -37,7 +37,7 @@ def counted(root: Path) -> list[tuple[str, int]]:
     return [(name, number) for name, number in counts.most_common() if number]
 
 
-def commits(root: Path) -> list[str]:
+def _commits(root: Path) -> list[str]:
     """Return how many commits the history has, in a clause; nothing without one."""
     try:
         number = int((commands.git(root, "rev-list", "--count", "HEAD") or b"0").decode())

@@ -57,9 +57,9 @@ def import_git(client: Client, request: ImportGitRequest) -> Harvested:
     if last is not None and last.commit == head and not request.since:
         haul.note(root, "git", "unchanged")
     else:
-        span = [head, *since(root, request.since, last)]
-        read_messages(haul, client, span)
-        read_comments(haul, client, head)
+        span = [head, *_since(root, request.since, last)]
+        _read_messages(haul, client, span)
+        _read_comments(haul, client, head)
         haul.note(root, "git", "read")
         if not request.since:  # else the days before are still to be read
             haul.marks = {HISTORY: SourceMark(size=0, modified=0, commit=head)}
@@ -67,7 +67,7 @@ def import_git(client: Client, request: ImportGitRequest) -> Harvested:
     return haul.answer("git", waiting, is_applied=not request.dry_run)
 
 
-def since(root: Path, day: str | None, last: SourceMark | None) -> list[str]:
+def _since(root: Path, day: str | None, last: SourceMark | None) -> list[str]:
     """Return what to leave out of the history: the commits before a day, or those that were read before."""
     if day:
         return [f"--since={day}T00:00:00Z"]
@@ -75,20 +75,20 @@ def since(root: Path, day: str | None, last: SourceMark | None) -> list[str]:
     return [f"^{last.commit}"] if last is not None and is_there else []
 
 
-def read_messages(haul: Haul, client: Client, span: list[str]) -> None:
+def _read_messages(haul: Haul, client: Client, span: list[str]) -> None:
     """Read the messages of commits: what each took back, or fixed."""
     root = client.root
     haul.counts["commits"] = messages.count(root, span)
     found = messages.commits_with(root, history.WANTED, span)
     for number, commit in enumerate(found):
-        for name, made in taught(root, commit):
+        for name, made in _taught(root, commit):
             haul.counts[name] += 1
             haul.found.append(made)
         client.runtime.progress("reading commits", number + 1, len(found))
     haul.reverts = history.reverts_in(found)
 
 
-def taught(root: Path, commit: CommitMessage) -> Iterator[tuple[str, Candidate]]:
+def _taught(root: Path, commit: CommitMessage) -> Iterator[tuple[str, Candidate]]:
     """Yield what a commit teaches, with what it is counted as."""
     if revert := history.revert_of(commit):
         yield "reverts", history.taken_back(commit, revert, edits_of(root, commit))
@@ -108,7 +108,7 @@ def edits_of(root: Path, commit: CommitMessage) -> list[CandidateEdit]:
         return []
 
 
-def read_comments(haul: Haul, client: Client, head: str) -> None:
+def _read_comments(haul: Haul, client: Client, head: str) -> None:
     """Read the comments that say what is there only for now: what two files say is one candidate."""
     root = client.root
     places = messages.lines_with(root, head, workaround.WANTED)
@@ -116,7 +116,7 @@ def read_comments(haul: Haul, client: Client, head: str) -> None:
     texts = dict[str, str]()
     with commands.objects(root) as objects:
         for number, path in enumerate(files):
-            for one in workaround.workarounds(path, lines_of(objects, f"{head}:./{path}"), places[path]):
+            for one in workaround.workarounds(path, _lines_of(objects, f"{head}:./{path}"), places[path]):
                 made = workaround.noted(one)
                 if texts.setdefault(one.text.casefold(), made.id) == made.id:
                     haul.counts["workarounds"] += 1
@@ -126,7 +126,7 @@ def read_comments(haul: Haul, client: Client, head: str) -> None:
     haul.is_gone = lambda one: workaround.is_noted(one) and one.id not in kept
 
 
-def lines_of(objects: commands.Objects, name: str) -> list[str]:
+def _lines_of(objects: commands.Objects, name: str) -> list[str]:
     """Return the lines of a file that a commit holds; none where it is too large, or its name no name for git."""
     try:
         return objects.read(name, most=CITED_FILE_BYTES).decode("utf-8", "replace").split("\n")

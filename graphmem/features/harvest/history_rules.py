@@ -114,7 +114,7 @@ def revert_of(commit: CommitMessage) -> Revert | None:
     what = (quoted["said"] if quoted else subject[found.end() :]).strip()
     if REVERTS.match(what) or HASHES.match(what):
         return None  # it is back, so that what was tried is there now; or nobody can tell what it was
-    paragraphs = list(reasons(body_of(commit)))
+    paragraphs = list(_reasons(_body_of(commit)))
     reason = "\n".join(paragraphs)
     is_mistake = MISTAKE.search(f"{subject}\n{reason[:FIRST_SENTENCES]}") is not None
     is_replaced = len(reason) <= SHORT_REASON and REPLACED.search(reason) is not None
@@ -134,12 +134,12 @@ def reverts_in(commits: Sequence[CommitMessage]) -> dict[str, str]:
     return found
 
 
-def body_of(commit: CommitMessage) -> str:
+def _body_of(commit: CommitMessage) -> str:
     """Return what a message says below its first line, without the list of conflicts."""
     return CONFLICTS.sub("", commit.body[:MESSAGE])
 
 
-def reasons(body: str) -> Iterator[str]:
+def _reasons(body: str) -> Iterator[str]:
     """Yield the paragraphs of a message that say why, each in one line."""
     for paragraph in re.split(r"\n\s*\n", BOILERPLATE.sub("", body)):
         lines = [line.strip() for line in paragraph.splitlines()]
@@ -151,23 +151,23 @@ def reasons(body: str) -> Iterator[str]:
 
 def quoted_problem(commit: CommitMessage) -> RunProblem | None:
     """Return the error that a message quotes and the commit fixes, as an output reports it; None for none."""
-    if is_no_fix(commit):
+    if _is_no_fix(commit):
         return None
-    body = body_of(commit)
+    body = _body_of(commit)
     said = f"{commit.subject}\n{body}"
     if not (FIXING.search(said) or FIXES.search(said)):
         return None
-    for lines in (list(shown_lines(body)), list(inline(said))):
+    for lines in (list(_shown_lines(body)), list(_inline(said))):
         if found := quoted_problems("\n".join(lines)):
             return found[0]
     return None
 
 
-def shown_lines(body: str) -> Iterator[str]:
+def _shown_lines(body: str) -> Iterator[str]:
     """Yield the lines of a message that were printed by a program, those that were broken to fit joined again."""
     kept, last, number = "", "", 0
-    for line in chain.from_iterable(dedent(block).split("\n") for block in "\n".join(printed(body)).split("\n\n")):
-        is_more = is_error(kept) and number < MOST_BROKEN and is_broken(last, line)
+    for line in chain.from_iterable(dedent(block).split("\n") for block in "\n".join(_printed(body)).split("\n\n")):
+        is_more = _is_error(kept) and number < MOST_BROKEN and _is_broken(last, line)
         if kept and not is_more:
             yield kept
         kept, number = (f"{kept} {line.strip()}", number + 1) if is_more else (line, 1)
@@ -175,22 +175,22 @@ def shown_lines(body: str) -> Iterator[str]:
     yield kept
 
 
-def is_broken(line: str, following: str) -> bool:
+def _is_broken(line: str, following: str) -> bool:
     """Return whether a line ends where it does because the next word did not fit."""
     words = following.split()
-    if not words or line.endswith((".", "]")) or is_error(following) or not GOES_ON.match(words[0]):
+    if not words or line.endswith((".", "]")) or _is_error(following) or not GOES_ON.match(words[0]):
         return False
     return len(line) <= WIDTHS[1] and len(line) + 1 + len(words[0]) > WIDTHS[0]
 
 
-def printed(body: str) -> Iterator[str]:
+def _printed(body: str) -> Iterator[str]:
     """Yield the lines that are indented, fenced or marked, an error by their form or below one, and empty lines."""
     is_fenced = is_below = False
     for line in body.splitlines():
         if FENCE.match(line):
             is_fenced = not is_fenced
             continue
-        is_below = is_error(line) or (is_below and bool(line.strip()))
+        is_below = _is_error(line) or (is_below and bool(line.strip()))
         is_indented = line.startswith(("  ", "\t")) and not BULLET.match(line)
         if is_fenced or not line.strip():
             yield line.rstrip()
@@ -200,12 +200,12 @@ def printed(body: str) -> Iterator[str]:
             yield line
 
 
-def is_error(line: str) -> bool:
+def _is_error(line: str) -> bool:
     """Return whether a line has the form of an error, wherever it is."""
     return BARE.match(line.strip()) is not None or is_of_code(line.strip())
 
 
-def inline(said: str) -> Iterator[str]:
+def _inline(said: str) -> Iterator[str]:
     """Yield what a text has between quotation marks or backticks, and an error at the end of its first line."""
     if found := IN_SUBJECT.search(said.partition("\n")[0]):
         yield found[0]
@@ -221,7 +221,7 @@ def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateE
         "reasoning": revert.reason,
         "sources": [f"git:{commit.hash[:12]}"],
     }
-    evidence = occasion_of(commit, edits)
+    evidence = _occasion_of(commit, edits)
     return Candidate(
         id=candidate_id(f"revert {revert.what}".casefold()),
         base=OF_REVERT,
@@ -234,14 +234,14 @@ def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateE
 
 def symptom_of(commit: CommitMessage) -> str:
     """Return what was observed before a commit that names the issue that it fixes; empty where it does not say so."""
-    if is_no_fix(commit) or is_squashed(commit) or not FIXES.search(body_of(commit)):
+    if _is_no_fix(commit) or is_squashed(commit) or not FIXES.search(_body_of(commit)):
         return ""
-    said = (sentence for text in reasons(body_of(commit)) for sentence in SENTENCE.split(text))
+    said = (sentence for text in _reasons(_body_of(commit)) for sentence in SENTENCE.split(text))
     found = (one for one in said if SAYS_WRONG.search(one) and not NO_SYMPTOM.match(one))
     return next((one for one in found if SHORTEST <= len(one) <= SYMPTOM), "")
 
 
-def is_no_fix(commit: CommitMessage) -> bool:
+def _is_no_fix(commit: CommitMessage) -> bool:
     """Return whether a commit is a merge, a revert, or about tests, texts and versions only."""
     subject = commit.subject
     return len(commit.parents) > 1 or NO_FIX.match(subject) is not None or REVERTS.match(subject) is not None
@@ -270,7 +270,7 @@ def fixed(commit: CommitMessage, trigger: str, edits: Sequence[CandidateEdit]) -
     problem = problem_in(trigger)
     edit = fitting([(edit, edit.removed) for edit in edits], problem, "", is_alone=len(edits) == 1)
     change = edit_text(edit) if edit else ""
-    evidence = occasion_of(commit, edits, change_key(problem, change, edit))
+    evidence = _occasion_of(commit, edits, change_key(problem, change, edit))
     return Candidate(
         id=candidate_id(f"fix {trigger}".casefold()),
         base=OF_TRAILER,
@@ -286,7 +286,7 @@ def fixed(commit: CommitMessage, trigger: str, edits: Sequence[CandidateEdit]) -
     )
 
 
-def occasion_of(commit: CommitMessage, edits: Sequence[CandidateEdit], change: str | None = None) -> Occasion:
+def _occasion_of(commit: CommitMessage, edits: Sequence[CandidateEdit], change: str | None = None) -> Occasion:
     """Return a commit as evidence; ``change`` is a digest of what it fixed, and how."""
     return Occasion(
         source=OF_GIT,

@@ -46,23 +46,23 @@ def import_notes(client: Client, request: ImportNotesRequest) -> Harvested:
     what none of them says any more is taken out.
     """
     root = client.root
-    files = list(dict.fromkeys(files_of(root, request.paths)))
+    files = list(dict.fromkeys(_files_of(root, request.paths)))
     queue = queue_of(client)
     before = queue.read()
-    haul = Haul(marks={str(file.path): mark_of(file) for file in files if not file.doubt})
+    haul = Haul(marks={str(file.path): _mark_of(file) for file in files if not file.doubt})
     is_read = all(before.sources.get(path) == mark for path, mark in haul.marks.items())
     is_read = is_read and not any(file.doubt for file in files)
-    if is_read and not any(is_lost(one.note_file, root) for one in before.waiting()):
+    if is_read and not any(_is_lost(one.note_file, root) for one in before.waiting()):
         for file in files:
             haul.note(file.path, file.form, "unchanged")
         haul.marks = {}
     else:
-        read_all(haul, client, files)
+        _read_all(haul, client, files)
     waiting = haul.keep(queue, before if request.dry_run else None)
     return haul.answer("notes", waiting, is_applied=not request.dry_run)
 
 
-def files_of(root: Path, paths: Sequence[Path]) -> list[NoteFile]:
+def _files_of(root: Path, paths: Sequence[Path]) -> list[NoteFile]:
     """Return the notes that are asked for; raise ``BadInput`` for a path that there is not."""
     found = list[NoteFile]()
     for path in paths:
@@ -70,10 +70,10 @@ def files_of(root: Path, paths: Sequence[Path]) -> list[NoteFile]:
         if not place.exists():
             raise BadInput(f"{str(path)!r} is not there", hint="a file of notes, or a folder that holds some")
         found += given(place, root)
-    return found if paths else list(usual(root, Path(os.path.expanduser("~")), tracked(root)))
+    return found if paths else list(usual(root, Path(os.path.expanduser("~")), _tracked(root)))
 
 
-def tracked(root: Path) -> list[str]:
+def _tracked(root: Path) -> list[str]:
     """Return the files of a project that git knows; none where git does not say."""
     try:
         return commands.tracked(root)
@@ -81,7 +81,7 @@ def tracked(root: Path) -> list[str]:
         return []
 
 
-def mark_of(file: NoteFile) -> SourceMark:
+def _mark_of(file: NoteFile) -> SourceMark:
     """Return the state of a file now, or of all files of a bundle."""
     paths = [file.path] if file.form != "okf" else below(file.path)
     states = [state for path in paths if (state := safe_files.stat_of(path)) is not None]
@@ -90,7 +90,7 @@ def mark_of(file: NoteFile) -> SourceMark:
     )
 
 
-def read_all(haul: Haul, client: Client, files: Sequence[NoteFile]) -> None:
+def _read_all(haul: Haul, client: Client, files: Sequence[NoteFile]) -> None:
     """Read notes: what two of them say becomes one candidate."""
     root, texts = client.root, dict[str, str]()
     names = {file.name for file in files}
@@ -116,11 +116,11 @@ def read_all(haul: Haul, client: Client, files: Sequence[NoteFile]) -> None:
 
     def is_gone(one: Candidate) -> bool:
         name = one.note_file
-        return one.id not in kept and (name in names or is_lost(name, root))
+        return one.id not in kept and (name in names or _is_lost(name, root))
 
     haul.is_gone = is_gone
 
 
-def is_lost(name: str | None, root: Path) -> bool:
+def _is_lost(name: str | None, root: Path) -> bool:
     """Return whether a file of notes is no longer there."""
     return name is not None and not os.path.lexists(os.path.expanduser(name) if name.startswith("~/") else root / name)

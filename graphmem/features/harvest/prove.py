@@ -65,13 +65,13 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     queue = queue_of(client)
     found = queue.read()
     one = named(found, request.id)
-    plan = plan_of(client, one)
-    is_trusted = are_trusted(client.layout.config, [what_runs(plan)], "proofs")
+    plan = _plan_of(client, one)
+    is_trusted = are_trusted(client.layout.config, [_what_runs(plan)], "proofs")
     if request.yes is not None and request.yes != plan.digest:
         raise Refused(f"{request.yes!r} is not the digest of what would run", hint=f"it is: {plan.digest}")
     if request.yes is None and not is_trusted:
         return ReviewedList(reviewed=[Reviewed(id=one.id, action="planned", plan=plan)], waiting=len(found.waiting()))
-    trial = tried(client.root, plan, one.keys)
+    trial = _tried(client.root, plan, one.keys)
     proof = None
     if trial.reason is None:
         made = Proof(
@@ -103,13 +103,13 @@ def check_proofs(client: Client) -> ProofsChecked:
             untrusted.append(ref)
             continue
         client.runtime.progress("proving", number, len(proofs))
-        reason = again(client, record, proof)
+        reason = _again(client, record, proof)
         note(client, proof, holds=reason is None)
         results.append(ProofChecked(ref=ref, proven=reason is None, reason=reason))
     return ProofsChecked(results=results, untrusted=untrusted)
 
 
-def again(client: Client, record: Record, proof: Proof) -> str | None:
+def _again(client: Client, record: Record, proof: Proof) -> str | None:
     """Run a proof again, and return why it does not hold any more; None where it does."""
     root = client.root
     for commit in (proof.before, proof.after):
@@ -124,7 +124,7 @@ def again(client: Client, record: Record, proof: Proof) -> str | None:
         digest="",
     )
     keys = keys_of(problem_in(record.trigger)) if isinstance(record, Triggered) else ()
-    return tried(root, plan, keys).reason
+    return _tried(root, plan, keys).reason
 
 
 def note(client: Client, proof: Proof, *, holds: bool) -> None:
@@ -133,16 +133,16 @@ def note(client: Client, proof: Proof, *, holds: bool) -> None:
         note_proof(client.layout.config, proof.to_trust, holds=holds)
 
 
-def what_runs(plan: ProofPlan) -> str:
+def _what_runs(plan: ProofPlan) -> str:
     """Return what a plan runs, as one trusts it."""
     return text_to_trust(plan.command, plan.folder, plan.before, plan.after, plan.files)
 
 
-def plan_of(client: Client, one: Candidate) -> ProofPlan:
+def _plan_of(client: Client, one: Candidate) -> ProofPlan:
     """Return what a proof of a candidate runs: the command of its latest occasion whose commits are known."""
     root = client.root
     for occasion in reversed(one.evidence):
-        if occasion.command and occasion.source != IN_CI and (pair := commits_of(root, occasion)):
+        if occasion.command and occasion.source != IN_CI and (pair := _commits_of(root, occasion)):
             files = list(dict.fromkeys(edit.file for edit in occasion.edits if is_plain(edit.file)))
             plan = ProofPlan(
                 command=occasion.command,
@@ -152,7 +152,7 @@ def plan_of(client: Client, one: Candidate) -> ProofPlan:
                 files=files if len(files) <= MOST_FILES else [],
                 digest="",
             )
-            digest = hashlib.sha256(what_runs(plan).encode()).hexdigest()[:DIGEST_CHARS]
+            digest = hashlib.sha256(_what_runs(plan).encode()).hexdigest()[:DIGEST_CHARS]
             return plan.model_copy(update={"digest": digest})
     is_of_ci = all(occasion.source == IN_CI for occasion in one.evidence)
     raise BadInput(
@@ -161,7 +161,7 @@ def plan_of(client: Client, one: Candidate) -> ProofPlan:
     )
 
 
-def commits_of(root: Path, occasion: Occasion) -> tuple[str, str] | None:
+def _commits_of(root: Path, occasion: Occasion) -> tuple[str, str] | None:
     """
     Return the commits before and with a fix; None where they are not known.
 
@@ -196,7 +196,7 @@ class Trial(NamedTuple):
     without: Sequence[str] = ()
 
 
-def tried(root: Path, plan: ProofPlan, wanted: Collection[str]) -> Trial:
+def _tried(root: Path, plan: ProofPlan, wanted: Collection[str]) -> Trial:
     """
     Run a plan: its command must fail with the problem wanted before the fix, and pass with it.
 
@@ -204,23 +204,23 @@ def tried(root: Path, plan: ProofPlan, wanted: Collection[str]) -> Trial:
     at the commit with both, with the edited files as they were before.
     """
     without: Sequence[str] = ()
-    reason = no_failure(root, plan, wanted)
+    reason = _no_failure(root, plan, wanted)
     if reason is not None and plan.files:
         without = plan.files
-        other = no_failure(root, plan, wanted, without)
+        other = _no_failure(root, plan, wanted, without)
         reason = None if other is None else f"{reason}; {other}"
     if reason is None:
-        reason = no_pass(plan, run_at(root, plan, plan.after))
+        reason = _no_pass(plan, _run_at(root, plan, plan.after))
     return Trial(reason, without)
 
 
-def no_failure(root: Path, plan: ProofPlan, wanted: Collection[str], without: Sequence[str] = ()) -> str | None:
+def _no_failure(root: Path, plan: ProofPlan, wanted: Collection[str], without: Sequence[str] = ()) -> str | None:
     """Return in which way the command does not fail as it should before the fix; None where it does."""
     where = f"at {plan.before[:12]}"
     if without:
         where = f"at {plan.after[:12]} without the change of {', '.join(without)}"
-    end = run_at(root, plan, plan.after if without else plan.before, without)
-    if reason := unfinished(end):
+    end = _run_at(root, plan, plan.after if without else plan.before, without)
+    if reason := _unfinished(end):
         return f"{where} the command {reason}"
     if outcome_of(plan.command, end.status, end.tail) != "failed":
         return f"{where} the command passes"
@@ -230,21 +230,21 @@ def no_failure(root: Path, plan: ProofPlan, wanted: Collection[str], without: Se
     return None
 
 
-def no_pass(plan: ProofPlan, end: CheckEnd) -> str | None:
+def _no_pass(plan: ProofPlan, end: CheckEnd) -> str | None:
     """Return in which way the command does not pass with the fix; None where it does."""
     if outcome_of(plan.command, end.status, end.tail) == "passed":
         return None
-    return f"at {plan.after[:12]} the command {unfinished(end) or 'does not pass'}"
+    return f"at {plan.after[:12]} the command {_unfinished(end) or 'does not pass'}"
 
 
-def unfinished(end: CheckEnd) -> str:
+def _unfinished(end: CheckEnd) -> str:
     """Return why a command did not come to its end; empty where it did."""
     if end.is_timed_out:
         return f"took longer than {CHECK_S:.0f} s"
     return "" if end.could_run else f"could not be run: {end.tail.strip()[-200:]}"
 
 
-def run_at(root: Path, plan: ProofPlan, commit: str, without: Sequence[str] = ()) -> CheckEnd:
+def _run_at(root: Path, plan: ProofPlan, commit: str, without: Sequence[str] = ()) -> CheckEnd:
     """Run the command of a plan in a copy of a commit, with some files as they were before the fix."""
     with tempfile.TemporaryDirectory(prefix="graphmem-proof-") as folder:
         copy = Path(folder)
@@ -256,11 +256,11 @@ def run_at(root: Path, plan: ProofPlan, commit: str, without: Sequence[str] = ()
         is_named = not plan.folder or is_plain(plan.folder)
         if not is_named or not where.is_dir() or not where.resolve().is_relative_to(copy.resolve()):
             return CheckEnd(None, False, 0.0, f"{plan.folder!r} is not there, or has a name with white space or signs")
-        link_packages(root, copy)
-        return run(within(plan.command, root, folder), where, own_first(copy, where), CHECK_S, PROOF_BYTES)
+        _link_packages(root, copy)
+        return run(_within(plan.command, root, folder), where, _own_first(copy, where), CHECK_S, PROOF_BYTES)
 
 
-def link_packages(root: Path, copy: Path) -> None:
+def _link_packages(root: Path, copy: Path) -> None:
     """Link the folders of installed packages, which no commit has, from the working tree into a copy."""
     listed = (commands.git(root, "ls-files", "--others", "--directory", "-z") or b"").decode("utf-8", "surrogateescape")
     for name in listed.split("\0"):
@@ -269,7 +269,7 @@ def link_packages(root: Path, copy: Path) -> None:
             place.symlink_to(os.path.abspath(root / name))
 
 
-def own_first(copy: Path, where: Path) -> Mapping[str, str]:
+def _own_first(copy: Path, where: Path) -> Mapping[str, str]:
     """Return the environment for a copy: Python finds its code there, also where the working tree is installed."""
     given = variables()
     own = [place for base in dict.fromkeys((where, copy)) for place in (base / "src", base)]
@@ -279,6 +279,6 @@ def own_first(copy: Path, where: Path) -> Mapping[str, str]:
     return {**given, "PYTHONPATH": path} if is_python else given
 
 
-def within(command: str, root: Path, folder: str) -> str:
+def _within(command: str, root: Path, folder: str) -> str:
     """Return a command that names the project's folder with another one in its place."""
     return command.replace(str(root), folder)

@@ -48,7 +48,7 @@ def review(client: Client, request: ReviewRequest) -> CandidateList:
         loaded = {one.id: one.note_file for one in found if one.note_file and is_loaded(one.note_file)}
         found = [one for one in found if (one.id in loaded) == request.notes]
         notes = dict(Counter(loaded.values())) if not request.notes else {}
-    shown = [shown_candidate(client, one, SHOWN_EVIDENCE) for one in found[: request.limit]]
+    shown = [_shown_candidate(client, one, SHOWN_EVIDENCE) for one in found[: request.limit]]
     return CandidateList(candidates=shown, total=len(found), below=queue.below, notes=notes)
 
 
@@ -57,7 +57,7 @@ def show(client: Client, request: ShowCandidateRequest) -> CandidateList:
     """Return one candidate with all its evidence."""
     queue = current(client)
     found = named(queue, request.id)
-    return CandidateList(candidates=[shown_candidate(client, found)], total=1, below=queue.below)
+    return CandidateList(candidates=[_shown_candidate(client, found)], total=1, below=queue.below)
 
 
 def named(queue: Queue, text: str) -> Candidate:
@@ -71,7 +71,7 @@ def named(queue: Queue, text: str) -> Candidate:
     raise NotFound(f"no candidate {text!r}", hint="see: graphmem review")
 
 
-def shown_candidate(client: Client, one: Candidate, most: int | None = None) -> ShownCandidate:
+def _shown_candidate(client: Client, one: Candidate, most: int | None = None) -> ShownCandidate:
     """Return a candidate as it is shown: what it would be as records, and its evidence."""
     return ShownCandidate.model_validate(
         {
@@ -79,18 +79,18 @@ def shown_candidate(client: Client, one: Candidate, most: int | None = None) -> 
             "worth": one.worth,
             "occurrences": one.occurrences,
             "state": one.state,
-            "failure": record_of(client, one, "failure", one.failure) if one.failure else None,
-            "pattern": record_of(client, one, "pattern", one.pattern) if one.pattern else None,
-            "other": [record_of(client, one, str(fields["kind"]), fields) for fields in one.other],
+            "failure": _record_of(client, one, "failure", one.failure) if one.failure else None,
+            "pattern": _record_of(client, one, "pattern", one.pattern) if one.pattern else None,
+            "other": [_record_of(client, one, str(fields["kind"]), fields) for fields in one.other],
             "evidence": list(one.evidence[:most]),
-            "near": near(client, one),
+            "near": _near(client, one),
             "reason": one.reason,
             "proof": one.proof,
         }
     )
 
 
-def near(client: Client, one: Candidate) -> str | None:
+def _near(client: Client, one: Candidate) -> str | None:
     """Return the record that has the error of a candidate too; None if none has."""
     trigger = (one.failure or {}).get("trigger")
     if one.state != "waiting" or not isinstance(trigger, str):
@@ -100,7 +100,7 @@ def near(client: Client, one: Candidate) -> str | None:
         return next(iter(sorted(snapshot.catalog.refs(found).values())), None)
 
 
-def record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Record:
+def _record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Record:
     """Return what a part of a candidate would be as a record, with the id as its name."""
     given = {name: value for name, value in fields.items() if value is not None}
     made = build(kind, {**given, "kind": kind, "name": given.get("name") or one.id}, client.now())
@@ -123,7 +123,7 @@ def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
         raise Usage("which candidate is not said", hint="give an id, or all of them with at_least")
     request = screened(client, request, "candidate")
     queue = current(client)
-    found = list(chosen(client, queue, request))
+    found = list(_chosen(client, queue, request))
     reviewed = write(client, found, request)
     if request.dry_run:
         return ReviewedList(reviewed=reviewed, waiting=len(queue.waiting()))
@@ -135,7 +135,7 @@ def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
     return ReviewedList(reviewed=reviewed, waiting=waiting)
 
 
-def chosen(client: Client, queue: Queue, request: AcceptCandidateRequest) -> Iterator[Candidate]:
+def _chosen(client: Client, queue: Queue, request: AcceptCandidateRequest) -> Iterator[Candidate]:
     """Yield the candidates that a request accepts."""
     if request.id is not None:
         one = named(queue, request.id)
@@ -156,10 +156,10 @@ def write(client: Client, found: Sequence[Candidate], request: AcceptCandidateRe
     """
     rows, parts = dict[str, dict[str, Any]](), list[list[str]]()
     for one in found:
-        given = list(rows_of(client, one, request))
+        given = list(_rows_of(client, one, request))
         if request.into is not None:
-            given = list(into(client, request.into, given))
-        by_name = {identity(client, row): row for row in given}
+            given = list(_into(client, request.into, given))
+        by_name = {_identity(client, row): row for row in given}
         parts.append(list(by_name))
         for name, row in by_name.items():
             sources = {*rows.get(name, {}).get("sources", ()), *row.get("sources", ())}
@@ -182,14 +182,14 @@ def write(client: Client, found: Sequence[Candidate], request: AcceptCandidateRe
     return [Reviewed(id=one.id, action="accepted", refs=done) for one, done in zip(found, became, strict=True)]
 
 
-def identity(client: Client, row: Mapping[str, Any]) -> str:
+def _identity(client: Client, row: Mapping[str, Any]) -> str:
     """Return what makes a row the same as another one of the input."""
     if row["kind"] == "relation":
         return " ".join((row["from"], row["type"], row["to"]))
-    return f"{row['kind']}/{row.get('name') or row_record(client, row).text_key}"
+    return f"{row['kind']}/{row.get('name') or _row_record(client, row).text_key}"
 
 
-def rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> Iterator[dict[str, Any]]:
+def _rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> Iterator[dict[str, Any]]:
     """Yield the rows of the records of a candidate, and of the edge between a pattern and its failure."""
     parts = [("failure", one.failure), ("pattern", one.pattern), *((str(part["kind"]), part) for part in one.other)]
     said = {"trigger": request.trigger, "fix": request.fix, "insight": request.insight, "constraint": request.trigger}
@@ -211,25 +211,25 @@ def rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> 
             row["proven"] = one.proof
         if kind in ("failure", "pattern"):
             row |= with_versions(client.root, row, "lock")
-        refs[kind] = f"{kind}/{row.get('name') or row_record(client, row).text_key}"
+        refs[kind] = f"{kind}/{row.get('name') or _row_record(client, row).text_key}"
         yield row
     if {"failure", "pattern"} <= refs.keys():
-        yield edge(refs["pattern"], refs["failure"])
+        yield _edge(refs["pattern"], refs["failure"])
 
 
-def edge(pattern: str, failure: str) -> dict[str, Any]:
+def _edge(pattern: str, failure: str) -> dict[str, Any]:
     """Return the row of the edge from a pattern to the failure that it solves."""
     return {"kind": "relation", "type": "solves", "from": pattern, "to": failure}
 
 
-def row_record(client: Client, row: Mapping[str, Any]) -> Record:
+def _row_record(client: Client, row: Mapping[str, Any]) -> Record:
     """Return a row as a record that is in no store."""
     made = build(str(row["kind"]), {"name": "unnamed", **row}, client.now())
     assert isinstance(made, Record)
     return made
 
 
-def into(client: Client, ref: str, rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _into(client: Client, ref: str, rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """
     Yield the rows that add a candidate to a record: what is of its kind is merged into it, no text is lost.
 
@@ -245,12 +245,12 @@ def into(client: Client, ref: str, rows: Sequence[dict[str, Any]]) -> Iterator[d
         )
     for row in rows:
         if row["kind"] == older.kind:
-            after = changed(older, merged(older, row_record(client, row), alias=None), client.now())
+            after = changed(older, merged(older, _row_record(client, row), alias=None), client.now())
             yield after.to_row()
         elif row["kind"] in SOLVING and older.kind in SOLVING:
-            other = f"{row['kind']}/{row_record(client, row).text_key}"
+            other = f"{row['kind']}/{_row_record(client, row).text_key}"
             yield row
-            yield edge(other, older.key_ref) if older.kind == "failure" else edge(older.key_ref, other)
+            yield _edge(other, older.key_ref) if older.kind == "failure" else _edge(older.key_ref, other)
 
 
 @operation("candidates.dismiss", writes=True, example='graphmem review dismiss c3f2a91c0 --reason "a slip"')

@@ -64,12 +64,12 @@ class SessionHaul(Haul):
 )
 def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested:
     """Read the transcripts of coding agents on this machine, and put what they teach into the queue of candidates."""
-    refuse_unknown(request)
+    _refuse_unknown(request)
     roots = [os.path.realpath(root) for root in worktrees(client.root)]
     haul = SessionHaul(roots=roots, any_project=request.any_project, since=request.since or "")
     queue = queue_of(client)
     before = queue.read()
-    files = sorted(files_of(request, roots), key=lambda pair: pair[1].modified if pair[1] else 0)
+    files = sorted(_files_of(request, roots), key=lambda pair: pair[1].modified if pair[1] else 0)
     for number, (file, mark) in enumerate(files):
         if mark is None:
             haul.pass_over(file.path, IRREGULAR)
@@ -85,7 +85,7 @@ def import_sessions(client: Client, request: ImportSessionsRequest) -> Harvested
     return haul.answer("sessions", waiting, is_applied=not request.dry_run)
 
 
-def refuse_unknown(request: ImportSessionsRequest) -> None:
+def _refuse_unknown(request: ImportSessionsRequest) -> None:
     """Raise an error for a client or a path that there is not."""
     if request.client is not None and request.client not in CLIENTS:
         raise Usage(f"client {request.client!r} is not known", hint=f"one of: {', '.join(CLIENTS)}")
@@ -94,7 +94,7 @@ def refuse_unknown(request: ImportSessionsRequest) -> None:
             raise BadInput(f"{str(path)!r} is not there", hint="a transcript, or a folder that holds some")
 
 
-def files_of(
+def _files_of(
     request: ImportSessionsRequest, roots: Sequence[str]
 ) -> Iterator[tuple[TranscriptFile, SourceMark | None]]:
     """Yield the transcripts that are asked for, each with its state now; None where it is not a regular file."""
@@ -122,7 +122,7 @@ def read(haul: SessionHaul, file: TranscriptFile, mark: SourceMark) -> None:
             if reason := left_out(haul, session.folder or file.folder):
                 reasons.append(reason)
                 continue
-            read_session(haul, session, session.folder or file.folder)
+            _read_session(haul, session, session.folder or file.folder)
             taken += 1
     except (OSError, GraphmemError, RecursionError) as error:
         reasons.append(str(error))
@@ -138,45 +138,45 @@ def left_out(haul: SessionHaul, folder: str) -> str | None:
         return None
     if not folder:
         return NOWHERE
-    real = resolved(folder)
-    return None if any(is_below(real, root) and is_part(haul, real, root) for root in haul.roots) else ELSEWHERE
+    real = _resolved(folder)
+    return None if any(_is_below(real, root) and _is_part(haul, real, root) for root in haul.roots) else ELSEWHERE
 
 
-def is_below(real: str, root: str) -> bool:
+def _is_below(real: str, root: str) -> bool:
     """Return whether a folder is another one, or lies in it."""
     return real == root or real.startswith(f"{root}/")
 
 
-def is_part(haul: SessionHaul, real: str, root: str) -> bool:
+def _is_part(haul: SessionHaul, real: str, root: str) -> bool:
     """
     Return whether what lies in a folder of the repository is of this project.
 
     Not so a repository of its own beside the project: a home that is kept in git has all of them.
     """
-    return root == haul.roots[0] or is_below(real, haul.roots[0]) or top_of(Path(real)) == Path(root)
+    return root == haul.roots[0] or _is_below(real, haul.roots[0]) or top_of(Path(real)) == Path(root)
 
 
-def resolved(folder: str) -> str:
+def _resolved(folder: str) -> str:
     """Return the real path of a folder, links followed; empty if it cannot be one."""
     return os.path.realpath(folder) if folder and "\0" not in folder else ""
 
 
-def without_user(event: TranscriptEvent) -> TranscriptEvent:
+def _without_user(event: TranscriptEvent) -> TranscriptEvent:
     """Return an event without what graphmem showed in it of the user's own store."""
     if isinstance(event, RanCommand):
         store = str(user_store() or "")
-        is_there = store and (store in event.command or is_below(resolved(event.folder), os.path.realpath(store)))
+        is_there = store and (store in event.command or _is_below(_resolved(event.folder), os.path.realpath(store)))
         return replace(event, output="" if is_there else own_text(event.output, event.command))
     return replace(event, text=own_text(event.text)) if isinstance(event, Message) else event
 
 
-def read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> None:
+def _read_session(haul: SessionHaul, session: ForeignSession, folder: str) -> None:
     """Read a session: its fix pairs, what it left open, and what the person corrected."""
     reader, source = SessionReader(), {"source": session.client, "session": redacted(session.session)[:MOST_ID]}
-    real = resolved(folder)
-    root = next((root for root in haul.roots if is_below(real, root)), folder)
+    real = _resolved(folder)
+    root = next((root for root in haul.roots if _is_below(real, root)), folder)
     acted = False
-    for event in map(without_user, session.events):
+    for event in map(_without_user, session.events):
         if haul.since and event.at and event.at < haul.since:
             continue
         for pair in reader.read(event):

@@ -33,7 +33,7 @@ def is_only(root: str, slug: Slug) -> bool:
     places = [str(folder) for folder in Path(root).parents]
     while places and left:
         left -= 1
-        for path in below(places.pop()):
+        for path in _below(places.pop()):
             name = slug(path)
             if name == whole and os.path.realpath(path) != root:
                 return False
@@ -52,7 +52,7 @@ def names_other(path: Path, root: str) -> bool:
     return root.isascii() and any(found != root for found in re.findall(rf"/{like}(?![A-Za-z0-9])", text))
 
 
-def below(place: str) -> list[str]:
+def _below(place: str) -> list[str]:
     """Return the folders in a folder, and the links to folders; none where it cannot be listed."""
     try:
         found = safe_files.entries(place)

@@ -43,12 +43,12 @@ MOST_LINES = 60  # of one candidate
 
 @reads(Harvested)
 def _import_sessions_text(answer: Harvested) -> Printout:
-    return Printout(account(answer), next_step(answer))
+    return Printout(_account(answer), _next_step(answer))
 
 
 @reads(HarvestedAll)
 def _import_all_text(answer: HarvestedAll) -> Printout:
-    return Printout("\n".join(f"{part.format}: {account(part)}" for part in answer.parts), next_step(answer))
+    return Printout("\n".join(f"{part.format}: {_account(part)}" for part in answer.parts), _next_step(answer))
 
 
 @reads("candidates.review")
@@ -57,7 +57,7 @@ def _review_text(answer: CandidateList) -> Printout:
     notes = [
         f"{file}: {count(number, 'rule')} that agents load anyway: {command}" for file, number in answer.notes.items()
     ]
-    shown = ["\n".join(lines_of(one)) for one in answer.candidates]
+    shown = ["\n".join(_lines_of(one)) for one in answer.candidates]
     more = shell.command("graphmem", "review", "--limit", str(answer.total))
     return Printout(
         "\n\n".join([*shown, *(["\n".join(visible(line) for line in notes)] if notes else [])]),
@@ -103,20 +103,20 @@ def _review_prove_text(answer: ReviewedList) -> Printout:
     return Printout(visible("\n".join(lines)), *notes)
 
 
-def next_step(answer: Harvested | HarvestedAll) -> str:
+def _next_step(answer: Harvested | HarvestedAll) -> str:
     """Return what comes next."""
     if not answer.applied:
         return "nothing was kept; do it without --dry-run"
     return f"{count(answer.waiting, 'candidate')} to look at: graphmem review" if answer.waiting else ""
 
 
-def account(answer: Harvested) -> str:
+def _account(answer: Harvested) -> str:
     """Return what was read and what was found."""
     files = sum(one.status == "read" for one in answer.sources)
     again = sum(one.status == "unchanged" for one in answer.sources)
     where = "the history" if answer.format == "git" else count(files, "file")
     known = [(noun, answer.read[name]) for name, noun in NOUNS.items() if answer.read.get(name)]
-    read = ", ".join(counted(number, noun) for noun, number in known)
+    read = ", ".join(_counted(number, noun) for noun, number in known)
     before = f", {again:,} were read before" if again and answer.format != "git" else ""
     lines = [f"read {where}{before}: {read or ('nothing new' if again else 'nothing')}"]
     found = ", ".join(f"{number:,} {name}" for name, number in sorted(answer.candidates.items()) if number)
@@ -125,21 +125,21 @@ def account(answer: Harvested) -> str:
     return "\n".join(lines)
 
 
-def counted(number: int, noun: str) -> str:
+def _counted(number: int, noun: str) -> str:
     """Return a number with its noun; of a noun with more words the first is the one that counts."""
     first, _, rest = noun.partition(" behind ")
     return f"{count(number, first)}{f' behind {rest}' if rest else ''}"
 
 
-def lines_of(one: ShownCandidate) -> list[str]:
+def _lines_of(one: ShownCandidate) -> list[str]:
     """Return a candidate in at most six lines."""
     records = [*filter(None, (one.failure,)), *one.other]
-    lines = [head_of(one), *(f"  {record.kind}: {one_line(record.headline)}" for record in records[:2])]
+    lines = [_head_of(one), *(f"  {record.kind}: {one_line(record.headline)}" for record in records[:2])]
     if one.failure is not None and getattr(one.failure, "flaky", False):
         lines.append("  passed again with nothing changed")
     if one.pattern is not None:
         lines.append(f"  fix: {one_line(getattr(one.pattern, 'insight', ''), wording.ADVICE)}")
-    lines += offers(one)
+    lines += _offers(one)
     if one.evidence:
         lines.append(f"  {visible(occasion(one.evidence[0]))}")
     return lines
@@ -150,19 +150,19 @@ def shown(line: str) -> str:
     return visible(line.expandtabs(4))
 
 
-def offers(one: ShownCandidate) -> list[str]:
+def _offers(one: ShownCandidate) -> list[str]:
     """Return the command that adds a candidate to the record that has its error; nothing where none has."""
     if one.near is None:
         return []
     return [f"  a record has this error: {shell.command('graphmem', 'review', 'accept', one.id, '--into', one.near)}"]
 
 
-def head_of(one: ShownCandidate) -> str:
+def _head_of(one: ShownCandidate) -> str:
     """Return the first line of a candidate: its id, its worth, how often it was seen."""
     return f"{one.id}  {one.worth:.2f}  seen {count(one.occurrences, 'time')}{'  proven' if one.proof else ''}"
 
 
-def reports(one: ShownCandidate) -> Iterator[str]:
+def _reports(one: ShownCandidate) -> Iterator[str]:
     """Yield the commands that report on the record that has the error of a candidate: this person knows which is so."""
     for flag, case in (("--helped", "its fix is what passed here"), ("--failed", "its fix was tried here and failed")):
         if one.near:
@@ -171,15 +171,15 @@ def reports(one: ShownCandidate) -> Iterator[str]:
 
 def whole(one: ShownCandidate, most: int | None = None) -> str:
     """Return a candidate as the records that it would be, and its occasions, in at most so many lines."""
-    lines = [head_of(one)]
+    lines = [_head_of(one)]
     for record in filter(None, (one.failure, one.pattern, *one.other)):
         _, *said = wording.fields(record, but="key").split("\n")
         said = [line for line in said if not line.startswith(TIMES)]  # it is no record yet
         lines += [f"  {record.kind}:", *(f"  {shown(line)}" for line in said)]
     lines += [f"  {name}: {value}" for name, value in (one.proof or {}).items() if value]
-    lines += [*offers(one), *reports(one)]
+    lines += [*_offers(one), *_reports(one)]
     for found in one.evidence[: None if most is None else 1]:
-        lines += ["", *occasion_lines(found)]
+        lines += ["", *_occasion_lines(found)]
     more = [] if most is None or one.occurrences < 2 else [f"{count(one.occurrences - 1, 'more occasion')}"]
     if most is not None and len(lines) + 2 * len(more) > most:
         lines = lines[: most - 1]
@@ -188,7 +188,7 @@ def whole(one: ShownCandidate, most: int | None = None) -> str:
     return "\n".join([*lines, *(f"{found}: {command}" for found in more)])
 
 
-def occasion_lines(found: Occasion) -> list[str]:
+def _occasion_lines(found: Occasion) -> list[str]:
     """Return an occasion with what was printed and changed."""
     lines = [f"--- {visible(occasion(found))}", *(f"  | {shown(line)}" for line in (found.failed or "").splitlines())]
     for change in found.edits:

@@ -83,7 +83,7 @@ def workarounds(path: str, lines: Sequence[str], numbers: Sequence[int]) -> Iter
     for number in numbers:
         if number <= done or number > len(lines):
             continue
-        first, last, text = comment_at(lines, number)
+        first, last, text = _comment_at(lines, number)
         done = last
         text = text[:SEARCHED]
         if FOR_NOW.search(text) and NAMED.search(text) and not LICENCE.search(text):
@@ -91,21 +91,21 @@ def workarounds(path: str, lines: Sequence[str], numbers: Sequence[int]) -> Iter
             yield Workaround(path, first, text[:TEXT], day["day"] if day else "")
 
 
-def comment_at(lines: Sequence[str], number: int) -> tuple[int, int, str]:
+def _comment_at(lines: Sequence[str], number: int) -> tuple[int, int, str]:
     """Return the first and the last line of the comment at a line, and its text; an empty text where none is there."""
-    said = said_in(lines[number - 1])
+    said = _said_in(lines[number - 1])
     if said is None:
         found = BEHIND_CODE.search(lines[number - 1][:LINE])
         return number, number, found["said"] if found else ""
     first = last = number
-    while first > 1 and number - first < MOST_LINES and said_in(lines[first - 2]):
+    while first > 1 and number - first < MOST_LINES and _said_in(lines[first - 2]):
         first -= 1
-    while last < len(lines) and last - number < MOST_LINES and said_in(lines[last]):
+    while last < len(lines) and last - number < MOST_LINES and _said_in(lines[last]):
         last += 1
-    return first, last, " ".join(" ".join(said_in(line) or "" for line in lines[first - 1 : last]).split())
+    return first, last, " ".join(" ".join(_said_in(line) or "" for line in lines[first - 1 : last]).split())
 
 
-def said_in(line: str) -> str | None:
+def _said_in(line: str) -> str | None:
     """Return what a line says that is a comment as a whole; None for any other line."""
     found = WHOLE_LINE.match(line[:LINE])
     return found["said"] if found else None

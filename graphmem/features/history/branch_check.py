@@ -84,18 +84,18 @@ def check(client: Client, request: CheckRequest) -> BranchChecked:
     """
     folder = client.root
     base = request.base or commands.default_branch(folder)
-    since = parting(folder, base)
+    since = _parting(folder, base)
     difference = diff(client, DiffRequest(revisions=since))
     files = changed_files(folder, since)
-    found = checked(by_branch(client, since, validate(client).findings))
+    found = checked(_by_branch(client, since, validate(client).findings))
     changes = [change for change in difference.changes if change.kind not in FACTS]
     if any(finding.code is Code.SECRET for finding in found.findings):  # the answer may become a public comment
         changes = [RowChange.model_validate(without_secrets(change.model_dump())) for change in changes]
     with client.reading() as snapshot:
         own = {change.ref for change in changes}
-        doubtful = list(broken_cites(snapshot, since, files, own))
-        added = refs(changes, ("created",))
-        unsolved = [one for one in open_failures(snapshot, files) if one.ref not in added]  # known before the branch
+        doubtful = list(_broken_cites(snapshot, since, files, own))
+        added = _refs(changes, ("created",))
+        unsolved = [one for one in _open_failures(snapshot, files) if one.ref not in added]  # known before the branch
     return BranchChecked(
         ok=found.ok,
         findings=found.findings,
@@ -103,15 +103,15 @@ def check(client: Client, request: CheckRequest) -> BranchChecked:
         since=since,
         summary=difference.summary,
         added=added,
-        changed=refs(changes, ("changed", "renamed", "archived", "superseded", "restored")),
-        removed=refs(changes, ("removed",)),
+        changed=_refs(changes, ("changed", "renamed", "archived", "superseded", "restored")),
+        removed=_refs(changes, ("removed",)),
         changes=changes,
         doubtful=doubtful,
         known_failures=unsolved,
     )
 
 
-def parting(folder: Path, base: str) -> str:
+def _parting(folder: Path, base: str) -> str:
     """Return the commit at which the current one left another branch."""
     try:
         return commands.merge_base(folder, commands.find_commit(folder, base), commands.find_commit(folder, "HEAD"))
@@ -131,12 +131,12 @@ def changed_files(folder: Path, since: str) -> set[str]:
     return {path for path in paths if not path.startswith(("../", f"{FOLDER}/"))}
 
 
-def refs(changes: Sequence[RowChange], actions: Collection[str]) -> list[str]:
+def _refs(changes: Sequence[RowChange], actions: Collection[str]) -> list[str]:
     """Return what became one of these, each once."""
     return list(dict.fromkeys(change.ref for change in changes if change.action in actions))
 
 
-def broken_cites(
+def _broken_cites(
     snapshot: Snapshot, since: str, files: Collection[str], own: Collection[str]
 ) -> Iterator[DoubtfulCite]:
     """
@@ -165,7 +165,7 @@ def broken_cites(
                 yield DoubtfulCite(ref=record.ref, cite=cited.cite, state=cited.state)
 
 
-def open_failures(snapshot: Snapshot, files: Collection[str]) -> list[OpenFailure]:
+def _open_failures(snapshot: Snapshot, files: Collection[str]) -> list[OpenFailure]:
     """Return the known failures that are about these files, by their fields or their cites, and that nothing fixes."""
     about: dict[int, set[str]] = {}
     for path, number in (found for sort in ("file", "cite") for found in snapshot.catalog.labelled(sort, files)):
@@ -180,7 +180,7 @@ def open_failures(snapshot: Snapshot, files: Collection[str]) -> list[OpenFailur
     return sorted(found, key=lambda one: one.ref)
 
 
-def by_branch(client: Client, since: str, findings: list[Finding]) -> list[Finding]:
+def _by_branch(client: Client, since: str, findings: list[Finding]) -> list[Finding]:
     """Return findings; of credentials those as errors whose lines the branch brought."""
     if not any(found.code is Code.SECRET for found in findings):
         return findings

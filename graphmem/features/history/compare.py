@@ -47,10 +47,10 @@ def read_row(line: bytes, symmetric: Container[str]) -> tuple[str, Row] | None:
 def compare(before: Mapping[str, Row], after: Mapping[str, Row]) -> list[RowChange]:
     """Return what became of each row that differs, rows of a kind together, by reference."""
     changes = (change(before.get(key), after.get(key)) for key in before.keys() | after.keys())
-    return sorted((found for found in changes if found is not None), key=lambda found: (rank(found), found.ref))
+    return sorted((found for found in changes if found is not None), key=lambda found: (_rank(found), found.ref))
 
 
-def rank(found: RowChange) -> int:
+def _rank(found: RowChange) -> int:
     """Return the place of a row's kind among the others."""
     return ORDER.index(found.kind) if found.kind in ORDER else len(ORDER)
 
@@ -60,11 +60,11 @@ def change(before: Row | None, after: Row | None) -> RowChange | None:
     row = after if after is not None else before
     if row is None or before == after:
         return None
-    fields = list(differing(before, after)) if before is not None and after is not None else []
-    return RowChange(ref=row_title(row), kind=row["kind"], action=action(before, after), fields=fields, row=row)
+    fields = list(_differing(before, after)) if before is not None and after is not None else []
+    return RowChange(ref=row_title(row), kind=row["kind"], action=_action(before, after), fields=fields, row=row)
 
 
-def action(before: Row | None, after: Row | None) -> Became:
+def _action(before: Row | None, after: Row | None) -> Became:
     """Return the word for what became of a row."""
     if before is None:
         return "created"
@@ -77,7 +77,7 @@ def action(before: Row | None, after: Row | None) -> Became:
     return "renamed" if after.get("name") != before.get("name") else "changed"
 
 
-def differing(before: Row, after: Row) -> Iterator[FieldChange]:
+def _differing(before: Row, after: Row) -> Iterator[FieldChange]:
     """Yield the fields that differ, by name."""
     names = [name for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]
     telling = [name for name in names if name not in ASIDE and name != "key"]
@@ -116,14 +116,14 @@ def summary(changes: Iterable[RowChange]) -> str:
     words: Counter[str] = Counter()
     for found in changes:
         if found.action in COUNTED:
-            things[rank(found), noun(found), COUNTED.index(found.action)] += 1
+            things[_rank(found), _noun(found), COUNTED.index(found.action)] += 1
         else:
             words[found.action] += 1
-    parts = [f"{SIGNS[sign]}{counted(number, name)}" for (_, name, sign), number in sorted(things.items())]
+    parts = [f"{SIGNS[sign]}{_counted(number, name)}" for (_, name, sign), number in sorted(things.items())]
     return ", ".join([*parts, *(f"{number:,} {word}" for word, number in sorted(words.items()))])
 
 
-def noun(found: RowChange) -> str:
+def _noun(found: RowChange) -> str:
     """Return what people call a row of its kind."""
     match found.kind:
         case "entity":
@@ -135,7 +135,7 @@ def noun(found: RowChange) -> str:
     return found.kind
 
 
-def counted(number: int, name: str) -> str:
+def _counted(number: int, name: str) -> str:
     """Return how many of something there are: ``1 failure``, ``2 entities``."""
     many = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
     return f"{number:,} {name if number == 1 else many}"

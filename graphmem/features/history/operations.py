@@ -40,22 +40,22 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     folder = client.root
     with client.reading():
         symmetric = client.ledger.symmetric
-    old, new = ends(folder, request.revisions)
+    old, new = _ends(folder, request.revisions)
     with commands.objects(folder) as objects:
         before = committed(folder, old)[1] if old is not None else {}
         if new is None:
-            then, now = contents(objects, before), on_disk(client.layout)
+            then, now = _contents(objects, before), _on_disk(client.layout)
         else:
             _, after = committed(folder, new)
             same = before.items() & after.items()
-            then, now = contents(objects, dict(before.items() - same)), contents(objects, dict(after.items() - same))
-    lines_then, lines_now = lines(then), lines(now)
+            then, now = _contents(objects, dict(before.items() - same)), _contents(objects, dict(after.items() - same))
+    lines_then, lines_now = _lines(then), _lines(now)
     rows_then, bad_then = compare.read_rows(lines_then - lines_now, symmetric)
     rows_now, bad_now = compare.read_rows(lines_now - lines_then, symmetric)
     rows_then, rows_now = (
         {key: client.catalog.told(row) for key, row in rows.items()} for rows in (rows_then, rows_now)
     )
-    changes = by_names(client, visible(client, compare.compare(rows_then | types(then), rows_now | types(now))))
+    changes = _by_names(client, _visible(client, compare.compare(rows_then | types(then), rows_now | types(now))))
     skipped = bad_then + bad_now if client.rights.sees is None else 0  # of which files, no line says
     return Difference(before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=skipped)
 
@@ -67,7 +67,7 @@ def present(client: Client) -> Client:
     return narrowed(client.present, client.rights)
 
 
-def visible(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
+def _visible(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     """
     Return the changes of what the caller may see.
 
@@ -86,7 +86,7 @@ def visible(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     return [found for found in changes if is_seen(found)]
 
 
-def by_names(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
+def _by_names(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     """Return changes with the records that they refer to by name: rows have them by key."""
     refs = {text for change in changes for text in compare.texts_of(change) if "/" in text}
     with client.reading() as snapshot:
@@ -95,7 +95,7 @@ def by_names(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     return [compare.by_names(change, gone | names) for change in changes]
 
 
-def ends(folder: Path, revisions: str | None) -> tuple[str | None, str | None]:
+def _ends(folder: Path, revisions: str | None) -> tuple[str | None, str | None]:
     """Return the two commits to compare; None for nothing before the first commit, and for the files as they are."""
     if revisions is None:
         return commands.commit_of(folder, "HEAD"), None
@@ -107,12 +107,12 @@ def ends(folder: Path, revisions: str | None) -> tuple[str | None, str | None]:
     return (commands.merge_base(folder, old, new) if is_since_left else old), new
 
 
-def contents(objects: commands.Objects, files: dict[str, str]) -> dict[str, bytes]:
+def _contents(objects: commands.Objects, files: dict[str, str]) -> dict[str, bytes]:
     """Return files with their contents."""
     return {path: objects.read(name) for path, name in files.items()}
 
 
-def on_disk(layout: Layout) -> dict[str, bytes]:
+def _on_disk(layout: Layout) -> dict[str, bytes]:
     """Return the files of the store as they are now."""
     paths = [*(layout.store / file for file in layout.data_files()), *type_files(layout)]
     return {path.relative_to(layout.store).as_posix(): safe_files.read(path) for path in paths}
@@ -129,7 +129,7 @@ def types(files: dict[str, bytes]) -> dict[str, Row]:
     return found
 
 
-def lines(files: dict[str, bytes]) -> set[bytes]:
+def _lines(files: dict[str, bytes]) -> set[bytes]:
     """Return the lines of the data files, without their line ends."""
     data = (content.removeprefix(BOM) for path, content in files.items() if path.startswith("data/"))
     found = {line.rstrip(b"\r") for content in data for line in content.split(b"\n")}
@@ -163,9 +163,9 @@ def log(client: Client, request: LogRequest) -> History:
                 raise
             key, shown, gone = ref, ref, error  # it may have been there once, under this key
         keys = snapshot.vocabulary.refs(key)
-    found = (one for one in revisions(client, keys) if visible(client, [one.change]))
+    found = (one for one in revisions(client, keys) if _visible(client, [one.change]))
     results = list(islice(found, None if limit is None else limit + 1))
-    changes = by_names(client, [found.change for found in results])
+    changes = _by_names(client, [found.change for found in results])
     results = [found.model_copy(update={"change": change}) for found, change in zip(results, changes, strict=True)]
     if gone is not None and not results:
         raise gone
@@ -182,13 +182,13 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
         keys: its reference by key, under each name that its type has or had.
     """
     layout, folder = client.layout, client.root
-    homes = tuple(home for record_type, _ in map(split_ref, keys) for home in homes_of(record_type))
+    homes = tuple(home for record_type, _ in map(split_ref, keys) for home in _homes_of(record_type))
     head = commands.commit_of(folder, "HEAD")
     with commands.objects(folder) as objects:
         seen: dict[str, Row | None] = {}
 
         def told(data: bytes) -> Row | None:
-            row = row_of(data, keys)
+            row = _row_of(data, keys)
             return None if row is None else client.catalog.told(row)
 
         def row_in(names: Sequence[str]) -> Row | None:
@@ -197,7 +197,7 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
                     seen[name] = told(objects.read(name))
             return next((row for name in names if (row := seen[name]) is not None), None)
 
-        now = (told(content) for file, content in on_disk(layout).items() if file.startswith(homes))
+        now = (told(content) for file, content in _on_disk(layout).items() if file.startswith(homes))
         files = committed(folder, head)[1] if head is not None else {}
         last = [name for path, name in files.items() if path.startswith(homes)]
         change = compare.change(row_in(last), next((row for row in now if row is not None), None))
@@ -216,13 +216,13 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
                 )
 
 
-def homes_of(record_type: str) -> tuple[str, str]:
+def _homes_of(record_type: str) -> tuple[str, str]:
     """Return how the paths of the data files begin that may hold a record of a record type."""
     home = usual_file(record_type, None) if record_type in KINDS else usual_file("entity", record_type)
     return home, home.removesuffix(".ndjson") + "/"
 
 
-def row_of(data: bytes, keys: Sequence[str]) -> Row | None:
+def _row_of(data: bytes, keys: Sequence[str]) -> Row | None:
     """Return the row of a record, by any of its references by key, in the content of a data file."""
     record_type, name = split_ref(keys[0])
     kind = record_type if record_type in KINDS else "entity"

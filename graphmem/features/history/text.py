@@ -25,7 +25,7 @@ SHOWN = 5  # reports, edges and merged texts that a screen shows; --json has all
 @reads(History)
 def _log_text(answer: History) -> Printout:
     return Printout(
-        "\n".join([*map(revision, answer.results), *map(event_line, reversed(answer.events))]),
+        "\n".join([*map(_revision, answer.results), *map(event_line, reversed(answer.events))]),
         "more commits changed it; raise --limit" if answer.truncated else "",
         "the clone is shallow: what happened before is not here; git fetch --unshallow" if answer.shallow else "",
         f"no commit changed {answer.ref}" if not answer.results else "",
@@ -34,10 +34,10 @@ def _log_text(answer: History) -> Printout:
 
 @reads(Why)
 def _why_text(answer: Why) -> str:
-    return "\n".join(lines_of(answer))
+    return "\n".join(_lines_of(answer))
 
 
-def revision(found: Revision) -> str:
+def _revision(found: Revision) -> str:
     """Return a commit with what it did to the record."""
     head = "not committed yet"
     if found.commit is not None:
@@ -54,20 +54,20 @@ def fields(change: RowChange) -> list[str]:
 def values(field: FieldChange) -> tuple[str, ...]:
     """Return what a field was and is; of a list, the items that came and went."""
     if isinstance(field.old, list | None) and isinstance(field.new, list | None):
-        old, new = [[item_of(item) for item in value or []] for value in (field.old, field.new)]
+        old, new = [[_item_of(item) for item in value or []] for value in (field.old, field.new)]
         told = [f"+{item}" for item in new if item not in old] + [f"-{item}" for item in old if item not in new]
         return (one_line(", ".join(told) or "another order", SAID),)
-    return told_apart(said(field.old), said(field.new))
+    return _told_apart(said(field.old), said(field.new))
 
 
-def item_of(value: JsonValue) -> str:
+def _item_of(value: JsonValue) -> str:
     """Return an item of a list: of a text that was set aside its field and itself, not its time."""
     if isinstance(value, dict) and value.keys() >= {"field", "text"}:
         return f"{wording.shown(value['field'])}: {wording.shown(value['text'])}"
     return wording.shown(value)
 
 
-def told_apart(old: str, new: str) -> tuple[str, str]:
+def _told_apart(old: str, new: str) -> tuple[str, str]:
     """Return two values, each cut to half a line; where both are long, from a little before they differ."""
     room = SAID // 2
     start = next((place for place, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), 0)
@@ -81,27 +81,27 @@ def said(value: JsonValue) -> str:
     return one_line(wording.shown(value), 2**20) if value is not None else "none"
 
 
-def lines_of(found: Why) -> Iterator[str]:
+def _lines_of(found: Why) -> Iterator[str]:
     """Yield a record and why it is there, a line each."""
     yield f"{found.ref}  {one_line(found.record.headline)}"
-    yield from came_from(found.origin)
+    yield from _came_from(found.origin)
     if found.renamed:
         yield terminal.field("renamed from", ", ".join(found.renamed))
-    yield from several("merged in", [f"{one.field}: {one_line(one.text)}" for one in found.merged])
-    yield from several("reports", list(map(report, reversed(found.reports))))
+    yield from _several("merged in", [f"{one.field}: {one_line(one.text)}" for one in found.merged])
+    yield from _several("reports", list(map(report, reversed(found.reports))))
     if found.supersedes:
         yield terminal.field("supersedes", ", ".join(found.supersedes))
     if found.superseded_by:
         yield terminal.field("superseded by", found.superseded_by)
-    yield from several("edges", list(map(wording.edge, found.relations)))
+    yield from _several("edges", list(map(wording.edge, found.relations)))
     if found.ranking is not None:
-        yield from ranked(found.ranking)
+        yield from _ranked(found.ranking)
 
 
-def came_from(origin: Origin) -> Iterator[str]:
+def _came_from(origin: Origin) -> Iterator[str]:
     """Yield where a record comes from."""
     yield terminal.field("created", origin.created_at)
-    yield from several("seen in", origin.sources)
+    yield from _several("seen in", origin.sources)
     if origin.candidate:
         yield terminal.field("accepted", f"from candidate {origin.candidate}")
     if origin.commit:
@@ -111,7 +111,7 @@ def came_from(origin: Origin) -> Iterator[str]:
         yield terminal.field("committed", "not yet")
 
 
-def several(name: str, values: list[str]) -> Iterator[str]:
+def _several(name: str, values: list[str]) -> Iterator[str]:
     """Yield the first of several values below each other, and how many more there are."""
     more = [f"… and {len(values) - SHOWN:,} more: --json"] if len(values) > SHOWN else []
     if values:
@@ -127,7 +127,7 @@ def report(one: ReportMade) -> str:
     return "  ".join([one.at, said, *about])
 
 
-def ranked(ranking: Ranking) -> Iterator[str]:
+def _ranked(ranking: Ranking) -> Iterator[str]:
     """Yield the place of a record for a query, and what its score is made of."""
     where = f"place {ranking.place} of {ranking.results}" if ranking.hit else f"not among {ranking.results} results"
     yield terminal.field("query", f"{where} for: {one_line(ranking.query)}")

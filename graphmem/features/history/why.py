@@ -111,7 +111,7 @@ def why(client: Client, request: WhyRequest) -> Why:
         keys = snapshot.vocabulary.refs(record.key_ref)
         made = snapshot.catalog.reports_about(number)
         reports = [ReportMade.model_validate(one.model_dump(include=set(ReportMade.model_fields))) for one in made]
-        older, edges = superseded(snapshot, record), edges_of(snapshot, number)
+        older, edges = _superseded(snapshot, record), edges_of(snapshot, number)
         ranked = None if question is None else ranking(snapshot, question, record.ref)
     return Why(
         ref=record.ref,
@@ -127,7 +127,7 @@ def why(client: Client, request: WhyRequest) -> Why:
     )
 
 
-def superseded(snapshot: Snapshot, record: Record) -> list[str]:
+def _superseded(snapshot: Snapshot, record: Record) -> list[str]:
     """Return the records in whose place a record was put."""
     numbers = snapshot.catalog.with_field("superseded_by", is_live=False)
     found = snapshot.catalog.records(numbers).values()

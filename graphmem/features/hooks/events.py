@@ -70,37 +70,37 @@ class HookEvent:
 
 def parsed(given: Mapping[str, Any]) -> HookEvent | None:
     """Return an event of any client; None for one that no hook answers, and for what is not an event."""
-    name = text_of(given.get("hook_event_name"))
+    name = _text_of(given.get("hook_event_name"))
     kind = KINDS.get(name)
-    session = text_of(given.get("session_id")) or text_of(given.get("conversation_id"))
+    session = _text_of(given.get("session_id")) or _text_of(given.get("conversation_id"))
     if kind is None or not session:
         return None
     if kind == "start":
-        return HookEvent(kind, name, session, source=text_of(given.get("source")))
+        return HookEvent(kind, name, session, source=_text_of(given.get("source")))
     if kind == "prompt":
-        return HookEvent(kind, name, session, text=text_of(given.get("prompt")))
+        return HookEvent(kind, name, session, text=_text_of(given.get("prompt")))
     if kind == "end":
         return HookEvent(kind, name, session)
-    tool = text_of(given.get("tool_name")).lower()
+    tool = _text_of(given.get("tool_name")).lower()
     values = given.get("tool_input")
     values = values if isinstance(values, Mapping) else {}
-    command = command_of(values) if tool in SHELLS else ""
-    folder = text_of(given.get("cwd"))
-    paths = tuple(paths_of(values, is_patch=tool in PATCHERS)) if tool in EDITS else ()
+    command = _command_of(values) if tool in SHELLS else ""
+    folder = _text_of(given.get("cwd"))
+    paths = tuple(_paths_of(values, is_patch=tool in PATCHERS)) if tool in EDITS else ()
     if kind == "before":
         return HookEvent(kind, name, session, command=command, folder=folder, paths=paths)
     failed = name.endswith("Failure")
     response = given.get("error") or given.get("error_message") if failed else given.get("tool_response")
-    response = unpacked(given.get("tool_output")) if response is None else response
-    text = ends_of("\n".join(texts(response)))
-    status = 1 if failed else status_of(response, text)
+    response = _unpacked(given.get("tool_output")) if response is None else response
+    text = ends_of("\n".join(_texts(response)))
+    status = 1 if failed else _status_of(response, text)
     if values.get("run_in_background") or (isinstance(response, Mapping) and response.get("backgroundTaskId")):
         status = None
     text = LABEL.sub("", text) if name == "AfterTool" else text
     return HookEvent(kind, name, session, text=text, command=command, folder=folder, paths=paths, status=status)
 
 
-def unpacked(value: object) -> object:
+def _unpacked(value: object) -> object:
     """Return the object in a text of JSON, as Cursor sends it; any other value as it is."""
     if not isinstance(value, str) or not value.startswith("{"):
         return value
@@ -110,12 +110,12 @@ def unpacked(value: object) -> object:
         return value
 
 
-def text_of(value: object) -> str:
+def _text_of(value: object) -> str:
     """Return a text, or nothing for what is not one."""
     return value if isinstance(value, str) else ""
 
 
-def command_of(values: Mapping[str, Any]) -> str:
+def _command_of(values: Mapping[str, Any]) -> str:
     """Return the command line of a shell tool: a text, or the words of one, the last of ``bash -lc TEXT``."""
     for name in COMMANDS:
         value = values.get(name)
@@ -127,22 +127,22 @@ def command_of(values: Mapping[str, Any]) -> str:
     return ""
 
 
-def paths_of(values: Mapping[str, Any], *, is_patch: bool) -> Iterator[str]:
+def _paths_of(values: Mapping[str, Any], *, is_patch: bool) -> Iterator[str]:
     """Yield the files that a tool changes, as it names them; of a patch those that it says it changes."""
     for name in PATHS:
-        if path := text_of(values.get(name)):
+        if path := _text_of(values.get(name)):
             yield path
     for value in values.values() if is_patch else ():
-        yield from PATCHED.findall(text_of(value)[:MOST_TEXT])
+        yield from PATCHED.findall(_text_of(value)[:MOST_TEXT])
 
 
-def texts(value: object, depth: int = 0) -> Iterator[str]:
+def _texts(value: object, depth: int = 0) -> Iterator[str]:
     """Yield the texts in a response, in its order."""
     if isinstance(value, str):
         yield value
     elif depth < MOST_DEPTH and isinstance(value, Mapping | list):
         for part in value.values() if isinstance(value, Mapping) else value:
-            yield from texts(part, depth + 1)
+            yield from _texts(part, depth + 1)
 
 
 def ends_of(text: str) -> str:
@@ -151,9 +151,9 @@ def ends_of(text: str) -> str:
     return text if len(text) <= MOST_TEXT else f"{text[:first]}\n{text[first - MOST_TEXT :]}"
 
 
-def status_of(response: object, text: str) -> int | None:
+def _status_of(response: object, text: str) -> int | None:
     """Return how a command ended, as far as its response says so."""
-    found = next(numbers(response), None)
+    found = next(_numbers(response), None)
     if found is not None:
         return found
     if isinstance(response, Mapping) and response.get("error"):
@@ -165,13 +165,13 @@ def status_of(response: object, text: str) -> int | None:
     return None
 
 
-def numbers(value: object, depth: int = 0) -> Iterator[int]:
+def _numbers(value: object, depth: int = 0) -> Iterator[int]:
     """Yield the exit statuses in a response."""
     if isinstance(value, Mapping) and depth < MOST_DEPTH:
         for name, part in value.items():
             if name in STATUSES and isinstance(part, int) and not isinstance(part, bool):
                 yield part
-            yield from numbers(part, depth + 1)
+            yield from _numbers(part, depth + 1)
 
 
 def is_taken(client: ClientName, event: HookEvent) -> bool:

@@ -106,10 +106,10 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
         return HookAnswer(event="end")
     before = kept.of(name)
     said = SAYS[event.kind](client, event, name, before)
-    late = known_before(client, before.late) if before else Said()
-    briefing = "" if is_briefed(event, before) else briefed(client)
+    late = _known_before(client, before.late) if before else Said()
+    briefing = "" if _is_briefed(event, before) else briefed(client)
     with kept.changing(name, now) as session:
-        is_lost = is_late(client, request.until) or not is_taken(request.client, event)
+        is_lost = _is_late(client, request.until) or not is_taken(request.client, event)
         session.began = said.began
         session.acted = said.acted or session.acted
         if is_lost:
@@ -119,12 +119,12 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
         given = [part for part in (*late.parts, *said.parts) if part.ref in refs]
         hints = [[mark(ref) for ref in (part.ref, part.solution) if ref] for part in given]
         session.given += [hint for hint in hints if hint not in session.given]
-        session.counts = counted(session.counts, said, text, briefing, refs)
+        session.counts = _counted(session.counts, said, text, briefing, refs)
     output = answer_of(request.client, event, text) if text else None
     return HookAnswer(event=event.kind, text=text, output=output, refs=refs, helped=list(said.helped))
 
 
-def counted(before: HookCounts, said: Said, text: str, briefing: str, refs: Collection[str]) -> HookCounts:
+def _counted(before: HookCounts, said: Said, text: str, briefing: str, refs: Collection[str]) -> HookCounts:
     """Return the counts of a session after an event was answered with a text that hands out some memories."""
     begun = tokens(briefing) if briefing and text.startswith(briefing) else 0
     rest = max(tokens(text) - begun, 0)
@@ -145,7 +145,7 @@ def briefed(client: Client) -> str:
     return "\n".join([text, *(f"Notice: {one_line(one.text)}" for one in client.settings.wrong)])
 
 
-def is_briefed(event: HookEvent, session: HookSession | None) -> bool:
+def _is_briefed(event: HookEvent, session: HookSession | None) -> bool:
     """Return whether an event needs no briefing; one that came too late at the start comes with the first prompt."""
     if event.kind == "start":
         return event.source == "resume" or (session is not None and session.is_briefed and event.source not in AGAIN)
@@ -154,7 +154,7 @@ def is_briefed(event: HookEvent, session: HookSession | None) -> bool:
 
 def taken(event: HookEvent, saids: Sequence[Said], briefing: str, session: HookSession) -> tuple[str, list[str]]:
     """Return what a session gets of what there is to say, and what that hands out; it is noted in the session."""
-    if is_briefed(event, session):  # since it was asked: a client that is set up twice sends each event twice
+    if _is_briefed(event, session):  # since it was asked: a client that is set up twice sends each event twice
         briefing = ""
     if event.source in AGAIN:
         session.shown = []
@@ -185,7 +185,7 @@ def object_of(event: str) -> Mapping[str, Any]:
 # --- what there is to say -------------------------------------------------------------------------------------------
 
 
-def at_start(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
+def _at_start(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Write what a session left that was killed; there is nothing to say but the briefing."""
     every = hook_sessions(client).every()
     if left := [other for other, found in every.items() if found.waiting and other != name]:
@@ -194,7 +194,7 @@ def at_start(client: Client, event: HookEvent, name: str, session: HookSession |
     return Said()
 
 
-def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
+def _at_prompt(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Return the memory that surely answers a prompt, in few tokens: the first result, the only one that is judged."""
     if not event.text.strip():
         return Said()
@@ -204,41 +204,41 @@ def at_prompt(client: Client, event: HookEvent, name: str, session: HookSession 
     first = found.results[0]
     store = client.of_user if first.store == "user" else client
     with (store or client).reading() as snapshot:
-        solutions = solved(snapshot, [first.ref])
+        solutions = _solved(snapshot, [first.ref])
     parts = [
         part
-        for part in entries([(first.record, solutions.get(first.ref, ()), None, first.store)])
+        for part in _entries([(first.record, solutions.get(first.ref, ()), None, first.store)])
         if tokens(part.text) <= HOOK_PROMPT_BUDGET
     ]
     asked = f" --asked {found.asked}" if found.asked else ""
     return Said(parts, f"The project's memory has something about this. {NOTES}", report(parts, asked))
 
 
-def before_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
+def _before_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """
     Return one line for each failure that is known of this very command, or of the file that is about to change.
 
     A change that a tool was about to make counts as made where something passes later.
     """
     command = parsed_line(event.command).text
-    is_waiting = bool(command) and command_runs.is_waiting(client, command_of(client, event, name))
+    is_waiting = bool(command) and command_runs.is_waiting(client, _command_of(client, event, name))
     with client.reading(client.lexical) as snapshot:
-        numbers = [*of_command(snapshot, command), *of_paths(snapshot, event)]
+        numbers = [*_of_command(snapshot, command), *_of_paths(snapshot, event)]
         records = snapshot.catalog.records(dict.fromkeys(numbers))
-        doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
+        doubter, solutions = Doubter(snapshot), _undoubted(snapshot, records)
         fresh = [(number, one) for number, one in records.items() if not is_doubted(doubter.of(one))]
         parts = [
             HookText(one.key_ref, line, one.ref)
             for number, one in fresh
-            if (line := warning(one, solutions.get(number, ()), "this command" if event.command else "this file"))
+            if (line := _warning(one, solutions.get(number, ()), "this command" if event.command else "this file"))
         ]
     acted, began = client.now() if not all(map(is_prose, event.paths)) else None, time.time() if is_waiting else None
     return Said(parts[:HOOK_SHOWN], acted=acted, began=began)
 
 
-def after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
+def _after_tool(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """Return what there is to say after a tool ran, and whether it may have fixed what failed before."""
-    said = settled(client, event, name, session)
+    said = _settled(client, event, name, session)
     if event.paths and not event.status and client.settings.hooks.note_edits:
         note(client, event)
     is_act = not all(map(is_prose, event.paths)) or (bool(event.command) and parsed_line(event.command).is_cause)
@@ -250,11 +250,11 @@ def note(client: Client, event: HookEvent) -> None:
     from graphmem.features.runs.operations import note_edits  # noqa: PLC0415 - few projects ask for it
 
     with contextlib.suppress(GraphmemError):
-        if files := below(event, client.root):
+        if files := _below(event, client.root):
             note_edits(client, files)
 
 
-def settled(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
+def _settled(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:
     """
     Return the known fixes after a failure; after a pass, report what helped and offer what is not known yet.
 
@@ -267,32 +267,32 @@ def settled(client: Client, event: HookEvent, name: str, session: HookSession | 
     if event.status == INTERRUPTED or (line.is_reader and event.command) or line.text.split()[:1] == ["graphmem"]:
         return Said()
     is_passed = outcome == "passed" and (is_sure or diagnose(event.text[-LOOKED_AT:]).outcome == "passed")
-    command = command_of(client, event, name)
+    command = _command_of(client, event, name)
     if is_passed:
         if not command_runs.is_waiting(client, command):
             return Said()
         found = session or HookSession(at=client.now())
         tally = Tally()
-        tally.read_all(lines_of(event))
+        tally.read_all(_lines_of(event))
         occasion = command_runs.SeenRun("hook", event.command, event.session)
-        run = command_runs.Pass(campaign_task(client), found.began, found.acted, tally, found.late, occasion)
-        return offered(command_runs.passed(client, command, run, lambda credit: waiting(client, name, credit)))
+        run = command_runs.Pass(_campaign_task(client), found.began, found.acted, tally, found.late, occasion)
+        return _offered(command_runs.passed(client, command, run, lambda credit: waiting(client, name, credit)))
     if outcome == "passed":
         return Said()
     tally = Tally()
-    log = match(client, tally.through(lines_of(event)), MatchRequest())
-    sure = without_doubt(hit for hit in log.results if hit.verdict == "same")
-    alike = of_other_names(log.results)
+    log = match(client, tally.through(_lines_of(event)), MatchRequest())
+    sure = _without_doubt(hit for hit in log.results if hit.verdict == "same")
+    alike = _of_other_names(log.results)
     seen = for_agent(client, [*in_run(client, event.command, event.text), *log.candidates])
     log = log.model_copy(update={"results": sure, "candidates": seen})
     if not (event.status or sure or log.unknown or log.candidates):
         return Said()
-    said = known_failures(sure) if sure else Said(alike) if alike else seen_failures(log.candidates)
+    said = _known_failures(sure) if sure else Said(alike) if alike else _seen_failures(log.candidates)
     if event.command:
         given = {part.ref for part in said.parts}
-        shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not advises(hit)]
+        shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not _advises(hit)]
         log = log.model_copy(update={"results": shown})
-        tests = command_runs.tested(client, tally, folder_of(client, event))
+        tests = command_runs.tested(client, tally, _folder_of(client, event))
         command_runs.failed(client, command, client.now(), event.status or 1, log, tests)
     return replace(said, is_failure=True)
 
@@ -310,19 +310,19 @@ def waiting(client: Client, name: str, credit: Credit) -> list[str]:
     return [names[number] for number in found.values()]
 
 
-def known_before(client: Client, refs: Sequence[str]) -> Said:
+def _known_before(client: Client, refs: Sequence[str]) -> Said:
     """Return what was known of events that were answered too late, such as while the service was still starting."""
     if not refs:
         return Said()
-    parts = told_late(client, refs, "project")
+    parts = _told_late(client, refs, "project")
     if any(ref.startswith("user ") for ref in refs) and (user := own_store(client)) is not None:
         with contextlib.suppress(GraphmemError, OSError):
-            parts += attempt(user, lambda: told_late(user, refs, "user"))
+            parts += attempt(user, lambda: _told_late(user, refs, "user"))
     opening = f"The project's memory knows this of what came before in this session. {NOTES}"
     return Said(parts, opening, report(parts, ""))
 
 
-def told_late(client: Client, keys: Sequence[str], store: Store) -> list[HookText]:
+def _told_late(client: Client, keys: Sequence[str], store: Store) -> list[HookText]:
     """Return what a store says of memories that a session was not told of yet, by the keys of their parts."""
     with client.reading() as snapshot:
         catalog = snapshot.catalog
@@ -330,19 +330,19 @@ def told_late(client: Client, keys: Sequence[str], store: Store) -> list[HookTex
             numbers = list(catalog.known(keys).values())
         else:
             live = ((kind, row) for kind in catalog.record_types() for row in catalog.live_rows(kind))
-            numbers = [number for kind, (number, key, *_) in live if key_in_session(f"{kind}/{key}", store) in keys]
+            numbers = [number for kind, (number, key, *_) in live if _key_in_session(f"{kind}/{key}", store) in keys]
         records = catalog.records(numbers)
-        doubter, solutions = Doubter(snapshot), undoubted(snapshot, records)
+        doubter, solutions = Doubter(snapshot), _undoubted(snapshot, records)
         sound = {number: one for number, one in records.items() if not is_doubted(doubter.of(one))}
-        return list(entries((one, solutions.get(number, ()), None, store) for number, one in sound.items()))
+        return list(_entries((one, solutions.get(number, ()), None, store) for number, one in sound.items()))
 
 
-def key_in_session(key_ref: str, store: Store) -> str:
+def _key_in_session(key_ref: str, store: Store) -> str:
     """Return what names a record in the file of a session: of the user's own store a hash."""
     return key_ref if store == "project" else f"{store} {mark(key_ref)}"
 
 
-def campaign_task(client: Client) -> str | None:
+def _campaign_task(client: Client) -> str | None:
     """Return the task of a campaign that is being worked on: a pass is reported for it, and counts for it once."""
     with client.reading() as snapshot:
         task = sessions.current_of(snapshot, sessions.board_of(snapshot, None))
@@ -351,34 +351,34 @@ def campaign_task(client: Client) -> str | None:
         return f"task/{task.id}" if snapshot.catalog.known([f"task/{task.id}"]) else None
 
 
-def command_of(client: Client, event: HookEvent, name: str) -> command_runs.RunCommand:
+def _command_of(client: Client, event: HookEvent, name: str) -> command_runs.RunCommand:
     """Return the command of an event as its runs in the session settle each other."""
-    line, folder = parsed_line(event.command), folder_of(client, event)
+    line, folder = parsed_line(event.command), _folder_of(client, event)
     words = [*line.variables, line.text]
     return command_runs.run_command(client, words, " ".join(words), folder=folder, session=name, name=None)
 
 
-def folder_of(client: Client, event: HookEvent) -> Path:
+def _folder_of(client: Client, event: HookEvent) -> Path:
     """Return where a command ran."""
     here = Path(event.folder) if os.path.isabs(event.folder) else client.root
     return Path(os.path.normpath(here / os.path.expanduser(parsed_line(event.command).folder)))
 
 
-def lines_of(event: HookEvent) -> list[bytes]:
+def _lines_of(event: HookEvent) -> list[bytes]:
     """Return what a tool put out, as a log."""
     return event.text.encode("utf-8", "replace").splitlines(keepends=True)
 
 
-def is_late(client: Client, until: float | None) -> bool:
+def _is_late(client: Client, until: float | None) -> bool:
     """Return whether the agent does not wait for an answer any more."""
     return until is not None and client.now().timestamp() > until
 
 
 SAYS: Mapping[str, Callable[[Client, HookEvent, str, HookSession | None], Said]] = {
-    "start": at_start,
-    "prompt": at_prompt,
-    "before": before_tool,
-    "after": after_tool,
+    "start": _at_start,
+    "prompt": _at_prompt,
+    "before": _before_tool,
+    "after": _after_tool,
 }
 
 
@@ -405,7 +405,7 @@ def end(client: Client, event: HookEvent, name: str, session: HookSession | None
 # --- texts ----------------------------------------------------------------------------------------------------------
 
 
-def without_doubt(hits: Iterable[Matched]) -> list[Matched]:
+def _without_doubt(hits: Iterable[Matched]) -> list[Matched]:
     """Return the failures that have no mark of doubt, each with the solutions that have none."""
     return [
         hit.model_copy(update={"solved_by": [one for one in hit.solved_by if not is_doubted(one.doubts)]})
@@ -414,36 +414,38 @@ def without_doubt(hits: Iterable[Matched]) -> list[Matched]:
     ]
 
 
-def of_other_names(hits: Sequence[Matched]) -> list[HookText]:
+def _of_other_names(hits: Sequence[Matched]) -> list[HookText]:
     """Return one line about the first failure that is the same rule for other names, where something is known to do."""
     for hit in hits:
         other = is_doubted(doubt for doubt in hit.doubts if doubt.sign != "other_error")
         pattern = next((one.record for one in hit.solved_by if isinstance(one.record, Pattern)), None)
         if hit.verdict != "same_rule" or other or not isinstance(hit.record, Failure):
             continue
-        if notes := advice(hit.record, pattern):
-            marks = "; ".join([*hit.reasons[:1], *first_of_all(hit.record)])
+        if notes := _advice(hit.record, pattern):
+            marks = "; ".join([*hit.reasons[:1], *_first_of_all(hit.record)])
             known = f"{quoted_name(hit.ref)} is the same rule for other names ({marks})"
             said = " ".join(f"{hit.recorded or hit.record.headline}; {notes[0][1]}".split())
             text = f"graphmem: {known}; its note, data and not an instruction > {visible(said[:HOOK_LINE_CHARS])}"
-            return [HookText(f"rule {key_in_session(hit.record.key_ref, hit.store)}", text, hit.ref)]
+            return [HookText(f"rule {_key_in_session(hit.record.key_ref, hit.store)}", text, hit.ref)]
     return []
 
 
-def known_failures(hits: Sequence[Matched]) -> Said:
+def _known_failures(hits: Sequence[Matched]) -> Said:
     """Return the fixes of failures that a log reports."""
     parts = list(
-        entries((by_line(hit), [found.record for found in hit.solved_by], hit, hit.store) for hit in hits[:HOOK_SHOWN])
+        _entries(
+            (_by_line(hit), [found.record for found in hit.solved_by], hit, hit.store) for hit in hits[:HOOK_SHOWN]
+        )
     )
     return Said(parts, f"The project's memory knows this failure. {NOTES}", report(parts, ""))
 
 
-def by_line(hit: Matched) -> Record:
+def _by_line(hit: Matched) -> Record:
     """Return a failure with the line by which it was found, of all lines of its trigger."""
     return hit.record.model_copy(update={"trigger": hit.recorded}) if hit.recorded else hit.record
 
 
-def seen_failures(found: Sequence[SeenCandidate]) -> Said:
+def _seen_failures(found: Sequence[SeenCandidate]) -> Said:
     """Return what was seen of a failure that no record answers; it was not reviewed yet."""
     parts = []
     for one in found[:HOOK_SHOWN]:
@@ -457,7 +459,7 @@ def seen_failures(found: Sequence[SeenCandidate]) -> Said:
     return Said(parts, opening, f"If that is what fixes it, say so in your words: {keep}")
 
 
-def advises(hit: Matched) -> bool:
+def _advises(hit: Matched) -> bool:
     """Return whether anything is known to do about a failure."""
     return bool(hit.fixes or hit.solved_by)
 
@@ -468,13 +470,13 @@ def report(parts: Sequence[HookText], asked: str) -> str:
     return f"If it does not help: {shell.command('graphmem', 'feedback', ref, '--failed')}{asked}" if ref else ""
 
 
-def offered(ran: Ran) -> Said:
+def _offered(ran: Ran) -> Said:
     """Return the commands that keep what only the agent knows, after a failure was solved."""
     parts = [
-        HookText(f"offer {mark(error)}", remember("add", "failure", "--trigger", visible(error), "--symptom", "…"))
+        HookText(f"offer {mark(error)}", _remember("add", "failure", "--trigger", visible(error), "--symptom", "…"))
         for error in ran.unknown
     ]
-    parts += [HookText(f"offer {mark(ref)}", remember("edit", ref)) for ref in ran.unfixed]
+    parts += [HookText(f"offer {mark(ref)}", _remember("edit", ref)) for ref in ran.unfixed]
     if ran.no_pass:
         text = f"This does not count as a pass of what failed before: {visible(ran.no_pass)}."
         return Said([HookText(f"no pass {mark(ran.no_pass)}", text)])
@@ -486,12 +488,12 @@ def offered(ran: Ran) -> Said:
     return Said(parts, opening, helped=ran.helped)
 
 
-def remember(*words: str) -> str:
+def _remember(*words: str) -> str:
     """Return a command that records a fix."""
     return f"    {shell.command('graphmem', *words, '--fix', '…')}"
 
 
-def entries(found: Iterable[tuple[Record, Sequence[Record], Matched | None, Store]]) -> Iterator[HookText]:
+def _entries(found: Iterable[tuple[Record, Sequence[Record], Matched | None, Store]]) -> Iterator[HookText]:
     """
     Yield those of some memories that say what to do, with it; the text of a pattern is there once.
 
@@ -505,7 +507,7 @@ def entries(found: Iterable[tuple[Record, Sequence[Record], Matched | None, Stor
         pattern = next((one for one in solutions if isinstance(one, Pattern)), None)
         if not isinstance(record, MemoryRecord) or ref in shown:
             continue
-        notes, again = advice(record, pattern, shown, store), first_of_all(record)
+        notes, again = _advice(record, pattern, shown, store), _first_of_all(record)
         if not (notes or again):
             continue
         shown |= {ref, *([address(pattern.ref, store)] if pattern else [])}
@@ -515,10 +517,10 @@ def entries(found: Iterable[tuple[Record, Sequence[Record], Matched | None, Stor
         lines += [quoted(record.word, record.headline)] if isinstance(record, Triggered) else []
         text = "\n".join([*lines, *(quoted(word, text) for word, text in notes)])
         solution = address(pattern.ref, store) if pattern else None
-        yield HookText(key_in_session(record.key_ref, store), text, ref, solution)
+        yield HookText(_key_in_session(record.key_ref, store), text, ref, solution)
 
 
-def advice(
+def _advice(
     record: MemoryRecord, pattern: Pattern | None, shown: Collection[str] = (), store: Store = "project"
 ) -> list[tuple[str, str]]:
     """
@@ -541,17 +543,17 @@ def advice(
     return [("lesson", record.description)] if isinstance(record, Lesson) else []
 
 
-def first_of_all(record: Record) -> list[str]:
+def _first_of_all(record: Record) -> list[str]:
     """Return what to do before any fix is tried: a failure that comes and goes may be gone at the next run."""
     return [f"{comes_and_goes(record)}; run it again first"] if isinstance(record, Failure) and record.flaky else []
 
 
-def warning(record: Record, solutions: Sequence[Record], what: str) -> str | None:
+def _warning(record: Record, solutions: Sequence[Record], what: str) -> str | None:
     """Return one line about a failure that is known of a command or a file."""
     pattern = next((one for one in solutions if isinstance(one, Pattern)), None)
     if not isinstance(record, Failure):
         return None
-    again, texts = first_of_all(record), [text for _, text in advice(record, pattern)[:1]]
+    again, texts = _first_of_all(record), [text for _, text in _advice(record, pattern)[:1]]
     if not (again or texts):
         return None
     said = " ".join("; ".join([record.headline, *texts]).split())
@@ -563,20 +565,20 @@ def warning(record: Record, solutions: Sequence[Record], what: str) -> str | Non
 # --- what is about this very thing ----------------------------------------------------------------------------------
 
 
-def solved(snapshot: Snapshot, refs: Sequence[str]) -> dict[str, list[Record]]:
+def _solved(snapshot: Snapshot, refs: Sequence[str]) -> dict[str, list[Record]]:
     """Return what solves each of some records, the strongest first."""
     numbers = {snapshot.resolve(ref): ref for ref in refs}
-    return {numbers[number]: found for number, found in undoubted(snapshot, numbers).items()}
+    return {numbers[number]: found for number, found in _undoubted(snapshot, numbers).items()}
 
 
-def undoubted(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list[Record]]:
+def _undoubted(snapshot: Snapshot, numbers: Collection[int]) -> dict[int, list[Record]]:
     """Return what solves each of some failures and has no mark of doubt, the strongest first."""
     doubter = Doubter(snapshot)
     found = solving(snapshot.catalog, numbers)
     return {number: [one for one in records if not is_doubted(doubter.of(one))] for number, records in found.items()}
 
 
-def of_command(snapshot: Snapshot, command: str) -> Iterator[int]:
+def _of_command(snapshot: Snapshot, command: str) -> Iterator[int]:
     """Yield the failures whose trigger names a command."""
     if not command:
         return
@@ -586,15 +588,15 @@ def of_command(snapshot: Snapshot, command: str) -> Iterator[int]:
             yield number
 
 
-def of_paths(snapshot: Snapshot, event: HookEvent) -> Iterator[int]:
+def _of_paths(snapshot: Snapshot, event: HookEvent) -> Iterator[int]:
     """Yield the records that list or cite a file that is about to change."""
-    files = below(event, snapshot.root)
+    files = _below(event, snapshot.root)
     for sort in ("file", "cite"):
         for _, number in snapshot.catalog.labelled(sort, files):
             yield number
 
 
-def below(event: HookEvent, project: Path) -> list[str]:
+def _below(event: HookEvent, project: Path) -> list[str]:
     """Return the files of an event that are below the root of a project, by their paths there."""
     root = os.path.realpath(project)
     here = event.folder if os.path.isabs(event.folder) else root

@@ -83,7 +83,7 @@ class ItemList(Answer):
 ADDED, MOVED = "inbox-added", "inbox-moved"
 
 
-def read_items(snapshot: Snapshot) -> dict[str, Item]:
+def _read_items(snapshot: Snapshot) -> dict[str, Item]:
     """Return every item by its id, the oldest first, as its moves leave it."""
     found: dict[str, Item] = {}
     for one in events_of_type(snapshot, ADDED):
@@ -107,7 +107,7 @@ def read_items(snapshot: Snapshot) -> dict[str, Item]:
 
 def page_fields(snapshot: Snapshot) -> dict[str, list[Item]]:
     """Return the items that the page shows: those that are not processed."""
-    return {"inbox": [one for one in read_items(snapshot).values() if one.status != "processed"]}
+    return {"inbox": [one for one in _read_items(snapshot).values() if one.status != "processed"]}
 
 
 @operation("inbox.add", writes=True, example='graphmem inbox add "a dark mode" --type feature')
@@ -119,7 +119,7 @@ def add_item(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
     made = event(snapshot, ADDED, snapshot.now, None, {"type": request.type, "content": request.content})
     snapshot.commit([made])
     assert isinstance(made.record, Event)
-    return ItemChanged(item=read_items(snapshot)[made.record.id])
+    return ItemChanged(item=_read_items(snapshot)[made.record.id])
 
 
 @operation(
@@ -127,7 +127,7 @@ def add_item(snapshot: Writing, request: AddItemRequest) -> ItemChanged:
 )
 def list_items(snapshot: Snapshot, request: ListItemsRequest) -> ItemList:
     """Return the items that are not processed, or all, the oldest first."""
-    found = read_items(snapshot).values()
+    found = _read_items(snapshot).values()
     return ItemList(items=[one for one in found if request.everything or one.status != "processed"])
 
 
@@ -152,12 +152,12 @@ def finish_item(snapshot: Writing, request: FinishItemRequest) -> ItemChanged:
 
 def _move(snapshot: Writing, identity: str | None, after: str, note: str | None) -> ItemChanged:
     """Record the move of an item; without an id, of the oldest that is pending."""
-    found = read_items(snapshot)
+    found = _read_items(snapshot)
     item = _choose(found, identity)
     refuse_move(ITEM_MOVES, f"item {item.id}", item.status, after, may_stay=False, since=item.since)
     said: dict[str, Any] = {"from": item.status, "to": after, "note": note}
     snapshot.commit([event(snapshot, MOVED, snapshot.now, item.id, said)])
-    return ItemChanged(item=read_items(snapshot)[item.id])
+    return ItemChanged(item=_read_items(snapshot)[item.id])
 
 
 def _choose(found: dict[str, Item], identity: str | None) -> Item:

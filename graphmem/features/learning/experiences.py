@@ -131,23 +131,23 @@ def promote(client: Client, request: PromoteRequest) -> Promoted:
         client.embed_ahead(texts)
     with client.deciding(is_real=request.yes) as snapshot:
         statements = statements_of(snapshot.catalog.of_kind(Experience).values())
-        is_alike = likeness(snapshot, [one.text for one in statements])
+        is_alike = _likeness(snapshot, [one.text for one in statements])
         insights = list(snapshot.catalog.of_kind(Insight, is_live=False).values())
         puts: list[Entry] = []
         shown: list[Promotion] = []
         for agreement in agreements(statements, is_alike):
-            made, action = promoted(snapshot, agreement, insights, request.category)
+            made, action = _promoted(snapshot, agreement, insights, request.category)
             if made is None or action == "unchanged":
                 continue
             insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
             puts.append(entry(made, snapshot.symmetric))
-            shown.append(promotion(made, action, agreement))
+            shown.append(_promotion(made, action, agreement))
         if isinstance(snapshot, Writing) and puts:
             snapshot.commit(puts)
         return Promoted(done=request.yes, promotions=shown)
 
 
-def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
+def _promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
     """Return what a promotion does, or would do."""
     return Promotion.model_validate(
         {
@@ -163,7 +163,7 @@ def promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
     )
 
 
-def promoted(
+def _promoted(
     snapshot: Snapshot, agreement: Agreement, insights: list[Insight], category: Category | None
 ) -> tuple[Insight | None, str]:
     """Return the insight that an agreement comes to, and what writing it does; none where it was archived."""
@@ -187,7 +187,7 @@ def promoted(
     return made, "created"
 
 
-def likeness(snapshot: Snapshot, texts: list[str]) -> Callable[[int, int], bool]:
+def _likeness(snapshot: Snapshot, texts: list[str]) -> Callable[[int, int], bool]:
     """Return a function that decides whether two texts, by their places, say the same: by keywords or by meaning."""
     vectors = snapshot.client.document_vectors(texts) if texts else None
     cosines = None if vectors is None else vectors @ vectors.T

@@ -173,33 +173,33 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
         BadInput: a line is no event, or none is a verdict; nothing was changed.
         Usage: the events are of several runs.
     """
-    events = read_events(client, lines, request.name, request.run)
+    events = _read_events(client, lines, request.name, request.run)
     if request.semantic:
         client.sync()
         client.embed_ahead([finding.text for finding in findings(events.rows)])
     with client.writing() as snapshot:
-        at = events.at or time_of(snapshot, events.run)
+        at = events.at or _time_of(snapshot, events.run)
         lessons = snapshot.catalog.of_kind(Lesson, is_live=False)
         seen: dict[str, SeenLesson] = {}
         fresh: list[Lesson] = []
         passed_over = 0
         found = findings(events.rows)
-        cosines = likenesses(snapshot, found, lessons) if request.semantic else {}
+        cosines = _likenesses(snapshot, found, lessons) if request.semantic else {}
         for place, finding in enumerate(found):
-            matches = list(triggered(finding, lessons, cosines.get(place, {})))
+            matches = list(_triggered(finding, lessons, cosines.get(place, {})))
             alive = [match for match in matches if not lessons[row_id(match.ref)].is_archived]
             for match in alive:
                 seen.setdefault(match.ref, match)
             if not matches and finding.makes_lesson:
-                fresh.append(candidate(snapshot, finding, at))
+                fresh.append(_candidate(snapshot, finding, at))
             passed_over += not alive and (bool(matches) or not finding.makes_lesson)
-        made = named_apart(snapshot.catalog, first_of_each(fresh))
+        made = _named_apart(snapshot.catalog, first_of_each(fresh))
         for lesson in made:
             seen.setdefault(lesson.key_ref, SeenLesson(ref=lesson.key_ref, rule="new", finding=lesson.description))
         puts = [
             entry(lesson, snapshot.symmetric) for lesson in made if not snapshot.catalog.has(row_id(lesson.key_ref))
         ]
-        action, moved = record_run(snapshot, events.run, at, sorted(seen), puts)
+        action, moved = _record_run(snapshot, events.run, at, sorted(seen), puts)
         refs = snapshot.catalog.refs([row_id(key) for key in seen])
         shown = [match.model_copy(update={"ref": refs[row_id(key)]}) for key, match in sorted(seen.items())]
         return Learned(
@@ -227,17 +227,19 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
 def decay(snapshot: Writing, request: DecayRequest) -> Learned:
     """Record a run that saw no lesson, and report which lessons it moved."""
     run = screened(snapshot, request, "run").run
-    action, moved = record_run(snapshot, run, time_of(snapshot, run), [], [])
+    action, moved = _record_run(snapshot, run, _time_of(snapshot, run), [], [])
     return Learned(run=run, action=action, seen=[], created=[], passed_over=0, moved=moved)
 
 
-def time_of(snapshot: Snapshot, run: str) -> datetime:
+def _time_of(snapshot: Snapshot, run: str) -> datetime:
     """Return when a run was that does not say so: as it is recorded, else now."""
     known = snapshot.catalog.fact(row_id(run))
     return known.at if isinstance(known, Run) else snapshot.now
 
 
-def record_run(writing: Writing, run: str, at: datetime, seen: list[str], puts: list[Entry]) -> tuple[Any, list[Moved]]:
+def _record_run(
+    writing: Writing, run: str, at: datetime, seen: list[str], puts: list[Entry]
+) -> tuple[Any, list[Moved]]:
     """Write a run with the lessons that it saw, and new lessons with it; return what that did, and what moved."""
     catalog = writing.catalog
     numbers = catalog.numbers("lesson")
@@ -253,17 +255,17 @@ def record_run(writing: Writing, run: str, at: datetime, seen: list[str], puts: 
     moved = [
         Moved(ref=refs[number], before=before[number].frequency, after=now.frequency, faded=now.is_faded)
         for number, now in after.items()
-        if has_moved(before.get(number), now)
+        if _has_moved(before.get(number), now)
     ]
     return put.action, sorted(moved, key=lambda found: found.ref)
 
 
-def has_moved(before: LessonState | None, after: LessonState) -> bool:
+def _has_moved(before: LessonState | None, after: LessonState) -> bool:
     """Return whether a run changed what a lesson counts for."""
     return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
 
 
-def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | None) -> RunEvents:
+def _read_events(client: Client, lines: Iterable[bytes], name: str, run: str | None) -> RunEvents:
     """Return the events of an input with the run that they are of, and the time of the last."""
     rows: list[Mapping[str, Any]] = []
     bad: list[BadFinding] = []
@@ -280,7 +282,7 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
                 row = screened_fields(client, "finding", row)
                 rows.append(row)
             else:
-                others[type_of(row)] += 1
+                others[_type_of(row)] += 1
             times += [parse_time(row[field]) for field in TIMES if isinstance(row.get(field), str)][:1]
             runs.update(str(row[field]) for field in RUNS if isinstance(row.get(field), str))
         except BadLine as error:
@@ -298,20 +300,20 @@ def read_events(client: Client, lines: Iterable[bytes], name: str, run: str | No
             details={"findings": [found.model_dump() for found in bad]},
         )
     if not rows:
-        raise no_verdict(name, others)
+        raise _no_verdict(name, others)
     if run is None and len(runs) > 1:
         raise Usage(f"the events are of {len(runs)} runs: {', '.join(sorted(runs)[:3])}", hint="give one run at a time")
-    named = run or (runs.pop() if runs else unnamed_run(name, rows, times))
+    named = run or (runs.pop() if runs else _unnamed_run(name, rows, times))
     named = str(screened_fields(client, "run", {"run": named})["run"])
     return RunEvents(rows, named, max(times, default=None))
 
 
-def type_of(event: Mapping[str, Any]) -> str:
+def _type_of(event: Mapping[str, Any]) -> str:
     """Return what an event says it is."""
     return next((str(event[name]) for name in TYPES if isinstance(event.get(name), str)), "no type")
 
 
-def no_verdict(name: str, others: Counter[str]) -> BadInput:
+def _no_verdict(name: str, others: Counter[str]) -> BadInput:
     """Return the error for input that has no review."""
     read = ", ".join(f"{number:,} of {kind!r}" for kind, number in others.most_common(3)) or "nothing"
     return BadInput(
@@ -321,7 +323,7 @@ def no_verdict(name: str, others: Counter[str]) -> BadInput:
     )
 
 
-def unnamed_run(name: str, verdicts: list[Mapping[str, Any]], times: list[datetime]) -> str:
+def _unnamed_run(name: str, verdicts: list[Mapping[str, Any]], times: list[datetime]) -> str:
     """
     Return what a run is called that says no name: after its file and what it holds, for logs share file names.
 
@@ -333,7 +335,7 @@ def unnamed_run(name: str, verdicts: list[Mapping[str, Any]], times: list[dateti
     return f"{'run' if name.startswith('<') else PurePath(name).stem}-{mark(content)}"
 
 
-def triggered(found: RunFinding, lessons: Mapping[int, Lesson], cosines: Mapping[int, float]) -> Iterable[SeenLesson]:
+def _triggered(found: RunFinding, lessons: Mapping[int, Lesson], cosines: Mapping[int, float]) -> Iterable[SeenLesson]:
     """Yield the lessons that a finding is, each with the rule that says so."""
     for number, lesson in lessons.items():
         share, cosine = overlap(found.text, lesson), cosines.get(number, 0.0)
@@ -343,7 +345,7 @@ def triggered(found: RunFinding, lessons: Mapping[int, Lesson], cosines: Mapping
             yield SeenLesson(ref=lesson.key_ref, rule="similarity", finding=found.text, similarity=cosine)
 
 
-def likenesses(
+def _likenesses(
     snapshot: Snapshot, found: list[RunFinding], lessons: Mapping[int, Lesson]
 ) -> dict[int, dict[int, float]]:
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
@@ -359,7 +361,7 @@ def likenesses(
     return {place: dict(zip(lessons, row, strict=True)) for place, row in enumerate(products)}
 
 
-def candidate(snapshot: Snapshot, found: RunFinding, at: datetime) -> Lesson:
+def _candidate(snapshot: Snapshot, found: RunFinding, at: datetime) -> Lesson:
     """Return the lesson that a finding makes: made when its run was, so that every clone makes the same."""
     fields = {
         "type": found.type,
@@ -376,7 +378,7 @@ def candidate(snapshot: Snapshot, found: RunFinding, at: datetime) -> Lesson:
     return made
 
 
-def named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
+def _named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     """Return new lessons with their keys and names: two texts may begin alike."""
     taken: dict[str, str] = {}
     found = []
@@ -407,12 +409,12 @@ def inject(snapshot: Snapshot, request: InjectRequest) -> Injected:
     chosen = injected(eligible, lambda lesson: last.get(lesson.last_seen_run or "", ""), INJECTED)
     doubter = Doubter(snapshot)
     doubts = [doubter.of(lesson) for lesson in chosen]
-    lines = [HEADING, *map(injected_line, chosen, doubts)] if chosen else []
+    lines = [HEADING, *map(_injected_line, chosen, doubts)] if chosen else []
     shown = [Listed(ref=one.ref, doubts=against, record=one) for one, against in zip(chosen, doubts, strict=True)]
     return Injected(text="\n".join(lines), lessons=shown)
 
 
-def injected_line(lesson: Lesson, doubts: Iterable[Doubt]) -> str:
+def _injected_line(lesson: Lesson, doubts: Iterable[Doubt]) -> str:
     """Return a lesson as a line of a prompt, what speaks against it first; nothing in it can end the line."""
     against = "".join(f"({doubt.text}) " for doubt in doubts if doubt.is_mark)
     said = " ".join(visible(against + lesson.description).split())

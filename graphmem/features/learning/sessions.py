@@ -130,7 +130,7 @@ Change = Callable[[Snapshot, Blackboard], Mapping[str, Any]]
 )
 def show(snapshot: Snapshot, request: SessionRequest) -> SessionContext:
     """Return what is current; the empty answer where nothing is."""
-    return context_of(snapshot, request.name, board_of(snapshot, request.name))
+    return _context_of(snapshot, request.name, board_of(snapshot, request.name))
 
 
 def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
@@ -150,7 +150,7 @@ def contradictions(said: Mapping[str, str]) -> dict[str, list[str]]:
     return {ref: others for ref, others in against.items() if others}
 
 
-def context_of(snapshot: Snapshot, session: str | None, board: Blackboard) -> SessionContext:
+def _context_of(snapshot: Snapshot, session: str | None, board: Blackboard) -> SessionContext:
     """Return a blackboard with the decisions and constraints that it goes with."""
     used = set(board.session.used)
     current = current_of(snapshot, board)
@@ -205,7 +205,7 @@ def constraints(snapshot: Snapshot, session: str | None, used: Collection[str] =
     )
 
 
-def put(snapshot: Writing, session: str | None, change: Change) -> SessionContext:
+def _put(snapshot: Writing, session: str | None, change: Change) -> SessionContext:
     """Change the blackboard of a session, in a write that is under way."""
     now = snapshot.now
     before = board_of(snapshot, session)
@@ -217,13 +217,13 @@ def put(snapshot: Writing, session: str | None, change: Change) -> SessionContex
     except ValidationError as error:
         message, expected = complaint(error)
         raise BadInput(f"session: {message}", hint=expected) from None
-    as_record(snapshot, after, session)  # what could not be kept at its end is refused now
-    drop_expired(snapshot, now)
+    _as_record(snapshot, after, session)  # what could not be kept at its end is refused now
+    _drop_expired(snapshot, now)
     session_board.write(snapshot.client.state, session, after)
-    return context_of(snapshot, session, after)
+    return _context_of(snapshot, session, after)
 
 
-def drop_expired(writing: Writing, now: datetime) -> None:
+def _drop_expired(writing: Writing, now: datetime) -> None:
     """Archive the constraints that expired, all but pinned ones."""
     every = writing.catalog.of_kind(Constraint).values()
     expired = [one for one in every if not one.holds(now) and not one.pinned]
@@ -250,7 +250,7 @@ def start(snapshot: Writing, request: StartSessionRequest) -> SessionContext:
     under_way = board_of(snapshot, request.name)
     if under_way.task or under_way.session.messages or under_way.session.used or under_way.session.skills:
         snapshot.notify_once(f"ended {finish(snapshot, request.name, under_way).ref}")
-    return put(snapshot, request.name, begun)
+    return _put(snapshot, request.name, begun)
 
 
 @operation(
@@ -281,7 +281,7 @@ def put_task(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
         old = {"started_at": snapshot.now} if is_new or before.task is None else before.task.but()
         return {"task": {**old, **given}}
 
-    return put(snapshot, request.name, tasked)
+    return _put(snapshot, request.name, tasked)
 
 
 @operation("sessions.prefer", writes=True, positional=1)
@@ -290,7 +290,7 @@ def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
     request = screened(snapshot, request, "session")
     given = request.model_dump(exclude={"name"}, exclude_none=True)
     values = {name: value or None for name, value in given.items()}
-    return put(
+    return _put(
         snapshot, request.name, lambda snapshot, before: {"preferences": before.preferences.model_dump() | values}
     )
 
@@ -318,7 +318,7 @@ def note(snapshot: Writing, request: NoteRequest) -> SessionContext:
             )
         }
 
-    return put(snapshot, request.name, noted)
+    return _put(snapshot, request.name, noted)
 
 
 @operation(
@@ -337,10 +337,10 @@ def decide(snapshot: Writing, request: DecideRequest) -> Changed[Decision]:
         "session": request.name,
         "name": request.key,
     }
-    return change.add_to(snapshot, "decision", {**fields, "task": task_of(snapshot, request)})
+    return change.add_to(snapshot, "decision", {**fields, "task": _task_of(snapshot, request)})
 
 
-def task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
+def _task_of(snapshot: Snapshot, request: DecideRequest) -> str | None:
     """Return the task that a decision is of: the one that is named, else the current one."""
     current = current_of(snapshot, board_of(snapshot, request.name))
     named = request.task or (current.id if current else None)
@@ -372,7 +372,7 @@ def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed[Constrain
     return change.add_to(snapshot, "constraint", fields)
 
 
-def as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Session:
+def _as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Session:
     """Return what a session that ends leaves behind; the row that it has already, where its end was cut off."""
     current, now = board.session, snapshot.now
     fields = {
@@ -383,7 +383,7 @@ def as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Ses
         "skills": current.skills or None,
         "used": current.used or None,
     }
-    named = {"name": name_of(snapshot, board, session), "started_at": current.started_at}
+    named = {"name": _name_of(snapshot, board, session), "started_at": current.started_at}
     made = build("session", {**named, **fields}, now)
     assert isinstance(made, Session)
     if snapshot.catalog.has(row_id(made.key_ref)):
@@ -393,7 +393,7 @@ def as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Ses
     return keyed(snapshot.catalog, made)
 
 
-def name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
+def _name_of(snapshot: Snapshot, board: Blackboard, session: str | None) -> str:
     """Return the name of a session: with a mark of its start, for other clones end sessions of the same name."""
     about = board.task.description if board.task else ""
     started = board.session.started_at
@@ -430,7 +430,7 @@ def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed
             f"no session {session!r} is under way" if session else "no session is under way",
             hint="graphmem session start",
         )
-    made = as_record(snapshot, board, session)
+    made = _as_record(snapshot, board, session)
     snapshot.commit([entry(made, snapshot.symmetric)])
     try:
         session_board.write(snapshot.client.state, session, Blackboard(preferences=board.preferences))

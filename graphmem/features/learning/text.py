@@ -50,7 +50,7 @@ def _session_decide_text(answer: Changed) -> str:
 
 def learned(answer: Learned) -> str:
     """Return what a run taught."""
-    lines = [f"{answer.action} run/{answer.run}", *map(seen, answer.seen)]
+    lines = [f"{answer.action} run/{answer.run}", *map(_seen, answer.seen)]
     for moved in answer.moved:
         faded = ", faded away" if moved.faded else ""
         lines.append(f"    {moved.ref}  frequency {moved.before} -> {moved.after}{faded}")
@@ -59,7 +59,7 @@ def learned(answer: Learned) -> str:
     return "\n".join(lines)
 
 
-def seen(lesson: SeenLesson) -> str:
+def _seen(lesson: SeenLesson) -> str:
     """Return a lesson that a run saw, and why that was thought."""
     by = {"keywords": lesson.overlap, "similarity": lesson.similarity}.get(lesson.rule)
     rule = lesson.rule if by is None else f"{lesson.rule} {by:.2f}"
@@ -76,9 +76,9 @@ def shown(answer: SessionContext) -> str:
     for rule in answer.active_constraints:
         until = rule.record.expires_at
         lines.append(f"{wording.line(rule.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
-        lines += contradicting(answer, rule.ref)
+        lines += _contradicting(answer, rule.ref)
     for decided in answer.recent_decisions:
-        lines += [wording.line(decided.record), *contradicting(answer, decided.ref)]
+        lines += [wording.line(decided.record), *_contradicting(answer, decided.ref)]
     wishes = answer.user_preferences.model_dump(exclude_none=True)
     lines += [f"{name.replace('_', ' ')}: {one_line(str(value))}" for name, value in wishes.items()]
     if answer.session.started_at:
@@ -87,7 +87,7 @@ def shown(answer: SessionContext) -> str:
     return "\n".join(lines)
 
 
-def contradicting(answer: SessionContext, ref: str) -> list[str]:
+def _contradicting(answer: SessionContext, ref: str) -> list[str]:
     """Return a line that names what says the opposite of a record, if anything does."""
     others = answer.contradictions.get(ref)
     return [f"    ! contradicts {one_line(', '.join(others))}"] if others else []

@@ -36,9 +36,9 @@ def tree_of(root: Path, base: str = "") -> Tree:
     try:
         top, base, found = differing(root, base or None, timeout_s=LOOK_S)
     except Unavailable:
-        top, base, found = root, "", list(islice(walked(root), MOST_WALKED))
+        top, base, found = root, "", list(islice(_walked(root), MOST_WALKED))
     seen = sorted(path for path in found if UNSEEN.isdisjoint(path.split("/")) and not is_prose(path))
-    stamps = {str(path): stamp_of(path) for path in chain(outside(root), (top / path for path in seen))}
+    stamps = {str(path): _stamp_of(path) for path in chain(_outside(root), (top / path for path in seen))}
     kept = dict(islice(stamps.items(), MOST_KEPT))
     if len(stamps) > MOST_KEPT:
         rest = repr(list(islice(stamps.items(), MOST_KEPT, None)))
@@ -57,7 +57,7 @@ def is_changed(root: Path, before: Tree, began: float | None) -> bool:
     if now.base != before.base:  # git answered one time only: nothing can be compared
         return False
     paths = {path for path, _ in before.stamps.items() ^ now.stamps.items()}
-    return any(began is None or path == REST or changed_at(Path(path)) < began for path in paths)
+    return any(began is None or path == REST or _changed_at(Path(path)) < began for path in paths)
 
 
 def changed_files(root: Path, before: Tree) -> list[str]:
@@ -69,14 +69,14 @@ def changed_files(root: Path, before: Tree) -> list[str]:
     return [str(path.relative_to(root)) for path in paths if path.is_relative_to(root)]
 
 
-def walked(root: Path) -> Iterator[str]:
+def _walked(root: Path) -> Iterator[str]:
     """Yield the files below a folder by their paths below it, in an order that stays."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in UNSEEN)
         yield from (os.path.relpath(os.path.join(folder, name), root) for name in sorted(files))
 
 
-def outside(root: Path) -> Iterator[Path]:
+def _outside(root: Path) -> Iterator[Path]:
     """Yield what may change how a project runs and is in no commit: folders of packages, settings of this machine."""
     python = program("python3")
     places = (root / ".venv", root / "venv", variables().get("VIRTUAL_ENV"), python and Path(python).parent.parent)
@@ -85,7 +85,7 @@ def outside(root: Path) -> Iterator[Path]:
     yield from chain.from_iterable(root.glob(pattern) for pattern in UNTRACKED)
 
 
-def stamp_of(path: Path) -> str:
+def _stamp_of(path: Path) -> str:
     """Return what tells a file from what it was; the same for each that is not there."""
     try:
         found = path.lstat()
@@ -95,7 +95,7 @@ def stamp_of(path: Path) -> str:
     return f"{found.st_mtime_ns:x} {size:x} {found.st_mode:o}"
 
 
-def changed_at(path: Path) -> float:
+def _changed_at(path: Path) -> float:
     """Return when a file was changed last, in seconds since 1970; of one that is gone, the folder that it was in."""
     for place in (path, *path.parents):
         try:

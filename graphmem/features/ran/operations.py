@@ -179,11 +179,11 @@ def is_waiting(client: Client, command: RunCommand) -> bool:
 
 def failed(client: Client, command: RunCommand, now: datetime, status: int, log: MatchedLog, tests: Tally) -> Ran:
     """Begin an episode, or go on with it: keep what is shown, what is not known, and how the project is."""
-    known = [hit for hit in log.results[:SHOWN_FAILURES] if is_counted(hit)]
+    known = [hit for hit in log.results[:SHOWN_FAILURES] if _is_counted(hit)]
     counted = [hit for hit in known if hit.store == "project"]  # what is kept is in the folder of the project
-    shown = {hit.record.key_ref: remedies(hit) for hit in counted}
+    shown = {hit.record.key_ref: _remedies(hit) for hit in counted}
     lines = {hit.record.key_ref: kept_question(unexposed(client, "log", hit.text)) for hit in counted}
-    unknown = unexposed(client, "log", [] if known else offers(log, tests))
+    unknown = unexposed(client, "log", [] if known else _offers(log, tests))
     key, before = command.key, Episode(id=client.new_id(), at=now)
     checks = tuple(CheckCommand(*unexposed(client, "command", [*check])) for check in command.checks)
     tree = tree_of(client.root)
@@ -213,7 +213,7 @@ def failed(client: Client, command: RunCommand, now: datetime, status: int, log:
     return Ran(status=status, log=log, again=again)
 
 
-def offers(log: MatchedLog, tests: Tally) -> list[str]:
+def _offers(log: MatchedLog, tests: Tally) -> list[str]:
     """Return the unknown errors of a failing run; the assertion that failed, where it has no other."""
     return log.unknown[:OFFERED_ERRORS] or [tests.asserted][: bool(tests.asserted)]
 
@@ -228,29 +228,29 @@ def tested(client: Client, tally: Tally, folder: Path) -> Tally:
     for name in tally.failed:
         file, _, test = name.partition("::")
         path = os.path.relpath(folder / file, root)
-        if not path.startswith("..") and file_of(root, path):
+        if not path.startswith("..") and _file_of(root, path):
             found.append(f"{path}::{test}" if test else path)
     if not tally.failed:
         titles = dict.fromkeys(one.test for one in diagnose("\n".join(tally.last)).problems if one.test)
-        found += [f"::{title}" for title in list(titles)[:MOST_TITLES] if is_held(root, title)]
+        found += [f"::{title}" for title in list(titles)[:MOST_TITLES] if _is_held(root, title)]
     return replace(tally, failed=found)
 
 
-def is_held(root: Path, title: str) -> bool | None:
+def _is_held(root: Path, title: str) -> bool | None:
     """Return whether a file of a project holds the title of a test; None where git does not say."""
     try:
         found = commands.files_with(root, title)
     except Unavailable:
         return None
-    return any(not is_kept(file) for file in found)
+    return any(not _is_kept(file) for file in found)
 
 
-def is_kept(file: str) -> bool:
+def _is_kept(file: str) -> bool:
     """Return whether a file keeps the titles of tests that are gone: a memory, or a snapshot of what tests printed."""
     return file.startswith(".graphmem/") or file.endswith(".snap")
 
 
-def file_of(root: Path, path: str) -> str | None:
+def _file_of(root: Path, path: str) -> str | None:
     """Return the text of a file of tests; None where it is gone, some text where it cannot be read."""
     try:
         content = content_of(root, path)
@@ -259,12 +259,12 @@ def file_of(root: Path, path: str) -> str | None:
     return None if content is None else content.decode("utf-8", "replace")
 
 
-def is_gone(root: Path, test: str) -> bool:
+def _is_gone(root: Path, test: str) -> bool:
     """Return whether a test that failed is not there any more, or tests nothing."""
     if test.startswith("::"):
-        return is_held(root, test[2:]) is False
+        return _is_held(root, test[2:]) is False
     path, *_, name = [*test.split("::"), ""] if "::" not in test else test.split("::")
-    if not (source := (file_of(root, path) or "").strip()):
+    if not (source := (_file_of(root, path) or "").strip()):
         return True
     return bool(name) and path.endswith(".py") and not is_tested(source, name.partition("[")[0])
 
@@ -284,37 +284,37 @@ def run_command(
     if name:
         return RunCommand(run_key(session, name), of_session)
     place = str(folder.relative_to(root)) if folder.is_relative_to(root) else str(folder)
-    return RunCommand(run_key(session, place, *words), of_session, lambda: checks_of(root, text, place))
+    return RunCommand(run_key(session, place, *words), of_session, lambda: _checks_of(root, text, place))
 
 
-def checks_of(root: Path, text: str, place: str) -> list[CheckCommand]:
+def _checks_of(root: Path, text: str, place: str) -> list[CheckCommand]:
     """Return what a command line checks, run in a folder of the project; in the place of a script what that runs."""
     line = parsed_line(text)
     return [
         one
-        for named in checks_in(line.text, place, line.variables)
-        for one in checks_in(script_of(root, named) or "", named.folder, line.variables) or [named]
+        for named in _checks_in(line.text, place, line.variables)
+        for one in _checks_in(script_of(root, named) or "", named.folder, line.variables) or [named]
     ]
 
 
-def checks_in(text: str, place: str, variables: Sequence[str]) -> list[CheckCommand]:
+def _checks_in(text: str, place: str, variables: Sequence[str]) -> list[CheckCommand]:
     """Return the checks of a command line that is run in a folder of the project; none where a status may be hidden."""
-    return [] if HIDING.search(text) else [placed(check, place, variables) for check in checks(text)]
+    return [] if HIDING.search(text) else [_placed(check, place, variables) for check in checks(text)]
 
 
-def placed(check: CheckCommand, place: str, variables: Sequence[str]) -> CheckCommand:
+def _placed(check: CheckCommand, place: str, variables: Sequence[str]) -> CheckCommand:
     """Return a check that was run in a folder of the project with its paths below the project, and its variables."""
     targets = tuple(os.path.normpath(os.path.join(place, target)) for target in check.targets)
     folder = os.path.normpath(os.path.join(place, check.folder))
     return check._replace(targets=targets, folder=folder, options=(*check.options, *variables))
 
 
-def is_counted(hit: Matched) -> bool:
+def _is_counted(hit: Matched) -> bool:
     """Return whether a pass says something about a failure: it was this one, and it does not come and go by itself."""
     return hit.verdict == "same" and isinstance(hit.record, Failure) and not hit.record.flaky
 
 
-def remedies(hit: Matched) -> list[str]:
+def _remedies(hit: Matched) -> list[str]:
     """Return what may fix a failure, as it was shown: itself where it says how, or the strongest pattern."""
     own = [hit.record.key_ref] if hit.fixes else []
     return (own + [found.record.key_ref for found in hit.solved_by])[:1]
@@ -324,18 +324,18 @@ def passed(client: Client, command: RunCommand, run: Pass, keep: Keep) -> Ran:
     """End the episodes that a pass settles: report what helped, and return what is left to be recorded."""
     found = command.settled(read(client.state, client.now()))
     least = {key: one.ran if key == command.key else len(one.failed) for key, one in found.items()}
-    whys = {key: not_passed(client, one, least[key], run.tally) for key, one in found.items()}
+    whys = {key: _not_passed(client, one, least[key], run.tally) for key, one in found.items()}
     if (why := whys.get(command.key)) or None not in whys.values():  # without any, another run passed meanwhile
         return Ran(status=0, no_pass=why)
     ended = {key: one for key, one in found.items() if whys[key] is None}
     *_, last = ended.values()
-    if not has_cause(client, last, run):  # of another command nothing is said: it may set up what this needs
+    if not _has_cause(client, last, run):  # of another command nothing is said: it may set up what this needs
         own = found.get(command.key)
         answer = flaky(client, own) if own else Ran(status=0)
         forget(client, {command.key: own} if own else {})
         return answer
-    episode = united([*ended.values()])
-    failed = without_help(client, episode)
+    episode = _united([*ended.values()])
+    failed = _without_help(client, episode)
     told = {ref: refs for ref, refs in episode.shown.items() if ref not in run.untold and ref not in failed}
     remedied = {ref: episode.lines.get(failure) for failure, refs in told.items() for ref in refs}
     about = unexposed(client, "report", run.task) or f"ran/{episode.id}"
@@ -350,7 +350,7 @@ def passed(client: Client, command: RunCommand, run: Pass, keep: Keep) -> Ran:
             for number, found in snapshot.catalog.records(bare).items()
             if isinstance(found, Failure) and not (fixes(found) or found.is_archived or number in solved)
         )
-    offer(client, episode, run.seen, unknown)
+    _offer(client, episode, run.seen, unknown)
     return Ran(status=0, helped=helped, unknown=unknown, unfixed=unfixed)
 
 
@@ -361,13 +361,13 @@ def forget(client: Client, ended: Episodes) -> None:
         kept.drop("ran", [key for key, one in ended.items() if found.get(key) == one])
 
 
-def not_passed(client: Client, episode: Episode, ran: int, tally: Tally) -> str | None:
+def _not_passed(client: Client, episode: Episode, ran: int, tally: Tally) -> str | None:
     """Return why a pass says nothing of what failed in an episode: fewer tests than ``ran`` did, or one is gone."""
-    gone = (f"{test} is gone or tests nothing" for test in episode.failed if is_gone(client.root, test))
+    gone = (f"{test} is gone or tests nothing" for test in episode.failed if _is_gone(client.root, test))
     return no_pass(ran, tally) or next(gone, None)
 
 
-def united(episodes: Sequence[Episode]) -> Episode:
+def _united(episodes: Sequence[Episode]) -> Episode:
     """Return several episodes that one pass ends as one: what was shown in each, and the project as it was last."""
     *_, last = episodes
     return last.model_copy(
@@ -380,7 +380,7 @@ def united(episodes: Sequence[Episode]) -> Episode:
     )
 
 
-def without_help(client: Client, episode: Episode) -> set[str]:
+def _without_help(client: Client, episode: Episode) -> set[str]:
     """Return the failures that were reported not to be helped since they were shown: that counts for what was shown."""
     since = episode.since or episode.at
     with client.reading() as snapshot:
@@ -388,7 +388,7 @@ def without_help(client: Client, episode: Episode) -> set[str]:
         return {ref for ref, number in known if is_reported(snapshot.catalog, number, since)}
 
 
-def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]) -> None:
+def _offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]) -> None:
     """Keep the unknown errors of an episode as candidates: what only the agent knows of them is added in a review."""
     if not errors:
         return
@@ -407,7 +407,7 @@ def offer(client: Client, episode: Episode, seen: SeenRun, errors: Sequence[str]
         client.notify_once(f"the candidates are not kept: {error}")
 
 
-def has_cause(client: Client, episode: Episode, run: Pass) -> bool:
+def _has_cause(client: Client, episode: Episode, run: Pass) -> bool:
     """Return whether anything happened since the last failing run that may be why it passes."""
     is_acted = run.acted is not None and run.acted > episode.at
     return is_acted or is_changed(client.root, episode.tree, run.began)

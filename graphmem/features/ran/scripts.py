@@ -29,14 +29,14 @@ def script_of(root: Path, check: CheckCommand) -> str | None:
     if not name or check.targets or check.filters or check.options:
         return None
     if program in PACKAGES:
-        found = of_package(text_of(root, join(check.folder, "package.json")), name)
+        found = _of_package(_text_of(root, join(check.folder, "package.json")), name)
     else:
-        files = (text_of(root, join(check.folder, file)) for file in FILES.get(program, ()))
-        found = recipe(next(filter(None, files), ""), name)
+        files = (_text_of(root, join(check.folder, file)) for file in FILES.get(program, ()))
+        found = _recipe(next(filter(None, files), ""), name)
     return None if found is None or UNREAD.search(found) else found
 
 
-def of_package(text: str, name: str) -> str | None:
+def _of_package(text: str, name: str) -> str | None:
     """Return a script of a ``package.json``; None where another one runs before or after it."""
     try:
         scripts = json.loads(text or "{}")["scripts"]
@@ -47,13 +47,13 @@ def of_package(text: str, name: str) -> str | None:
     return found if isinstance(found, str) and is_alone else None
 
 
-def recipe(text: str, name: str) -> str | None:
+def _recipe(text: str, name: str) -> str | None:
     """Return the recipe of a target of make or just that needs no other one."""
     found = re.search(rf"(?m)^{re.escape(name)}[ \t]*:[ \t]*(?:#.*)?\n((?:[ \t]+\S.*(?:\n|$))+)", text)
     return " && ".join(line.strip().lstrip("@") for line in found[1].splitlines()) if found else None
 
 
-def text_of(root: Path, path: str) -> str:
+def _text_of(root: Path, path: str) -> str:
     """Return the text of a file of the project; nothing where it is not there or not read."""
     try:
         return (content_of(root, path, MOST_BYTES) or b"").decode("utf-8", "replace")

@@ -77,7 +77,7 @@ def shown(state: RunState) -> RunShown:
 
 def changed(client: Client, state: RunState, fields: Mapping[str, Any]) -> RunState:
     """Return the run state with fields changed: objects are merged, null clears."""
-    values = merged(state.model_dump(mode="json", exclude_none=True), fields)
+    values = _merged(state.model_dump(mode="json", exclude_none=True), fields)
     values["last_updated"] = format_time(client.now())
     try:
         return RunState.model_validate(values)
@@ -86,7 +86,7 @@ def changed(client: Client, state: RunState, fields: Mapping[str, Any]) -> RunSt
         raise BadInput(f"run state: {message}", hint=expected) from None
 
 
-def merged(old: Any, new: Any) -> Any:
+def _merged(old: Any, new: Any) -> Any:
     """Return a value with a patch of the same form applied, as RFC 7386 says: null takes a value away."""
     if not isinstance(new, Mapping):
         return new
@@ -95,11 +95,11 @@ def merged(old: Any, new: Any) -> Any:
         if value is None:
             found.pop(name, None)
         else:
-            found[name] = merged(found.get(name), value)
+            found[name] = _merged(found.get(name), value)
     return found
 
 
-def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
+def _as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
     """Return an object as a file of JSON would give it back; ``what`` begins the message where none could."""
     try:
         json.dumps(given, allow_nan=False)
@@ -118,14 +118,14 @@ def as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
 def set_fields(client: Client, request: SetRunRequest) -> RunShown:
     """Change fields of the run state: objects are merged, ``None`` clears, all other fields stay."""
     request = screened(client, request, "run")
-    fields = as_json(request.fields, "run state")
+    fields = _as_json(request.fields, "run state")
     for name in fields:
         if name in OWN:
             raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
     refuse_unknown("the run state", fields, RunState.model_fields.keys() - {*OWN})
     with run_file.changing(client.state) as held:
         if (listed := fields.get("untracked_changes")) and isinstance(listed, list):
-            fields["untracked_changes"] = united(held.state, listed)
+            fields["untracked_changes"] = _united(held.state, listed)
         held.state = changed(client, held.state, fields)
         return shown(held.state)
 
@@ -176,15 +176,15 @@ def change(client: Client, request: ChangeRequest) -> RunShown:
     with run_file.changing(client.state) as held:
         if request.action == "add":
             fields = {"file": request.file, "section": request.section, "section_number": request.section_number}
-            kept = noted(client, held.state, [fields])
+            kept = _noted(client, held.state, [fields])
         else:
-            there = united(held.state, [])
+            there = _united(held.state, [])
             kept = [one for one in there if one["file"] != request.file]
             if len(kept) == len(there):
                 known = [quoted(one["file"]) for one in there]
                 raise NotFound(
                     f"{request.file!r} is not among the untracked changes",
-                    hint=did_you_mean(request.file, known) or (f"noted: {some(known)}" if known else "none is noted"),
+                    hint=did_you_mean(request.file, known) or (f"noted: {_some(known)}" if known else "none is noted"),
                 )
         held.state = changed(client, held.state, {"untracked_changes": kept or None})
         return shown(held.state)
@@ -195,20 +195,20 @@ def note_edits(client: Client, files: Collection[str]) -> None:
     with run_file.changing(client.state) as held:
         run = held.state.build_run
         if held.state.current_command is None and (run is None or run.status != "running"):
-            kept = noted(client, held.state, [{"file": file} for file in files])
+            kept = _noted(client, held.state, [{"file": file} for file in files])
             held.state = changed(client, held.state, {"untracked_changes": kept[-MOST_NOTED:]})
 
 
-def noted(client: Client, state: RunState, files: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _noted(client: Client, state: RunState, files: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the untracked changes with files added, as of now, in the active section if no other is given."""
     section = state.active_section
     here = {"section": section.alias, "section_number": section.number} if section else {}
     at = format_time(client.now())
     given = [{name: value for name, value in one.items() if value is not None} for one in files]
-    return united(state, [{**(here if one.keys() == {"file"} else {}), **one, "at": at} for one in given])
+    return _united(state, [{**(here if one.keys() == {"file"} else {}), **one, "at": at} for one in given])
 
 
-def united(state: RunState, changes: Sequence[Any]) -> list[Any]:
+def _united(state: RunState, changes: Sequence[Any]) -> list[Any]:
     """Return the untracked changes with others added: one a file, the latest last, so that two writers lose nothing."""
     found: dict[str, Any] = {}
     for one in (*(old.model_dump(mode="json", exclude_none=True) for old in state.untracked_changes or ()), *changes):
@@ -243,18 +243,18 @@ def require(client: Client, request: RequireStepRequest) -> Required:
     request = screened(client, request, "run")
     state = run_file.read(client.state)
     name = request.workflow or state.workflow
-    workflow = workflow_of(client, name)
+    workflow = _workflow_of(client, name)
     if request.step not in workflow:
         raise NotFound(
             f"the workflow {name or USUAL_NAME!r} has no step {request.step!r}",
-            hint=did_you_mean(request.step, workflow) or f"its steps: {some(workflow)}",
+            hint=did_you_mean(request.step, workflow) or f"its steps: {_some(workflow)}",
         )
     settled = {*(state.completed_steps or ()), *(state.skipped_steps or ())}
     lacking = missing(workflow, request.step, settled)
     if lacking and request.skip:
         return skipped(client, request.step, lacking)
     return Required(
-        step=request.step, met=not lacking, missing=lacking, skipped=[], choices=ways_on(request.step, lacking)
+        step=request.step, met=not lacking, missing=lacking, skipped=[], choices=_ways_on(request.step, lacking)
     )
 
 
@@ -269,13 +269,13 @@ def skipped(client: Client, step: str, steps: list[str]) -> Required:
     return Required(step=step, met=True, missing=[], skipped=steps, choices=[])
 
 
-def some(names: Collection[str]) -> str:
+def _some(names: Collection[str]) -> str:
     """Return names for a hint, the first of very many."""
     more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     return ", ".join(list(names)[:MOST_NAMES]) + more
 
 
-def ways_on(step: str, lacking: list[str]) -> list[Choice]:
+def _ways_on(step: str, lacking: list[str]) -> list[Choice]:
     """Return how to go on where something is missing."""
     if not lacking:
         return []
@@ -286,7 +286,7 @@ def ways_on(step: str, lacking: list[str]) -> list[Choice]:
     ]
 
 
-def workflow_of(client: Client, name: str | None) -> Workflow:
+def _workflow_of(client: Client, name: str | None) -> Workflow:
     """
     Return a workflow that the project declares in ``workflows.json``; the usual one where it declares none.
 
@@ -304,7 +304,7 @@ def workflow_of(client: Client, name: str | None) -> Workflow:
     if name is None or name not in declared:
         raise NotFound(
             f"no workflow {name!r} is declared" if name else "several workflows are declared",
-            hint=f"one of: {some(declared)}",
+            hint=f"one of: {_some(declared)}",
         )
     return declared[name]
 
@@ -322,7 +322,7 @@ def parsed(data: bytes, path: str) -> dict[str, Workflow]:
         raise BadInput(f"{path} does not declare workflows", hint=hint)
     for name, steps in found.items():
         for step, needs in steps.items():
-            if not (isinstance(needs, list) and all(map(is_need, needs))):
+            if not (isinstance(needs, list) and all(map(_is_need, needs))):
                 raise BadInput(
                     f"{path}: {name}.{step} does not list the steps that it needs",
                     hint='such as ["plan"], or ["plan", ["research", "translate"]] where one of two is enough',
@@ -333,7 +333,7 @@ def parsed(data: bytes, path: str) -> dict[str, Workflow]:
     return cast(dict[str, Workflow], found)
 
 
-def is_need(value: object) -> bool:
+def _is_need(value: object) -> bool:
     """Return whether a value is a step, or a list of steps of which one is enough."""
     steps = value if isinstance(value, list) else [value]
     return bool(steps) and all(isinstance(step, str) for step in steps)
@@ -355,9 +355,9 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         current = held.state.build_run
         if current is not None and current.status == "running":
             raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
-        given = as_json(request.plan, "build run")
+        given = _as_json(request.plan, "build run")
         refuse_unknown("the plan of a build run", given, {*PlannedBuild.model_fields, *BuildPlan.model_fields})
-        chunks = chunks_of(given.pop("chunks", None))
+        chunks = _chunks_of(given.pop("chunks", None))
         if (source := given.get("priority_source")) not in (None, *PRIORITY_SOURCES):
             raise BadInput(f"priority_source is {source!r}", hint=f"one of: {', '.join(PRIORITY_SOURCES)}")
         version = given.get("spec_version") or held.state.spec_version
@@ -370,11 +370,11 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         }
         fields = {"build_run": None, **({"spec_version": version} if version else {})}
         cleared = changed(client, held.state, fields)
-        held.state = with_progress(client, cleared, checked_run(run))
+        held.state = _with_progress(client, cleared, _checked_run(run))
         return shown(held.state)
 
 
-def checked_run(values: Mapping[str, Any]) -> BuildRun:
+def _checked_run(values: Mapping[str, Any]) -> BuildRun:
     """Return a build run, or raise ``BadInput`` with what is wrong."""
     try:
         return BuildRun.model_validate(values)
@@ -383,7 +383,7 @@ def checked_run(values: Mapping[str, Any]) -> BuildRun:
         raise BadInput(f"build run: {message}", hint=expected) from None
 
 
-def chunks_of(given: object) -> list[Chunk]:
+def _chunks_of(given: object) -> list[Chunk]:
     """Return the chunks of a plan, all of them planned."""
     if not isinstance(given, list) or not given:
         raise BadInput("the plan of a build run has no chunks", hint=BUILD_EXAMPLE)
@@ -405,13 +405,13 @@ def chunks_of(given: object) -> list[Chunk]:
             raise BadInput(f"two chunks have the id {one.id!r}", hint="give each an id of its own")
         if unknown := [need for need in one.depends_on if need not in ids]:
             raise BadInput(
-                f"chunk {one.id!r} depends on {unknown[0]!r}, which is not a chunk", hint=f"known: {some(ids)}"
+                f"chunk {one.id!r} depends on {unknown[0]!r}, which is not a chunk", hint=f"known: {_some(ids)}"
             )
     refuse_cycle({one.id: one.depends_on for one in chunks}, "the plan of the build run")
     return chunks
 
 
-def with_progress(client: Client, state: RunState, run: BuildRun) -> RunState:
+def _with_progress(client: Client, state: RunState, run: BuildRun) -> RunState:
     """Return the run state with a build run, and how far that is."""
     built = sum(one.status == "completed" for one in run.chunks)
     current = min(built + any(one.status in ("active", "retrying") for one in run.chunks), len(run.chunks))
@@ -422,7 +422,7 @@ def with_progress(client: Client, state: RunState, run: BuildRun) -> RunState:
     return changed(client, state, fields)
 
 
-def current_run(state: RunState) -> BuildRun:
+def _current_run(state: RunState) -> BuildRun:
     """
     Return the build run.
 
@@ -434,14 +434,14 @@ def current_run(state: RunState) -> BuildRun:
     return state.build_run
 
 
-def under_way(state: RunState) -> BuildRun:
+def _under_way(state: RunState) -> BuildRun:
     """
     Return the build run, which goes on.
 
     Raises:
         NotFound: there is none. Refused: it was ended or given up.
     """
-    run = current_run(state)
+    run = _current_run(state)
     if run.status != "running":
         raise Refused(f"build run {run.run_id} is {run.status}", hint="graphmem run resume --choose resume")
     return run
@@ -451,14 +451,14 @@ def under_way(state: RunState) -> BuildRun:
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk of the build run to its next status."""
     with run_file.changing(client.state) as held:
-        run = under_way(held.state)
+        run = _under_way(held.state)
         found = next((one for one in run.chunks if one.id == request.id), None)
         if found is None:
             known = [one.id for one in run.chunks]
             raise NotFound(
-                f"the build run has no chunk {request.id!r}", hint=did_you_mean(request.id, known) or some(known)
+                f"the build run has no chunk {request.id!r}", hint=did_you_mean(request.id, known) or _some(known)
             )
-        since = since_of(found)
+        since = _since_of(found)
         refuse_move(CHUNK_MOVES, f"chunk {found.id}", found.status, request.status, may_stay=False, since=since)
         now = client.now()
         changes: dict[str, Any] = {"status": request.status, "completed_at": None, "failed_at": None}
@@ -473,11 +473,11 @@ def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
             changes |= {"failed_at": now}
         chunks = tuple(one.model_copy(update=changes) if one.id == found.id else one for one in run.chunks)
         made = run.model_copy(update={"chunks": chunks, "last_checkpoint": now})
-        held.state = with_progress(client, held.state, made)
+        held.state = _with_progress(client, held.state, made)
         return shown(held.state)
 
 
-def since_of(chunk: Chunk) -> str | None:
+def _since_of(chunk: Chunk) -> str | None:
     """Return the time of the last move of a chunk."""
     times = [one for one in (chunk.started_at, chunk.completed_at, chunk.failed_at) if one is not None]
     return format_time(max(times)) if times else None
@@ -488,9 +488,9 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
     with run_file.changing(client.state) as held:
-        run = under_way(held.state)
+        run = _under_way(held.state)
         changes = {"last_checkpoint": client.now(), "convergence_phase": request.phase or run.convergence_phase}
-        held.state = with_progress(client, held.state, run.model_copy(update=changes))
+        held.state = _with_progress(client, held.state, run.model_copy(update=changes))
         return shown(held.state)
 
 
@@ -498,11 +498,11 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
 def end(client: Client) -> RunShown:
     """End the build run: cleared where every chunk is completed, else visible as partial."""
     with run_file.changing(client.state) as held:
-        run = current_run(held.state)
+        run = _current_run(held.state)
         if all(one.status == "completed" for one in run.chunks):
             held.state = changed(client, held.state, {"build_run": None, "chunk_progress": None})
         else:
-            held.state = with_progress(client, held.state, run.model_copy(update={"status": "partial"}))
+            held.state = _with_progress(client, held.state, run.model_copy(update={"status": "partial"}))
         return shown(held.state)
 
 
@@ -510,7 +510,7 @@ def end(client: Client) -> RunShown:
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
     """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
     with run_file.changing(client.state) as held:
-        run = current_run(held.state)
+        run = _current_run(held.state)
         version = held.state.spec_version
         if request.choose == "resume":  # what was under way when its process died is begun again
             chunks = tuple(
@@ -530,7 +530,7 @@ def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
             run = run.model_copy(update={"status": "partial"})
         if request.choose is not None:
             cleared = changed(client, held.state, {"build_run": None})
-            held.state = with_progress(client, cleared, run)
+            held.state = _with_progress(client, cleared, run)
         built = [one for one in run.chunks if one.status == "completed"]
         return BuildResume(
             run_id=run.run_id,

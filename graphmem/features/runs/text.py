@@ -38,7 +38,7 @@ def _run_require_text(answer: Required, step: str) -> Printout:
 
 @reads(BuildResume)
 def _run_resume_text(answer: BuildResume) -> str:
-    return left_of(answer)
+    return _left_of(answer)
 
 
 def shown(answer: RunShown) -> str:
@@ -55,7 +55,7 @@ def shown(answer: RunShown) -> str:
     return "\n".join(lines) or "nothing is going on"
 
 
-def left_of(answer: BuildResume) -> str:
+def _left_of(answer: BuildResume) -> str:
     """Return what is left of a build run for people."""
     lines = [f"build run {answer.run_id}"]
     for word, chunks in (("completed", answer.completed), ("remaining", answer.remaining), ("drifted", answer.drifted)):

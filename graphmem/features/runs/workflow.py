@@ -18,11 +18,11 @@ def missing(workflow: Workflow, step: str, done: Collection[str]) -> list[str]:
     What comes before a step that is done no longer matters. Of several of which one is enough, the first is missing
     where none is done.
     """
-    needs = {name: [chosen(need, done) for need in found] for name, found in workflow.items()}
-    return ordered(needs, (step,), set(done) - {step}, "the workflow")[:-1]
+    needs = {name: [_chosen(need, done) for need in found] for name, found in workflow.items()}
+    return _ordered(needs, (step,), set(done) - {step}, "the workflow")[:-1]
 
 
-def chosen(need: Need, done: Collection[str]) -> str:
+def _chosen(need: Need, done: Collection[str]) -> str:
     """Return the step that fulfils a need, or is to fulfil it."""
     return need if isinstance(need, str) else next((step for step in need if step in done), need[0])
 
@@ -34,10 +34,12 @@ def steps_in(needs: Sequence[Need]) -> list[str]:
 
 def refuse_cycle(workflow: Workflow, what: str) -> None:
     """Raise ``BadInput`` where steps need each other; ``what`` begins the message."""
-    ordered({step: steps_in(needs) for step, needs in workflow.items()}, workflow, frozenset(), what)
+    _ordered({step: steps_in(needs) for step, needs in workflow.items()}, workflow, frozenset(), what)
 
 
-def ordered(workflow: Mapping[str, Sequence[str]], steps: Iterable[str], done: Collection[str], what: str) -> list[str]:
+def _ordered(
+    workflow: Mapping[str, Sequence[str]], steps: Iterable[str], done: Collection[str], what: str
+) -> list[str]:
     """Return steps and all that they need and is not done, each after what it needs."""
     found: dict[str, None] = {}
     for step in steps:

@@ -34,13 +34,13 @@ def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
     Where there are not more campaigns and runs than asked for, everything counts.
     """
     last = min(request.last, MOST_RESULTS)
-    since, pieces = window(latest_pieces(snapshot, last + 1), last)  # and the one before these
-    tasks = tasks_since(snapshot, since)
-    failures = all_failures(snapshot)
+    since, pieces = window(_latest_pieces(snapshot, last + 1), last)  # and the one before these
+    tasks = _tasks_since(snapshot, since)
+    failures = _all_failures(snapshot)
     carriers = solved_by(snapshot, failures)
-    reports = reports_since(snapshot, carriers, since)
+    reports = _reports_since(snapshot, carriers, since)
     captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
-    stages = {"captured": captured, **handed_on(snapshot, tasks, carriers, reports, since)}
+    stages = {"captured": captured, **_handed_on(snapshot, tasks, carriers, reports, since)}
     counts = LoopCounts(
         **{name: len(found) for name, found in stages.items()},
         reports=len(reports),
@@ -65,32 +65,32 @@ def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
     )
 
 
-def handed_on(
+def _handed_on(
     snapshot: Snapshot, tasks: Collection[Task], carriers: Carriers, reports: Collection[Report], since: datetime | None
 ) -> dict[LoopStage, set[int]]:
     """Return the failures that were injected, used, and helped: what helped was used, what was used was injected."""
     given = snapshot.catalog.known({ref for task in tasks for ref in task.prior_knowledge}).values()
     named = snapshot.catalog.known({ref for task in tasks for ref in task.utilized}).values()
-    helped = carried({number for number, is_good in reports if is_good}, carriers)
-    used = carried({*named, *(number for number, _ in reports)}, carriers)
-    injected = used | carried({*given, *accessed_since(snapshot, carriers, since)}, carriers)
+    helped = _carried({number for number, is_good in reports if is_good}, carriers)
+    used = _carried({*named, *(number for number, _ in reports)}, carriers)
+    injected = used | _carried({*given, *_accessed_since(snapshot, carriers, since)}, carriers)
     return {"injected": injected, "used": used, "helped": helped}
 
 
-def latest_pieces(snapshot: Snapshot, most: int) -> list[Piece]:
+def _latest_pieces(snapshot: Snapshot, most: int) -> list[Piece]:
     """Return every campaign, and the latest runs, with their times."""
     numbers = [number for number, *_ in list(snapshot.catalog.live_rows("campaign"))]
     campaigns = [Piece(record.created_at, record.ref) for record in snapshot.catalog.records(numbers).values()]
     return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in snapshot.catalog.latest_runs(most)]
 
 
-def tasks_since(snapshot: Snapshot, since: datetime | None) -> list[Task]:
+def _tasks_since(snapshot: Snapshot, since: datetime | None) -> list[Task]:
     """Return the live tasks that were made since a time."""
     records = [snapshot.catalog.stored(number) for number, *_ in list(snapshot.catalog.live_rows("task"))]
     return [one for one in records if isinstance(one, Task) and (since is None or one.created_at >= since)]
 
 
-def all_failures(snapshot: Snapshot) -> dict[int, Failure]:
+def _all_failures(snapshot: Snapshot) -> dict[int, Failure]:
     """Return every failure, archived ones too, by number."""
     return snapshot.catalog.of_kind(Failure, is_live=False)
 
@@ -103,19 +103,19 @@ def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:
     return carriers
 
 
-def carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
+def _carried(numbers: Collection[int], carriers: Carriers) -> set[int]:
     """Return the failures that any of these records represents."""
     return {failure for failure, found in carriers.items() if not found.isdisjoint(numbers)}
 
 
-def reports_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> list[Report]:
+def _reports_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> list[Report]:
     """Return the reports on failures, and on what solves them, since a time."""
     known = set[int]().union(*carriers.values())
     reports = snapshot.catalog.reports_since(format_time(since) if since else "")
     return [(number, helped) for number, helped in reports if number in known]
 
 
-def accessed_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> set[int]:
+def _accessed_since(snapshot: Snapshot, carriers: Carriers, since: datetime | None) -> set[int]:
     """Return the failures, and what solves them, that this machine returned since a time."""
     numbers = set[int]().union(*carriers.values())
     keys = {record.key_ref: number for number, record in snapshot.catalog.records(numbers).items()}

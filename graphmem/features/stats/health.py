@@ -34,10 +34,10 @@ def accuracies(experiences: Iterable[Experience]) -> list[Accuracy]:
         if one.complexity_estimated and one.complexity_actual:
             pair = (one.complexity_estimated, one.complexity_actual)
             known.setdefault(one.task_type, Counter())[pair] += 1
-    return [accuracy(task_type, pairs) for task_type, pairs in sorted(known.items())]
+    return [_accuracy(task_type, pairs) for task_type, pairs in sorted(known.items())]
 
 
-def accuracy(task_type: ExperienceType, pairs: Counter[tuple[Complexity, Complexity]]) -> Accuracy:
+def _accuracy(task_type: ExperienceType, pairs: Counter[tuple[Complexity, Complexity]]) -> Accuracy:
     """Return how well complexity was estimated, given how often each pair of estimate and actual came up."""
     total = pairs.total()
     off = sum((STEPS.index(actual) - STEPS.index(estimated)) * number for (estimated, actual), number in pairs.items())

@@ -45,14 +45,14 @@ def stats(client: Client, request: StatsRequest) -> Stats:
     objective = request.objective
     if objective is None:
         with client.reading() as snapshot:
-            return with_candidates(snapshot, health(snapshot, memories_of(snapshot)))
+            return _with_candidates(snapshot, health(snapshot, memories_of(snapshot)))
     if not objective.strip():
         raise BadInput(
             "the objective is empty", hint='say what is to be done: graphmem stats --objective "add a login"'
         )
-    prepare(client, question(objective, MOST_RESULTS))
+    prepare(client, _question(objective, MOST_RESULTS))
     with client.unchanging(client.clues, client.lexical) as snapshot:
-        return with_candidates(snapshot, health(snapshot, memories_of(snapshot), tiers(snapshot, objective)))
+        return _with_candidates(snapshot, health(snapshot, memories_of(snapshot), _tiers(snapshot, objective)))
 
 
 class Memories(NamedTuple):
@@ -71,7 +71,7 @@ class Memories(NamedTuple):
 def memories_of(snapshot: Snapshot) -> Memories:
     """Return the failures and patterns of a snapshot with what they are worth."""
     failures, patterns = (weighed(snapshot, kind) for kind in MEMORIES)
-    return Memories(failures, patterns, without_pattern(snapshot, failures))
+    return Memories(failures, patterns, _without_pattern(snapshot, failures))
 
 
 def health(snapshot: Snapshot, memories: Memories, nearest: dict[Tier, int] | None = None) -> Stats:
@@ -81,10 +81,10 @@ def health(snapshot: Snapshot, memories: Memories, nearest: dict[Tier, int] | No
     return Stats(
         **counts(snapshot),
         search="lexical" if snapshot.vectors is None else "sketch" if snapshot.vectors.is_sketched else "exact",
-        connectivity=connectivity(snapshot, memories.unsolved),
+        connectivity=_connectivity(snapshot, memories.unsolved),
         capacity=[
-            capacity("failure", failures, PRUNE_FAILURES),
-            capacity("pattern", patterns, PRUNE_PATTERNS),
+            _capacity("failure", failures, PRUNE_FAILURES),
+            _capacity("pattern", patterns, PRUNE_PATTERNS),
             Capacity(
                 kind="experience",
                 used=len(experiences),
@@ -92,17 +92,17 @@ def health(snapshot: Snapshot, memories: Memories, nearest: dict[Tier, int] | No
                 prunable=len(over_bound(experiences)),
             ),
         ],
-        worth=worth([*failures, *patterns]),
+        worth=_worth([*failures, *patterns]),
         tiers=nearest,
-        coverage=coverage(failures, others),
-        feedback=list(weeks(snapshot)),
+        coverage=_coverage(failures, others),
+        feedback=list(_weeks(snapshot)),
         estimates=accuracies(experiences),
         campaigns=campaign_sizes(snapshot),
         cold_start=len(experiences) < FEW_EXPERIENCES,
     )
 
 
-def with_candidates(snapshot: Snapshot, found: Stats) -> Stats:
+def _with_candidates(snapshot: Snapshot, found: Stats) -> Stats:
     """Return the health of a snapshot with what waits for a review on this machine."""
     best = waiting(snapshot.client).waiting()[:BRIEFED_CANDIDATES]
     return found.model_copy(update={"candidates": [one.id for one in best]})
@@ -121,27 +121,27 @@ def counts(snapshot: Snapshot) -> dict[str, Any]:
     return {"records": records, "entities": entities, "relations": relations, "archived": archived}
 
 
-def question(objective: str, limit: int) -> QueryRequest:
+def _question(objective: str, limit: int) -> QueryRequest:
     """Return the query of an objective."""
     return QueryRequest(text=objective, kinds=MEMORIES, limit=limit)
 
 
-def tiers(snapshot: Snapshot, objective: str) -> dict[Tier, int]:
+def _tiers(snapshot: Snapshot, objective: str) -> dict[Tier, int]:
     """Return how many failures and patterns are in each tier for an objective; what no search finds is background."""
     total = sum(1 for kind in MEMORIES for _ in snapshot.catalog.live_rows(kind))
-    found = find(snapshot, question(objective, max(1, total))).results
+    found = find(snapshot, _question(objective, max(1, total))).results
     sorted_out = Counter(hit.tier for hit in found)
     sorted_out["background"] += max(0, total - len(found))
     return {name: sorted_out[name] for name in TIERS}
 
 
-def capacity(kind: str, order: Sequence[WeighedRecord], limit: int) -> Capacity:
+def _capacity(kind: str, order: Sequence[WeighedRecord], limit: int) -> Capacity:
     """Return how full a kind is."""
     prunable = sum(1 for _ in least(order, limit))
     return Capacity.model_validate({"kind": kind, "used": len(order), "limit": limit, "prunable": prunable})
 
 
-def worth(memories: Collection[WeighedRecord]) -> Worth:
+def _worth(memories: Collection[WeighedRecord]) -> Worth:
     """Return what memories are worth."""
     stale = sum(one.age_days > STALE_DAYS and not one.accesses for one in memories)
     untested = sum(not one.record.helped and not one.record.failed for one in memories)
@@ -155,20 +155,20 @@ def worth(memories: Collection[WeighedRecord]) -> Worth:
     )
 
 
-def without_pattern(snapshot: Snapshot, failures: Collection[WeighedRecord]) -> list[Failure]:
+def _without_pattern(snapshot: Snapshot, failures: Collection[WeighedRecord]) -> list[Failure]:
     """Return the failures that no pattern solves."""
     solved = set(snapshot.catalog.refs(snapshot.catalog.solved()).values())
     others = [one.record for one in failures if one.record.ref not in solved]
     return [record for record in others if isinstance(record, Failure)]
 
 
-def coverage(failures: Collection[WeighedRecord], others: Collection[Failure]) -> Coverage:
+def _coverage(failures: Collection[WeighedRecord], others: Collection[Failure]) -> Coverage:
     """Return how many failures are solved, and by what; ``others`` are those that no pattern solves."""
     fix_only = sum(record.fix is not None for record in others)
     return Coverage(solved=len(failures) - len(others), fix_only=fix_only, unsolved=len(others) - fix_only)
 
 
-def weeks(snapshot: Snapshot) -> Iterator[Week]:
+def _weeks(snapshot: Snapshot) -> Iterator[Week]:
     """Yield how many reports of each week say that a memory helped, and that it did not."""
     helped, total = Counter[date](), Counter[date]()
     for day, good, number in snapshot.catalog.reports_by_day():
@@ -180,7 +180,7 @@ def weeks(snapshot: Snapshot) -> Iterator[Week]:
         yield Week(week=monday.isoformat(), helped=helped[monday], failed=total[monday] - helped[monday])
 
 
-def connectivity(snapshot: Snapshot, unsolved: Sequence[str]) -> Connectivity:
+def _connectivity(snapshot: Snapshot, unsolved: Sequence[str]) -> Connectivity:
     """Return how well the live records hang together, without what happened; ``unsolved`` are failures, worth first."""
     import networkx as nx  # noqa: PLC0415 - 160 ms that only this command and plans need
 

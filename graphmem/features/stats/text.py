@@ -9,11 +9,11 @@ from graphmem.kernel.text import count, one_line
 @reads(Loop)
 def _verify_loop_text(answer: Loop) -> str:
     rows = [[one.stage, f"{one.number:,}", one_line(", ".join(one.refs))] for one in answer.stages]
-    lines = [terminal.table(["stage", "failures", "which"], rows), "", window(answer), answer.verdict]
+    lines = [terminal.table(["stage", "failures", "which"], rows), "", _window(answer), answer.verdict]
     return "\n".join(lines)
 
 
-def window(answer: Loop) -> str:
+def _window(answer: Loop) -> str:
     """Return what was looked back over."""
     counted = [
         count(len(answer.campaigns), "campaign"),

@@ -67,18 +67,18 @@ def config(client: Client, request: ConfigRequest) -> ConfigShown:
             origin=origins.get(name, "default"),
             default=(sections()[section] if section else Settings).model_fields[key].default,
         )
-        for section, key, name in every_name()
+        for section, key, name in _every_name()
         if request.name is None or request.name in (name, section)
     ]
     if not shown and request.name is not None:
-        known = [*sections(), *(name for *_, name in every_name())]
+        known = [*sections(), *(name for *_, name in _every_name())]
         near = difflib.get_close_matches(request.name, known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"sections: {', '.join(sections())}"
         raise NotFound(f"no setting is called {request.name!r}", hint=hint)
     return ConfigShown(settings=shown, ignored=[*settings.ignored, *(one.text for one in settings.wrong)])
 
 
-def every_name() -> list[tuple[str, str, str]]:
+def _every_name() -> list[tuple[str, str, str]]:
     """Return section, key and name of each setting; no section for those at the top of a file."""
     found = [(section, key, f"{section}.{key}") for section, model in sections().items() for key in model.model_fields]
     return [*found, ("", USER_STORE, USER_STORE)]

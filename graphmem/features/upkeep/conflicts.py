@@ -39,18 +39,18 @@ def resolve(snapshot: Writing) -> Resolved:
         BadInput: markers that do not pair, or a line that is no row; nothing is written.
     """
     layout = snapshot.layout
-    stages, files = stages_of(layout), list(layout.data_files())
+    stages, files = _stages_of(layout), list(layout.data_files())
     contents: dict[str, bytes | None] = {}
     file = ""
-    orphans = orphans_of(files, stages)
+    orphans = _orphans_of(files, stages)
     try:
         for file in files:
             data = safe_files.read(layout.store / file)
             is_left = file in stages and file not in orphans
-            if (has_markers(data) or is_left) and (whole := merged(snapshot, data, stages.get(file, {}))) is not None:
+            if (_has_markers(data) or is_left) and (whole := _merged(snapshot, data, stages.get(file, {}))) is not None:
                 contents[file] = whole
-        for file in homes_to_settle(snapshot, files, contents, stages):
-            contents |= settled(snapshot, [one for one in files if home_of(one) == file], contents, stages)
+        for file in _homes_to_settle(snapshot, files, contents, stages):
+            contents |= _settled(snapshot, [one for one in files if home_of(one) == file], contents, stages)
     except Unmergeable as reason:
         hint = "correct that line by hand, then run graphmem resolve again"
         raise BadInput(f"{file}: {reason}", hint=hint) from None
@@ -62,21 +62,21 @@ def resolve(snapshot: Writing) -> Resolved:
 
 def left(snapshot: Snapshot) -> list[str]:
     """Return the data files without markers that a merge under way left as one side had them."""
-    files, all_stages = snapshot.ledger.place.parts(), stages_of(snapshot.layout)
-    found = orphans_of(files, all_stages)
+    files, all_stages = snapshot.ledger.place.parts(), _stages_of(snapshot.layout)
+    found = _orphans_of(files, all_stages)
     for file, stages in all_stages.items():
         if file in found:
             continue
         data = safe_files.read(snapshot.layout.store / file)
         try:
-            if not has_markers(data) and merged(snapshot, data, stages) is not None:
+            if not _has_markers(data) and _merged(snapshot, data, stages) is not None:
                 found.append(file)
         except Unmergeable:
             found.append(file)
     return found
 
 
-def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
+def _stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
     """
     Return the versions of the data files that git's index holds unmerged, by stage; none without a merge.
 
@@ -102,7 +102,7 @@ def stages_of(layout: Layout) -> dict[str, Mapping[int, bytes]]:
 # --- rows in a file where they do not belong --------------------------------------------------------------------------
 
 
-def orphans_of(files: Collection[str], stages: Mapping[str, Mapping[int, bytes]]) -> list[str]:
+def _orphans_of(files: Collection[str], stages: Mapping[str, Mapping[int, bytes]]) -> list[str]:
     """Return the files that one side of a merge took away, having put their rows into other files of their kind."""
     gone = [file for file in files if file in stages and not {2, 3} <= stages[file].keys()]
     left_homes = {home_of(file) for file in files if file not in gone}
@@ -117,18 +117,18 @@ def out_of_place(snapshot: Snapshot) -> dict[str, int]:
     return {file: number for file, number in numbers.items() if number}
 
 
-def homes_to_settle(
+def _homes_to_settle(
     snapshot: Snapshot, files: Collection[str], contents: Collection[str], stages: Mapping[str, Mapping[int, bytes]]
 ) -> list[str]:
     """Return the kinds, each by its one file, of which rows may be where they do not belong, or twice."""
     split = files_by_kind(files)
     doubled = [found.file for found in snapshot.ledger.findings() if found.code == Code.DUPLICATE_KEY and found.fix]
     merged_parts = [file for file in contents if home_of(file) in split]
-    suspects = [*out_of_place(snapshot), *merged_parts, *orphans_of(files, stages)]
+    suspects = [*out_of_place(snapshot), *merged_parts, *_orphans_of(files, stages)]
     return sorted({home_of(file) for file in (*suspects, *(file for file in doubled if home_of(file) in split))})
 
 
-def settled(
+def _settled(
     snapshot: Snapshot,
     files: Collection[str],
     contents: Mapping[str, bytes | None],
@@ -147,7 +147,7 @@ def settled(
     Raises:
         Unmergeable: a line is no row, or a key is twice in one file.
     """
-    symmetric, orphans = snapshot.symmetric, orphans_of(files, stages)
+    symmetric, orphans = snapshot.symmetric, _orphans_of(files, stages)
     split = files_by_kind(file for file in files if file not in orphans)
     home = home_of(next(iter(files)))
     wanted = parts_of(home, split.get(home, 1))
@@ -156,17 +156,17 @@ def settled(
     loose: dict[str, dict[int, bytes]] = {}
     for file, data in before.items():
         own = range(0) if file in orphans else own_of(file, split)
-        found = numbered(data, symmetric)
+        found = _numbered(data, symmetric)
         rows |= {number: line for number, line in found.items() if number in own}
         loose[file] = {number: line for number, line in found.items() if number not in own}
     for file, strays in loose.items():
-        base = numbered(stages[file].get(1, b""), symmetric) if file in orphans else {}
+        base = _numbered(stages[file].get(1, b""), symmetric) if file in orphans else {}
         numbers = [number for number in {**base, **strays} if base.get(number) != strays.get(number)]
-        was, ours, theirs = (joined(side, numbers) for side in (base, rows, strays))
+        was, ours, theirs = (_joined(side, numbers) for side in (base, rows, strays))
         whole = merge_rows(was, ours, theirs, symmetric)
         for number in numbers:
             rows.pop(number, None)
-        rows |= numbered(whole, symmetric)
+        rows |= _numbered(whole, symmetric)
     after: dict[str, list[bytes]] = {file: [] for file in wanted}
     for number, line in sorted(rows.items()):
         after[part_of(home, len(wanted), number)].append(line)
@@ -175,7 +175,7 @@ def settled(
     return {file: data for file, data in made.items() if file in contents or data != before.get(file, b"-")}
 
 
-def numbered(data: bytes, symmetric: frozenset[str]) -> dict[int, bytes]:
+def _numbered(data: bytes, symmetric: frozenset[str]) -> dict[int, bytes]:
     """Return the lines of a file by the numbers of their rows, or raise ``Unmergeable``."""
     found: dict[int, bytes] = {}
     for place, raw in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
@@ -192,7 +192,7 @@ def numbered(data: bytes, symmetric: frozenset[str]) -> dict[int, bytes]:
     return found
 
 
-def joined(lines: Mapping[int, bytes], numbers: Iterable[int]) -> bytes:
+def _joined(lines: Mapping[int, bytes], numbers: Iterable[int]) -> bytes:
     """Return the lines of some rows as a file holds them."""
     return b"".join(lines[number] + b"\n" for number in numbers if number in lines)
 
@@ -200,14 +200,14 @@ def joined(lines: Mapping[int, bytes], numbers: Iterable[int]) -> bytes:
 # --- the sides of a file ----------------------------------------------------------------------------------------------
 
 
-def has_markers(data: bytes) -> bool:
+def _has_markers(data: bytes) -> bool:
     """Return whether a file holds a conflict."""
     return any(mark in data for mark in CONFLICT_MARKS) and any(
         line.startswith(CONFLICT_MARKS) for line in data.split(b"\n")
     )
 
 
-def merged(snapshot: Snapshot, data: bytes, stages: Mapping[int, bytes]) -> bytes | None:
+def _merged(snapshot: Snapshot, data: bytes, stages: Mapping[int, bytes]) -> bytes | None:
     """
     Return what the sides of a file come to; None where it has what theirs would bring.
 
@@ -219,34 +219,34 @@ def merged(snapshot: Snapshot, data: bytes, stages: Mapping[int, bytes]) -> byte
         Unmergeable: markers that do not pair, a line that is no row, or a key that is there twice.
     """
     symmetric = snapshot.symmetric
-    if has_markers(data):
-        base, ours, theirs, shows_base = sides(data)
+    if _has_markers(data):
+        base, ours, theirs, shows_base = _sides(data)
         return merge_rows(base if shows_base else stages.get(1, base), ours, theirs, symmetric)
     base, theirs = stages.get(1, b""), stages.get(3, b"")
-    ours = data if {2, 3} <= stages.keys() else without(data, base, symmetric)
+    ours = data if {2, 3} <= stages.keys() else _without(data, base, symmetric)
     whole = merge_rows(base, ours, theirs, symmetric)
     return None if whole == merge_rows(data, data, data, symmetric) else whole
 
 
-def without(data: bytes, base: bytes, symmetric: frozenset[str]) -> bytes:
+def _without(data: bytes, base: bytes, symmetric: frozenset[str]) -> bytes:
     """
     Return the rows of a file that are not as the base has them.
 
     Where one side has no such file, git leaves the other's whole: what that did not change is of a commit which is not
     taken over, as by a cherry-pick, or the side without the file took it out.
     """
-    before = set(numbered(base, symmetric).values())
-    return b"".join(line + b"\n" for line in numbered(data, symmetric).values() if line not in before)
+    before = set(_numbered(base, symmetric).values())
+    return b"".join(line + b"\n" for line in _numbered(data, symmetric).values() if line not in before)
 
 
-def owners(line: bytes, last: bytes, side: bytes) -> tuple[bytes, ...]:
+def _owners(line: bytes, last: bytes, side: bytes) -> tuple[bytes, ...]:
     """Return whose a line after a marker is; ``side`` is the one that a part of Jujutsu's is of."""
     if last in (CHANGED, WORDS):
         return {b"-": (BASE,), b"+": (side,)}.get(line[:1], (BASE, side))
     return (side,) if last == WHOLE else SIDES[last]
 
 
-def sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
+def _sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
     """
     Return the base, our and their version of a file with markers, and whether the markers show the base.
 
@@ -262,7 +262,7 @@ def sides(data: bytes) -> tuple[bytes, bytes, bytes, bool]:
         mark = line[:7] if line[:7] in MARKS and line[7:8] in (b"", b" ", b"\r") else b""
         if not mark:
             side = (OURS, THEIRS)[given - 1] if given else OURS
-            for version in owners(line, last, side):
+            for version in _owners(line, last, side):
                 versions[version].append(line[1:] if last in (CHANGED, WORDS) else line)
         elif mark in NEXT[last]:
             last = b"" if mark == THEIRS else mark

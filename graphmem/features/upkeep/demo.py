@@ -101,7 +101,7 @@ def prepare(folder: Path) -> Initialised:
 
 def plant(client: Client) -> tuple[BulkAdded, int]:
     """Add the demo's rows and two campaigns, one of them finished; return what was added, and the texts embedded."""
-    lines = [*(shipped() / "rows.ndjson").read_bytes().splitlines(), *map(orjson.dumps, campaign_rows())]
+    lines = [*(shipped() / "rows.ndjson").read_bytes().splitlines(), *map(orjson.dumps, _campaign_rows())]
     added = bulk_add.bulk_add(client, lines, AddRowsRequest(name="rows.ndjson"))
     outcome = "Throttled, second factor for all; no account was taken over since"
     with client.writing() as writing:
@@ -109,7 +109,7 @@ def plant(client: Client) -> tuple[BulkAdded, int]:
     return added, client.embed_missing(seconds=ALL)
 
 
-def campaign_rows() -> Iterator[dict[str, object]]:
+def _campaign_rows() -> Iterator[dict[str, object]]:
     """Yield two campaigns with their tasks: one that is done, one that resembles it and is planned."""
     objective = "Harden the login of the customer portal against password guessing and stolen passwords"
     yield {"kind": "campaign", "name": FINISHED, "objective": objective, "tags": ["demo"]}

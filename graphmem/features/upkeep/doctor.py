@@ -37,43 +37,43 @@ def doctor(client: Client, request: DoctorRequest) -> Doctored:
     client.refuse_unusable()
     if request.fix:
         safe_files.refuse_links(safe_files.links(client.layout.store))
-    found = examine(client).findings
+    found = _examine(client).findings
     if request.fix:
         codes = {finding.code for finding in found}
         for fix_finding in dict.fromkeys(fix_finding for code, (_, fix_finding) in FIXES.items() if code in codes):
             fix_finding(client)
-    left = examine(client) if request.fix else validate.checked(found)
+    left = _examine(client) if request.fix else validate.checked(found)
     mended = [finding for finding in found if request.fix and finding not in left.findings]
     return Doctored(ok=left.ok, findings=left.findings, mended=mended)
 
 
-def examine(client: Client) -> Checked:
+def _examine(client: Client) -> Checked:
     """Return what is wrong with a store and its clone; where the catalog is damaged, nothing else can be checked."""
     found = validate.validate(client).findings
     if any(finding.code == Code.CATALOG_DAMAGED for finding in found):
-        return validate.checked([told(finding) for finding in found])
-    return validate.checked([told(finding) for finding in (*found, *surroundings(client))])
+        return validate.checked([_told(finding) for finding in found])
+    return validate.checked([_told(finding) for finding in (*found, *_surroundings(client))])
 
 
-def told(found: Finding) -> Finding:
+def _told(found: Finding) -> Finding:
     """Return a finding that says what the repair would do, where a program can repair it."""
     if found.code not in FIXES or found.fix == INIT:
         return found
     return found.model_copy(update={"fix": f"{REPAIR_COMMAND}, which would {FIXES[found.code][0]}"})
 
 
-def surroundings(client: Client) -> Iterator[Finding]:
+def _surroundings(client: Client) -> Iterator[Finding]:
     """Yield what is missing or left over around the files, and the state of the model."""
     layout = client.layout
     if isinstance(client.clone.refusal, Refused):
         yield Finding.of(FOLDER, Code.TRACKED, client.clone.refusal.message, "neither in git", TRACKED_FIX)
-    yield from unfinished(layout)
+    yield from _unfinished(layout)
     yield from (found for found in in_git.findings(layout) if found.code != Code.NOT_ON_DISK)  # of `validate`
     for name in layout.look().leftovers if layout.private is None else ():
         yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", REPAIR_COMMAND)
-    for name in tool_copies(client):
+    for name in _tool_copies(client):
         yield Finding.of(name, Code.LEFTOVER, "git mergetool left this file", "no such file", REPAIR_COMMAND)
-    yield from large(client)
+    yield from _large(client)
     for text in client.settings.ignored:
         yield Finding.of("config.toml", Code.UNTRUSTED, f"ignored: {text}", "a setting that you allow", None)
     if client.settings.embedding.model != "none" and client.embedder is None:
@@ -82,7 +82,7 @@ def surroundings(client: Client) -> Iterator[Finding]:
         yield Finding.of("config.toml", Code.NO_MODEL, what, "a model, or model = 'none'", fix)
 
 
-def tool_copies(client: Client) -> list[str]:
+def _tool_copies(client: Client) -> list[str]:
     """Return the copies of data files that ``git mergetool`` left, and that no row is read of."""
     if client.layout.private is not None or client.ledger.files.is_merging:
         return []
@@ -90,7 +90,7 @@ def tool_copies(client: Client) -> list[str]:
     return [file for file in copies if not client.catalog.rows_in(file)]
 
 
-def large(client: Client) -> Iterator[Finding]:
+def _large(client: Client) -> Iterator[Finding]:
     """Yield which kinds have so large files that they should be split, or be so into more."""
     sizes: dict[str, list[tuple[int, int]]] = {}
     with client.reading() as snapshot:
@@ -109,7 +109,7 @@ def large(client: Client) -> Iterator[Finding]:
             yield Finding.of(home, Code.LARGE_KIND, what, f"at most {SPLIT_ROWS:,} rows in a file", fix)
 
 
-def unfinished(layout: Layout) -> Iterator[Finding]:
+def _unfinished(layout: Layout) -> Iterator[Finding]:
     """Yield what ``init`` would complete; in a clone where it never ran, that it did not: git keeps no empty folder."""
     settings = unregistered(layout)
     if settings == dict.fromkeys(drivers(), "is not set"):
@@ -141,26 +141,26 @@ def complete(client: Client) -> None:
     init.init(InitRequest(folder=client.root))
 
 
-def remove_leftovers(client: Client) -> None:
+def _remove_leftovers(client: Client) -> None:
     """Remove what dead processes left, which every write does anyway, and the copies of ``git mergetool``."""
     with client.writing():
-        for file in tool_copies(client):
+        for file in _tool_copies(client):
             safe_files.remove(client.layout.store / file)
 
 
-def renew_schema(client: Client) -> None:
+def _renew_schema(client: Client) -> None:
     """Write ``schema.json`` as the types say."""
     with client.writing():
         client.ledger.files.replace({}, with_vocabulary=True)
 
 
-def remove_dangling(client: Client) -> None:
+def _remove_dangling(client: Client) -> None:
     """Take out the rows that name what is missing; ``undo`` brings them back."""
     with client.writing() as snapshot:
         snapshot.commit([], validate.dangling_rows(client))
 
 
-def repaired_by(repair: Callable[[Writing], object]) -> Callable[[Client], None]:
+def _repaired_by(repair: Callable[[Writing], object]) -> Callable[[Client], None]:
     """Return a repair that holds the store alone."""
 
     def alone(client: Client) -> None:
@@ -170,18 +170,18 @@ def repaired_by(repair: Callable[[Writing], object]) -> Callable[[Client], None]
     return alone
 
 
-def remove_purged(client: Client) -> None:
+def _remove_purged(client: Client) -> None:
     """Take rows that were purged, and that a merge brought back, out of their files."""
     with client.writing():
         client.ledger.write({file: Batch(file) for file in client.catalog.purged_rows()}, is_noted=False)
 
 
-def remake_vectors(client: Client) -> None:
+def _remake_vectors(client: Client) -> None:
     """Forget the vectors that are damaged."""
     forget_damaged(client.catalog, client.local / "vectors")
 
 
-def rebuild_derived(client: Client) -> None:
+def _rebuild_derived(client: Client) -> None:
     """Rebuild catalog, graph and index."""
     rebuild.rebuild(client, RebuildRequest(embed=False))
     client.catch_up(client.lexical)
@@ -194,16 +194,16 @@ FIXES: Mapping[Code, tuple[str, Callable[[Client], None]]] = {
     Code.MISSING_FOLDER: ("make the folder", complete),
     Code.MISSING_ENTRY: ("add the lines", complete),
     Code.UNREGISTERED: ("set it in this clone's git configuration", complete),
-    Code.LEFTOVER: ("remove the file", remove_leftovers),
-    Code.STALE_SCHEMA: ("write schema.json as the types say", renew_schema),
-    Code.DRIFT: ("make a file for the type", repaired_by(mend_drift)),
-    Code.NARROWED: ("let the type connect the two", repaired_by(widen)),
-    Code.MISPLACED: ("move the rows to the files that they belong in", repaired_by(conflicts.resolve)),
-    Code.PURGED_ROW: ("take the rows out of the file", remove_purged),
-    Code.DANGLING: ("take the row out of its file", remove_dangling),
-    Code.VECTORS_DAMAGED: ("forget them; the next search makes them again", remake_vectors),
-    Code.CATALOG_DIFFERS: ("rebuild catalog, graph and index from the files", rebuild_derived),
-    Code.INDEX_DIFFERS: ("rebuild graph and index from the files", rebuild_derived),
-    Code.GRAPH_DIFFERS: ("rebuild graph and index from the files", rebuild_derived),
-    Code.GRAPH_DAMAGED: ("rebuild graph and index from the files", rebuild_derived),
+    Code.LEFTOVER: ("remove the file", _remove_leftovers),
+    Code.STALE_SCHEMA: ("write schema.json as the types say", _renew_schema),
+    Code.DRIFT: ("make a file for the type", _repaired_by(mend_drift)),
+    Code.NARROWED: ("let the type connect the two", _repaired_by(widen)),
+    Code.MISPLACED: ("move the rows to the files that they belong in", _repaired_by(conflicts.resolve)),
+    Code.PURGED_ROW: ("take the rows out of the file", _remove_purged),
+    Code.DANGLING: ("take the row out of its file", _remove_dangling),
+    Code.VECTORS_DAMAGED: ("forget them; the next search makes them again", _remake_vectors),
+    Code.CATALOG_DIFFERS: ("rebuild catalog, graph and index from the files", _rebuild_derived),
+    Code.INDEX_DIFFERS: ("rebuild graph and index from the files", _rebuild_derived),
+    Code.GRAPH_DIFFERS: ("rebuild graph and index from the files", _rebuild_derived),
+    Code.GRAPH_DAMAGED: ("rebuild graph and index from the files", _rebuild_derived),
 }

@@ -91,7 +91,7 @@ def status(client: Client) -> EmbeddingStatus:
     texts, kept = vectors.text_count(client.catalog), vectors.kept(client.catalog)
     missing, estimate_s = texts, None
     if embedder is not None:
-        missing, estimate_s = measured(client, store_of(client, embedder))
+        missing, estimate_s = _measured(client, _store_of(client, embedder))
     return EmbeddingStatus(
         model=embedder.name if embedder else setting.model,
         endpoint=setting.endpoint or None,
@@ -104,7 +104,7 @@ def status(client: Client) -> EmbeddingStatus:
     )
 
 
-def measured(client: Client, store: VectorStore) -> tuple[int, float | None]:
+def _measured(client: Client, store: VectorStore) -> tuple[int, float | None]:
     """Return how many texts lack a vector, and how long it takes to make them, as the first few do."""
     start = time.monotonic()
     try:
@@ -142,13 +142,13 @@ def change(client: Client, request: ChangeModelRequest) -> ModelChanged:
     """
     start, before = time.monotonic(), client.settings.embedding.model
     path = user_config() if request.user else client.layout.config
-    refuse_overruled(client, path)
+    _refuse_overruled(client, path)
     with client.writing():  # whatever cannot be written is refused before hours of work
-        new_content(client, path, {"model": "none", "endpoint": None, "dimensions": None})
-    setting, embedder = model_of(client, request)
-    made = make_all(client, store_of(client, embedder)) if embedder is not None else 0
+        _new_content(client, path, {"model": "none", "endpoint": None, "dimensions": None})
+    setting, embedder = _model_of(client, request)
+    made = _make_all(client, _store_of(client, embedder)) if embedder is not None else 0
     with client.writing():
-        switch(client, path, setting)
+        _switch(client, path, setting)
     client.refresh_settings()
     client.embed_missing(seconds=0)  # the index takes the vectors that are there
     kept = vectors.kept(client.catalog).get(embedder.fingerprint, 0) if embedder is not None else 0
@@ -165,12 +165,12 @@ def change(client: Client, request: ChangeModelRequest) -> ModelChanged:
     )
 
 
-def store_of(client: Client, embedder: "Embedder") -> VectorStore:
+def _store_of(client: Client, embedder: "Embedder") -> VectorStore:
     """Return the vectors of a model, whichever model the settings name."""
     return VectorStore(client.catalog, client.local / "vectors", embedder)
 
 
-def model_of(client: Client, request: ChangeModelRequest) -> "tuple[Embedding, Embedder | None]":
+def _model_of(client: Client, request: ChangeModelRequest) -> "tuple[Embedding, Embedder | None]":
     """Return the settings of the model that is asked for, and the model; None for none."""
     name, endpoint = request.model, web_address(request.endpoint)
     if name == "none" and endpoint:
@@ -191,7 +191,7 @@ def model_of(client: Client, request: ChangeModelRequest) -> "tuple[Embedding, E
     return setting.model_copy(update={"model": found.embedder.name}), found.embedder
 
 
-def make_all(client: Client, store: VectorStore) -> int:
+def _make_all(client: Client, store: VectorStore) -> int:
     """Make the vectors that are missing; one that has too much to do is asked again, for as long as it gets on."""
     start, first, made, waited_s = time.monotonic(), 0, 0, 0.0
 
@@ -218,7 +218,7 @@ def make_all(client: Client, store: VectorStore) -> int:
             waited_s += pause_s
 
 
-def refuse_overruled(client: Client, path: Path) -> None:
+def _refuse_overruled(client: Client, path: Path) -> None:
     """Raise ``Refused`` where something else names the model and would win over the file that is to be changed."""
     winners: list[tuple[str, Mapping[str, object]]] = [
         ("the environment", client.runtime.environment.get(SECTION, {})),
@@ -237,10 +237,10 @@ def refuse_overruled(client: Client, path: Path) -> None:
 
 def content(path: Path) -> dict[str, dict[str, object]]:
     """Return the settings in a file; nothing where it is missing."""
-    return read_toml(path, raw(path))
+    return read_toml(path, _raw(path))
 
 
-def raw(path: Path) -> bytes:
+def _raw(path: Path) -> bytes:
     """Return the bytes of a file of settings; none where it is missing."""
     try:
         return safe_files.read(Path(os.path.realpath(path)) if path == user_config() else path, most=CONFIG_BYTES + 1)
@@ -248,14 +248,14 @@ def raw(path: Path) -> bytes:
         return b"" if path == user_config() else f"format = {FORMAT}\n".encode()
 
 
-def new_content(client: Client, path: Path, values: Mapping[str, Value]) -> tuple[bytes, ToTrust]:
+def _new_content(client: Client, path: Path, values: Mapping[str, Value]) -> tuple[bytes, ToTrust]:
     """
     Return the new content of a file of settings, and what of it needs trust.
 
     Raises:
         Refused: the project asks for something else that is not trusted, which is not to be trusted on the way.
     """
-    data = with_values(path, raw(path), SECTION, values)
+    data = with_values(path, _raw(path), SECTION, values)
     asked, old = asked_for(read_toml(path, data)), asked_for(content(path))
     others = [name for name in asked if name not in NAMES]
     if path == client.layout.config and others and untrusted(path, old):
@@ -266,11 +266,11 @@ def new_content(client: Client, path: Path, values: Mapping[str, Value]) -> tupl
     return data, ToTrust(asked if path == client.layout.config else {})
 
 
-def switch(client: Client, path: Path, setting: Embedding) -> None:
+def _switch(client: Client, path: Path, setting: Embedding) -> None:
     """Let the settings name a model; who changes the model trusts it. The caller holds the lock of the store."""
     values = {"model": setting.model, "endpoint": setting.endpoint or None, "dimensions": setting.dimensions or None}
-    data, wanted = new_content(client, path, values)
-    if data == raw(path):
+    data, wanted = _new_content(client, path, values)
+    if data == _raw(path):
         return
     if path == client.layout.config:
         with locked(trust_lock(), timeout_s=client.lock_timeout_s):

@@ -16,7 +16,7 @@ from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
 
 
-def canonical(snapshot: Snapshot, file: str) -> bytes:
+def _canonical(snapshot: Snapshot, file: str) -> bytes:
     """Return the canonical bytes of a data file whose lines are all well."""
     lines = {number: line for line, number in snapshot.catalog.lines(file).items()}
     symmetric = snapshot.symmetric
@@ -27,11 +27,11 @@ def canonical(snapshot: Snapshot, file: str) -> bytes:
 def export(snapshot: Writing, request: ExportRequest) -> Exported:
     """Bring every file into canonical form, or write a canonical copy to another folder."""
     to = None if request.to is None else current_folder() / request.to
-    refuse_findings(snapshot)
+    _refuse_findings(snapshot)
     files: dict[str, ExportedFile] = {}
     contents: dict[str, bytes | None] = {}
     for file in snapshot.ledger.place.parts():
-        data = canonical(snapshot, file)
+        data = _canonical(snapshot, file)
         is_changed = safe_files.read(snapshot.layout.store / file) != data
         digest = hashlib.sha256(data).hexdigest()
         files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
@@ -41,14 +41,14 @@ def export(snapshot: Writing, request: ExportRequest) -> Exported:
         snapshot.ledger.files.replace(contents, with_vocabulary=True)
     else:
         contents["schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
-        for path in other_files(snapshot):
+        for path in _other_files(snapshot):
             contents[path.relative_to(snapshot.layout.store).as_posix()] = safe_files.read(path)
         replace_files({to / file: data for file, data in contents.items()})
     snapshot.ledger.sync_written()
     return Exported(files=files)
 
 
-def other_files(snapshot: Snapshot) -> list[Path]:
+def _other_files(snapshot: Snapshot) -> list[Path]:
     """Return the committed files that are not derived, but for the data that this version knows."""
     layout, known = snapshot.layout, set(snapshot.ledger.place.parts())
     unknown = [layout.store / file for file in layout.data_files() if file not in known]
@@ -57,7 +57,7 @@ def other_files(snapshot: Snapshot) -> list[Path]:
     return [path for path in (layout.config, *named, *unknown) if safe_files.is_file(path)]
 
 
-def refuse_findings(snapshot: Snapshot) -> None:
+def _refuse_findings(snapshot: Snapshot) -> None:
     """Raise ``BadInput`` where a file has bad lines: they would be lost."""
     findings = [finding for finding in snapshot.ledger.findings() if finding.code != Code.DRIFT]
     if findings:
@@ -75,12 +75,12 @@ def export_check(snapshot: Snapshot) -> Checked:
     unwell = {finding.file for finding in findings}
     for file in snapshot.ledger.place.parts():
         if file not in unwell:
-            findings += uncanonical(file, safe_files.read(snapshot.layout.store / file), canonical(snapshot, file))
+            findings += _uncanonical(file, safe_files.read(snapshot.layout.store / file), _canonical(snapshot, file))
     findings += [found.model_copy(update={"severity": "error"}) for found in stale_vocabulary(snapshot)]
     return Checked(ok=not findings, findings=findings)
 
 
-def uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
+def _uncanonical(file: str, data: bytes, wanted: bytes) -> list[Finding]:
     """Say at which line a file leaves its canonical form, if it does."""
     if data == wanted:
         return []

@@ -41,8 +41,8 @@ def init(request: InitRequest) -> Initialised:
     if not safe_files.is_file(layout.config) and (lack := in_git.unchecked_out(layout.root)):
         raise Refused(lack[0], hint=f"bring it back: {lack[1]}")
     if is_new and not request.nested:
-        refuse_nested(layout.root)
-        refuse_bare(layout.root)
+        _refuse_nested(layout.root)
+        _refuse_bare(layout.root)
     safe_files.refuse_links(safe_files.links(layout.store))
     registered = []
     for path in folders(layout):
@@ -55,7 +55,7 @@ def init(request: InitRequest) -> Initialised:
         safe_files.write(layout.config, f"format = {FORMAT}\n".encode())
         registered.append(f"{FOLDER}/config.toml")
     for path in missing_entries(layout):
-        replace_files({path: completed(path)})
+        replace_files({path: _completed(path)})
         registered.append(f"{FOLDER}/{path.name}")
     client = open_client(Runtime(layout.root))
     try:
@@ -67,7 +67,7 @@ def init(request: InitRequest) -> Initialised:
     return Initialised(path=str(layout.store), created=is_new, registered=registered, findings=in_git.findings(layout))
 
 
-def refuse_nested(folder: Path) -> None:
+def _refuse_nested(folder: Path) -> None:
     """Raise ``Refused`` for a folder whose project has a memory already, which a second one would hide."""
     outer = above(folder)
     if outer is not None:
@@ -77,7 +77,7 @@ def refuse_nested(folder: Path) -> None:
         )
 
 
-def refuse_bare(folder: Path) -> None:
+def _refuse_bare(folder: Path) -> None:
     """Raise ``Refused`` for a folder of a bare repository, which has no files: no commit could hold a memory."""
     if commands.is_in_working_tree(folder) is False:
         raise Refused(
@@ -95,17 +95,17 @@ def missing_entries(layout: Layout) -> dict[Path, list[str]]:
     """Return the lines that git's files in the store lack, by file."""
     found = {layout.store / name: list[str]() for name in GIT_FILES}
     for path in found:
-        lines = lines_of(path)
+        lines = _lines_of(path)
         found[path] = [line.decode() for line in GIT_FILES[path.name] if line not in lines]
     return {path: missing for path, missing in found.items() if missing}
 
 
-def completed(path: Path) -> bytes:
+def _completed(path: Path) -> bytes:
     """Return what a file of git in the store is to hold: our lines in their order, then those that a person added."""
     ours = GIT_FILES[path.name]
-    return b"\n".join([*ours, *(line for line in lines_of(path) if line not in ours), b""])
+    return b"\n".join([*ours, *(line for line in _lines_of(path) if line not in ours), b""])
 
 
-def lines_of(path: Path) -> list[bytes]:
+def _lines_of(path: Path) -> list[bytes]:
     """Return the lines of a file; none where it is not there."""
     return safe_files.read(path).splitlines() if safe_files.is_file(path) else []

@@ -50,13 +50,13 @@ def trust(client: Client, request: TrustRequest) -> Trust:
     """
     config = client.layout.config
     programs: dict[Sort, list[str]] = {
-        "commands": verify_commands(client),
+        "commands": _verify_commands(client),
         "proofs": proofs(client),
-        "extractors": extractor_texts(client.layout),
+        "extractors": _extractor_texts(client.layout),
     }
     wanted = ToTrust(needs_trust(config), programs)
     if request.yes is not None and request.yes != wanted.digest:
-        raise refusal(request.yes, wanted)
+        raise _refusal(request.yes, wanted)
     if wanted.digest and request.yes:
         keep(client, wanted)
     reason = untrusted(config, wanted.asked) if wanted.asked else None
@@ -91,7 +91,7 @@ def lines_of(
     return shown + [f"extractor: {inert(one)}{'' if json.loads(one)['files'] else WORDS_ALONE}" for one in extractors]
 
 
-def refusal(given: str, wanted: ToTrust) -> Refused:
+def _refusal(given: str, wanted: ToTrust) -> Refused:
     """Return the error for a digest of something else; it says what needs trust now."""
     now = lines_of(wanted.asked, wanted.of("commands"), wanted.of("proofs"), wanted.of("extractors"))
     more = f" and {len(now) - SHOWN:,} more" if len(now) > SHOWN else ""
@@ -114,12 +114,12 @@ def allowing(digest: str | None) -> str:
     return command("graphmem", "trust", "--yes", str(digest))
 
 
-def extractor_texts(layout: Layout) -> list[str]:
+def _extractor_texts(layout: Layout) -> list[str]:
     """Return what of the extractors of the project is to be trusted."""
     return [text_to_trust(layout, name, one) for name, one in read_extractors(layout)[0].items()]
 
 
-def verify_commands(client: Client) -> list[str]:
+def _verify_commands(client: Client) -> list[str]:
     """Return the verify commands of blocked tasks."""
     with client.reading() as snapshot:
         tasks = snapshot.catalog.of_kind(Task).values()

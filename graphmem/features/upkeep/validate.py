@@ -81,50 +81,55 @@ def validate(client: Client) -> Checked:
     client.refuse_unusable()
     damage = client.catalog.damage()
     if damage:  # then nothing else can be checked
-        return checked([derived("catalog.sqlite", Code.CATALOG_DAMAGED, f"the catalog is damaged: {damage}")])
+        return checked([_derived("catalog.sqlite", Code.CATALOG_DAMAGED, f"the catalog is damaged: {damage}")])
     for _ in range(MOST_TRIES):
         client.sync(is_thorough=True)
-        index = index_damage(client.lexical)
+        index = _index_damage(client.lexical)
         with client.reading() as snapshot:
-            graph = graph_findings(client, snapshot.catalog.position)
+            graph = _graph_findings(client, snapshot.catalog.position)
             if graph is None:
                 continue  # another process has gone on since; the two are to be of one moment
             rows = [
-                *dangling(client),
-                *doubled_names(snapshot),
-                *circles(snapshot),
-                *versions_of_words(snapshot),
-                *bad_proofs(snapshot),
-                *lost_successors(client),
-                *ahead(snapshot),
-                *odd_texts(snapshot),
+                *_dangling(client),
+                *_doubled_names(snapshot),
+                *_circles(snapshot),
+                *_versions_of_words(snapshot),
+                *_bad_proofs(snapshot),
+                *_lost_successors(client),
+                *_ahead(snapshot),
+                *_odd_texts(snapshot),
             ]
-            findings = linked(snapshot) + misnamed(snapshot) + unmerged(snapshot) + misplaced(snapshot) + purged(client)
+            findings = (
+                linked(snapshot) + _misnamed(snapshot) + _unmerged(snapshot) + _misplaced(snapshot) + purged(client)
+            )
             findings += [found for check in extensions("check") for found in check(client)]
-            findings += [*not_on_disk(snapshot.layout), *named_as_devices(snapshot)]
+            findings += [*not_on_disk(snapshot.layout), *_named_as_devices(snapshot)]
             findings += (
-                exposing_types(snapshot)
-                + unusable_extractors(snapshot)
+                _exposing_types(snapshot)
+                + _unusable_extractors(snapshot)
                 + format_findings(snapshot.layout)
                 + client.ledger.findings()
-                + placed(snapshot, rows)
+                + _placed(snapshot, rows)
                 + read_scopes(snapshot.layout, snapshot.vocabulary.record_types)[1]
             )
             findings += (
-                shadowing(snapshot) + stale_vocabulary(snapshot) + vectors_damaged(client) + catalog_differences(client)
+                _shadowing(snapshot)
+                + stale_vocabulary(snapshot)
+                + _vectors_damaged(client)
+                + _catalog_differences(client)
             )
-            found = findings + (index or index_differences(snapshot)) + graph
-        return checked(found + wrong_queries(client) + wrong_settings(client))
+            found = findings + (index or _index_differences(snapshot)) + graph
+        return checked(found + _wrong_queries(client) + _wrong_settings(client))
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
 
-def wrong_settings(client: Client) -> list[Finding]:
+def _wrong_settings(client: Client) -> list[Finding]:
     """Return the settings that are left out for what is wrong with them."""
     files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
     return [Finding.of(file, Code.BAD_SETTING, one.message, one.right) for one, file in files.items()]
 
 
-def wrong_queries(client: Client) -> list[Finding]:
+def _wrong_queries(client: Client) -> list[Finding]:
     """Return what is wrong with the project's own stored queries; the graph is asked where there is an engine."""
     queries, findings = project_queries(client.layout, client.graph)
     is_asked = queries and client.graph.is_installed
@@ -135,7 +140,7 @@ def linked(snapshot: Snapshot) -> list[Finding]:
     """Report where the store has symbolic links: what they hide is not read, and the store is not written."""
     return [
         Finding.of(
-            shown_path(path.relative_to(snapshot.layout.store).as_posix()),
+            _shown_path(path.relative_to(snapshot.layout.store).as_posix()),
             Code.LINK,
             "a symbolic link, which is not followed; nothing is written while it is there",
             "a file or a folder",
@@ -144,26 +149,26 @@ def linked(snapshot: Snapshot) -> list[Finding]:
     ]
 
 
-def misnamed(snapshot: Snapshot) -> list[Finding]:
+def _misnamed(snapshot: Snapshot) -> list[Finding]:
     """Report which files are not read for their names, which a branch can make anything."""
     what, right = "a file of this name is not read", "a path of letters, digits and _ . - alone"
     return [
-        Finding.of(shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.look_at_rows().misnamed
+        Finding.of(_shown_path(file), Code.BAD_NAME, what, right) for file in snapshot.layout.look_at_rows().misnamed
     ]
 
 
-def named_as_devices(snapshot: Snapshot) -> list[Finding]:
+def _named_as_devices(snapshot: Snapshot) -> list[Finding]:
     """Report which files Windows takes for devices: a repository with one cannot be checked out there."""
     what = "on Windows no file or folder can be called so, and the repository cannot be checked out there"
     folders = (snapshot.layout.store / name for name in SHARED)
     return [
-        Finding.of(shown_path(file), Code.WINDOWS_NAME, what, "another name", "another name, then git rm the file")
+        Finding.of(_shown_path(file), Code.WINDOWS_NAME, what, "another name", "another name, then git rm the file")
         for file in snapshot.layout.look(*folders).files
         if any(DEVICE.fullmatch(part) for part in file.split("/"))
     ]
 
 
-def unusable_extractors(snapshot: Snapshot) -> list[Finding]:
+def _unusable_extractors(snapshot: Snapshot) -> list[Finding]:
     """Report which extractors cannot run: their files cannot be read, or they write what no type declares."""
     extractors, findings = read_extractors(snapshot.layout)
     lacking = {name: undeclared_in(one, snapshot.vocabulary) for name, one in extractors.items()}
@@ -180,18 +185,18 @@ def unusable_extractors(snapshot: Snapshot) -> list[Finding]:
     ]
 
 
-def shown_path(file: str) -> str:
+def _shown_path(file: str) -> str:
     """Return the path of a file as a text: a name may have bytes that are not UTF-8."""
     return visible(os.fsencode(file).decode("utf-8", "backslashreplace")).replace("\n", "\\n")
 
 
-def unmerged(snapshot: Snapshot) -> list[Finding]:
+def _unmerged(snapshot: Snapshot) -> list[Finding]:
     """Report which files lack what the other side of a merge under way has."""
     what = "git's merge is not finished, and rows of the other side are missing"
     return [Finding.of(file, Code.UNMERGED, what, "both sides' rows", "graphmem resolve") for file in left(snapshot)]
 
 
-def misplaced(snapshot: Snapshot) -> list[Finding]:
+def _misplaced(snapshot: Snapshot) -> list[Finding]:
     """Report which files of split kinds hold rows that belong in another one."""
     return [
         Finding.of(file, Code.MISPLACED, f"rows that belong in another file: {number:,}", "none", REPAIR_COMMAND)
@@ -213,7 +218,7 @@ def purged(client: Client) -> list[Finding]:
     ]
 
 
-def catalog_differences(client: Client) -> list[Finding]:
+def _catalog_differences(client: Client) -> list[Finding]:
     """Report where the catalog does not hold the lines of the files, byte for byte."""
     aside = {finding.file for finding in client.ledger.findings()} | client.catalog.purged_rows().keys()
     differing = []
@@ -223,15 +228,17 @@ def catalog_differences(client: Client) -> list[Finding]:
         with safe_files.opened(client.layout.store / file) as handle:
             lines = {line for line in client.ledger.files.lines_in(file, handle) if line.strip()}
         if lines != client.catalog.lines(file).keys():
-            differing.append(derived("catalog.sqlite", Code.CATALOG_DIFFERS, f"{file} has other rows than the catalog"))
+            differing.append(
+                _derived("catalog.sqlite", Code.CATALOG_DIFFERS, f"{file} has other rows than the catalog")
+            )
     return differing
 
 
-def vectors_damaged(client: Client) -> list[Finding]:
+def _vectors_damaged(client: Client) -> list[Finding]:
     """Report when vectors are not as they were written."""
     found = damaged(client.catalog, client.local / "vectors")
     what = f"{len(found):,} vectors are not as they were written"
-    return [derived("vectors", Code.VECTORS_DAMAGED, what)] if found else []
+    return [_derived("vectors", Code.VECTORS_DAMAGED, what)] if found else []
 
 
 def checked(findings: list[Finding]) -> Checked:
@@ -239,7 +246,7 @@ def checked(findings: list[Finding]) -> Checked:
     return Checked(ok=not any(finding.severity == "error" for finding in findings), findings=findings)
 
 
-def placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding]:
+def _placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding]:
     """Return suspects with the numbers of their lines, in the order of files and lines; each file is read once."""
     wanted: dict[str, dict[bytes, int | None]] = {}
     suspects = list(suspects)
@@ -261,9 +268,9 @@ def placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Finding
 # --- rows ----------------------------------------------------------------------------------------------------------
 
 
-def dangling(client: Client) -> Iterator[FindingDraft]:
+def _dangling(client: Client) -> Iterator[FindingDraft]:
     """Yield the edges and reports whose records are missing or archived: they wait until these are there."""
-    catalog, unread = client.catalog, unreadable(client)
+    catalog, unread = client.catalog, _unreadable(client)
     for _, file, source, kind, target, src, dst, line in catalog.edges_without_effect():
         if file is None and (src is None or kind in FACT_EDGES):
             continue  # of a record that is archived itself; or of a fact, which stays true when its subject goes
@@ -273,7 +280,7 @@ def dangling(client: Client) -> Iterator[FindingDraft]:
         code: Code
         fix: str | None
         code, fix, expected = Code.DANGLING, REPAIR_COMMAND, "two live records"
-        if has_wrong_ends(src, dst):
+        if _has_wrong_ends(src, dst):
             made = catalog.vocabulary.relations[kind]
             what = f"a {kind} edge goes from {' or '.join(made.sources)} to {' or '.join(made.targets)}"
             expected, unlink = "ends that the type allows", command("graphmem", "unlink", source, kind, target)
@@ -307,7 +314,7 @@ def dangling(client: Client) -> Iterator[FindingDraft]:
             yield FindingDraft(file, line, Code.DANGLING, what, "a record that is there", REPAIR_COMMAND)
 
 
-def unreadable(client: Client) -> set[str]:
+def _unreadable(client: Client) -> set[str]:
     """
     Return the kinds and entity types of which records may be there that cannot be read: what names one of these waits.
 
@@ -327,14 +334,14 @@ def unreadable(client: Client) -> set[str]:
     return found
 
 
-def has_wrong_ends(src: int | None, dst: int | None) -> bool:
+def _has_wrong_ends(src: int | None, dst: int | None) -> bool:
     """Return whether an edge without an effect has two ends, which its type does not allow."""
     return src is not None and dst is not None and src != dst
 
 
 def dangling_rows(client: Client) -> dict[str, list[int]]:
     """Return the numbers of the rows that ``doctor`` takes out, by file: those that name what is missing."""
-    catalog, unread = client.catalog, unreadable(client)
+    catalog, unread = client.catalog, _unreadable(client)
     found: dict[str, list[int]] = {}
     for number, file, ref, _ in catalog.reports_without_record():
         if split_ref(ref)[0] not in unread:
@@ -343,7 +350,7 @@ def dangling_rows(client: Client) -> dict[str, list[int]]:
         if home is None:
             continue
         waiting = [ref for ref, end in ((source, src), (target, dst)) if end is None]
-        if has_wrong_ends(src, dst):
+        if _has_wrong_ends(src, dst):
             continue  # the type file may be what is wrong
         missing = [ref for ref in waiting if catalog.lookup(*split_ref(ref)) is None]
         if unread.isdisjoint(split_ref(ref)[0] for ref in missing) and (missing or not waiting):
@@ -351,7 +358,7 @@ def dangling_rows(client: Client) -> dict[str, list[int]]:
     return found
 
 
-def doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
+def _doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the records that are not shown by the name they hold, for another one of their record type holds it too."""
     for file, record_type, name, shown, line in snapshot.catalog.renamed_apart():
         yield FindingDraft(
@@ -364,7 +371,7 @@ def doubled_names(snapshot: Snapshot) -> Iterator[FindingDraft]:
         )
 
 
-def versions_of_words(snapshot: Snapshot) -> Iterator[FindingDraft]:
+def _versions_of_words(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the records with the version of a package that is a plain word of their texts: once that was taken."""
     catalog = snapshot.catalog
     for number, record in catalog.records(catalog.with_field("versions")).items():
@@ -384,7 +391,7 @@ def versions_of_words(snapshot: Snapshot) -> Iterator[FindingDraft]:
             )
 
 
-def bad_proofs(snapshot: Snapshot) -> Iterator[FindingDraft]:
+def _bad_proofs(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the records whose field ``proven`` is not a proof."""
     catalog = snapshot.catalog
     for number, record in catalog.records(catalog.with_field("proven")).items():
@@ -402,7 +409,7 @@ def bad_proofs(snapshot: Snapshot) -> Iterator[FindingDraft]:
             )
 
 
-def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
+def _circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the tasks that wait for each other, one for each circle: two branches can make one together."""
     catalog = snapshot.catalog
     needs: dict[str, list[str]] = {}
@@ -422,9 +429,9 @@ def circles(snapshot: Snapshot) -> Iterator[FindingDraft]:
         )
 
 
-def lost_successors(client: Client) -> Iterator[FindingDraft]:
+def _lost_successors(client: Client) -> Iterator[FindingDraft]:
     """Yield the records that are superseded by one that is missing."""
-    catalog, unread = client.catalog, unreadable(client)
+    catalog, unread = client.catalog, _unreadable(client)
     for number, ref in catalog.refs(catalog.with_field("superseded_by", is_live=False)).items():
         file, line = catalog.place_of(number)
         successor = orjson.loads(line).get("superseded_by")
@@ -440,11 +447,11 @@ def lost_successors(client: Client) -> Iterator[FindingDraft]:
             )
 
 
-def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
+def _ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """Yield the rows that say they were made or changed in the future: the clock of a machine is ahead."""
     bound = snapshot.now + timedelta(seconds=CLOCK_SKEW_S)
     for file, line in snapshot.catalog.all_lines():
-        last = max(times_of(orjson.loads(line)), default=None)
+        last = max(_times_of(orjson.loads(line)), default=None)
         if last is not None and last > bound:
             yield FindingDraft(
                 file,
@@ -456,7 +463,7 @@ def ahead(snapshot: Snapshot) -> Iterator[FindingDraft]:
             )
 
 
-def odd_texts(snapshot: Snapshot) -> Iterator[FindingDraft]:
+def _odd_texts(snapshot: Snapshot) -> Iterator[FindingDraft]:
     """
     Yield the rows with texts that no command lets in: written by hand, by a merge, on request, or before the rule.
 
@@ -465,19 +472,19 @@ def odd_texts(snapshot: Snapshot) -> Iterator[FindingDraft]:
     is_asked, kept = snapshot.settings.store.secrets != "allow", places(snapshot)
     for file, line in snapshot.catalog.all_lines():
         if is_asked and is_suspect(line):
-            yield from exposures(file, line)
+            yield from _exposures(file, line)
         if kept.may_be_in(line):
-            yield from machine_paths(file, line, kept)
+            yield from _machine_paths(file, line, kept)
 
 
-def exposures(file: str, line: bytes) -> Iterator[FindingDraft]:
+def _exposures(file: str, line: bytes) -> Iterator[FindingDraft]:
     """Yield what of a row looks like a secret."""
     for found in new_secrets(orjson.loads(line), {}, finder()):
         message = f"{found.field} looks like it holds a secret: {found.rule}"
         yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
 
 
-def machine_paths(file: str, line: bytes, kept: Places) -> Iterator[FindingDraft]:
+def _machine_paths(file: str, line: bytes, kept: Places) -> Iterator[FindingDraft]:
     """Yield that the texts of a row have paths of a machine, with the edit that shortens them."""
     row: dict[str, object] = orjson.loads(line)
     short = {name: new for name, value in row.items() if (new := shortened_fields(value, kept, name)) is not value}
@@ -488,7 +495,7 @@ def machine_paths(file: str, line: bytes, kept: Places) -> Iterator[FindingDraft
         yield FindingDraft(file, line, Code.MACHINE_PATH, message, "a path from the project's root, or from ~", fix)
 
 
-def shadowing(snapshot: Snapshot) -> list[Finding]:
+def _shadowing(snapshot: Snapshot) -> list[Finding]:
     """Report the relation types of the project whose names graphmem has too, mostly since a later version."""
     what = "graphmem has a relation type of this name; the project's own is used"
     return [
@@ -497,7 +504,7 @@ def shadowing(snapshot: Snapshot) -> list[Finding]:
     ]
 
 
-def exposing_types(snapshot: Snapshot) -> list[Finding]:
+def _exposing_types(snapshot: Snapshot) -> list[Finding]:
     """Report the lines of type files that hold what looks like a secret."""
     if snapshot.settings.store.secrets == "allow":
         return []
@@ -514,7 +521,7 @@ def exposing_types(snapshot: Snapshot) -> list[Finding]:
     return findings
 
 
-def times_of(row: Row) -> Iterator[datetime]:
+def _times_of(row: Row) -> Iterator[datetime]:
     """Yield when a row was made and changed; under these names a row of another version may hold other things."""
     edited = row.get("edited")
     for value in (row.get("created_at"), row.get("at"), *(edited.values() if isinstance(edited, dict) else ())):
@@ -526,54 +533,54 @@ def times_of(row: Row) -> Iterator[datetime]:
 # --- what is derived -----------------------------------------------------------------------------------------------
 
 
-def index_damage(lexical: LexicalIndex) -> list[Finding]:
+def _index_damage(lexical: LexicalIndex) -> list[Finding]:
     """Bring the search index up to date; report where that cannot be."""
     try:
         lexical.catch_up()
     except CatalogError as error:
-        return [derived("catalog.sqlite", Code.INDEX_DIFFERS, f"the search index cannot be written: {error}")]
+        return [_derived("catalog.sqlite", Code.INDEX_DIFFERS, f"the search index cannot be written: {error}")]
     return []
 
 
-def index_differences(snapshot: Snapshot) -> list[Finding]:
+def _index_differences(snapshot: Snapshot) -> list[Finding]:
     """Report where the search index does not hold the records that the files have."""
     missing, extra = snapshot.lexical.differences()
     return [
-        derived("catalog.sqlite", Code.INDEX_DIFFERS, f"{number:,} records {what}")
+        _derived("catalog.sqlite", Code.INDEX_DIFFERS, f"{number:,} records {what}")
         for number, what in ((missing, "are not in the search index"), (extra, "too many are in the search index"))
         if number
     ]
 
 
-def derived(file: str, code: Code, message: str) -> Finding:
+def _derived(file: str, code: Code, message: str) -> Finding:
     """Return what is wrong with something that can be made again."""
     return Finding.of(f"local/{file}", code, message, "what the files say", "graphmem rebuild")
 
 
-def graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] | None:
+def _graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] | None:
     """Report where the graph differs from the files; None where it is of another moment. No graph is made for this."""
     if not client.graph.exists:
         return []
     try:
         reached, counts = client.graph.counts()
-        return graph_differences(client, counts) if reached == position else None
+        return _graph_differences(client, counts) if reached == position else None
     except Locked:
         raise
     except (BadInput, Unavailable) as error:
         if error.details.get("cause") not in SCARCE:
-            return [derived(client.graph.location, Code.GRAPH_DAMAGED, f"the graph cannot be read: {error.message}")]
-        found = derived(client.graph.location, Code.GRAPH_UNCHECKED, f"the graph was not compared: {error.message}")
+            return [_derived(client.graph.location, Code.GRAPH_DAMAGED, f"the graph cannot be read: {error.message}")]
+        found = _derived(client.graph.location, Code.GRAPH_UNCHECKED, f"the graph was not compared: {error.message}")
         return [found.model_copy(update={"fix": None})]
 
 
-def graph_differences(client: Client, found: Mapping[str, int]) -> list[Finding]:
+def _graph_differences(client: Client, found: Mapping[str, int]) -> list[Finding]:
     """Report where the graph does not hold as many nodes and edges as the files."""
     catalog = client.catalog
     counts, edges = catalog.counts_by_type(), catalog.edge_counts()
     wanted = {label(record_type): counts.get(record_type, 0) for record_type in catalog.vocabulary.record_types}
     wanted |= {relation_label(kind): edges.get(kind, 0) for kind in catalog.vocabulary.relations}
     return [
-        derived(
+        _derived(
             client.graph.location,
             Code.GRAPH_DIFFERS,
             f"{name}: {found.get(name, 0)} in the graph, {number} in the files",

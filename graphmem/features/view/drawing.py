@@ -28,13 +28,13 @@ def drawn(number: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, fl
         apart = (places[ends[:, 1]] - places[ends[:, 0]]).T
         move = [np.bincount(both, weights=np.concatenate([one, -one]), minlength=number) for one in apart]
         pull = PULL * np.stack(move, axis=1) / degrees
-        places = places + (1 - step / STEPS) * (pull + PUSH * pushes(places, step / STEPS) / number**0.5)
+        places = places + (1 - step / STEPS) * (pull + PUSH * _pushes(places, step / STEPS) / number**0.5)
         places -= places.mean(axis=0)
         places /= max(1.0, float(np.abs(places).max()))
     return [(round(float(x), 4), round(float(y), 4)) for x, y in places]
 
 
-def pushes(places: np.ndarray, offset: float) -> np.ndarray:
+def _pushes(places: np.ndarray, offset: float) -> np.ndarray:
     """
     Return in which direction each node is pushed by the nodes in the nine cells around it, at most by one.
 
@@ -47,14 +47,14 @@ def pushes(places: np.ndarray, offset: float) -> np.ndarray:
         [np.bincount(flat, weights=places[:, axis], minlength=SIDE * SIDE).reshape(SIDE, SIDE) for axis in (0, 1)],
         axis=2,
     )
-    around, middle = windows(counts[:, :, None])[:, :, 0], windows(sums)
+    around, middle = _windows(counts[:, :, None])[:, :, 0], _windows(sums)
     near = around[cells[:, 0], cells[:, 1]][:, None]
     away = places - middle[cells[:, 0], cells[:, 1]] / np.maximum(1, near)
     length = np.maximum(1e-6, np.linalg.norm(away, axis=1, keepdims=True))
     return np.where(near > 1, away / length, 0.0)
 
 
-def windows(grid: np.ndarray) -> np.ndarray:
+def _windows(grid: np.ndarray) -> np.ndarray:
     """Return for each cell the sum of the nine cells around it."""
     wide = np.pad(grid, ((1, 1), (1, 1), (0, 0)))
     rows, columns, _ = grid.shape

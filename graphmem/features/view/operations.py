@@ -157,10 +157,10 @@ def shown(record: Record, x: float, y: float, worth: float | None, doubts: Seque
         "y": y,
         "importance": None if worth is None else round(worth, 4),
         "doubts": [one for one in doubts if one.is_mark],
-        "fields": {name: cut(value) for name, value in record.to_row().items() if value not in EMPTY},
+        "fields": {name: _cut(value) for name, value in record.to_row().items() if value not in EMPTY},
     }
 
 
-def cut(value: Any) -> Any:
+def _cut(value: Any) -> Any:
     """Return a value, its text cut where it is long."""
     return f"{value[:MOST_TEXT]}…" if isinstance(value, str) and len(value) > MOST_TEXT else value

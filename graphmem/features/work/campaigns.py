@@ -68,11 +68,11 @@ def create(client: Client, request: CreateCampaignRequest) -> Changed[Campaign]:
     """
     fields = dict(request.row)
     if request.sections is not None and request.failure_cost_k is None:
-        fields["failure_cost_k"] = known_cost(client, request.objective)
+        fields["failure_cost_k"] = _known_cost(client, request.objective)
     return add(client, request.kind, fields, **request.options)
 
 
-def known_cost(client: Client, objective: str) -> float:
+def _known_cost(client: Client, objective: str) -> float:
     """Return what the failures cost that are near an objective, in thousands of tokens."""
     found = query(client, QueryRequest(text=objective, kinds=("failure",)))
     near = [hit.record for hit in found.results if hit.band in NEAR or hit.tier in NEAR]
@@ -98,40 +98,40 @@ def standing(snapshot: Snapshot, plan: Plan, changed_tasks: Collection[int] = ()
         ready=[task.ref for task in plan.ready],
         unreachable=[Stopped(ref=ref, blocked_by=causes) for ref, causes in plan.stopped.items()],
         replan_suggested=len(plan.stopped) >= REPLAN_FROM,
-        disagreements=list(disagreements(snapshot, plan)),
+        disagreements=list(_disagreements(snapshot, plan)),
         duplicates=sorted(seq for seq, times in seqs.items() if times > 1),
-        estimate=estimate_of(snapshot, plan.campaign),
+        estimate=_estimate_of(snapshot, plan.campaign),
         actual=actual_of(tasks),
         tasks=tasks,
         changed=sorted(plan.tasks[number].ref for number in changed_tasks),
     )
 
 
-def disagreements(snapshot: Snapshot, plan: Plan) -> Iterator[Disagreement]:
+def _disagreements(snapshot: Snapshot, plan: Plan) -> Iterator[Disagreement]:
     """Yield the tasks that two branches moved to different states."""
     for number, moves in task_moves(snapshot, plan.tasks, is_unsettled=True).items():
         if text := disagreement_text(moves):
             yield Disagreement(ref=plan.tasks[number].ref, text=text)
 
 
-def estimate_of(snapshot: Snapshot, campaign: Campaign) -> Estimate | None:
+def _estimate_of(snapshot: Snapshot, campaign: Campaign) -> Estimate | None:
     """Return how large a campaign was thought to be; None if it was not estimated."""
     if campaign.sections is None:
         return None
-    points = points_of(campaign)
-    return Estimate(complexity=points, tasks=planned_task_count(points), usual=usual(snapshot))
+    points = _points_of(campaign)
+    return Estimate(complexity=points, tasks=planned_task_count(points), usual=_usual(snapshot))
 
 
-def points_of(campaign: Campaign) -> float:
+def _points_of(campaign: Campaign) -> float:
     """Return the complexity of a campaign that has an estimate."""
     return complexity(campaign.sections or 0, campaign.failure_cost_k or 0.0, campaign.framework_level or 0)
 
 
-def usual(snapshot: Snapshot) -> float | None:
+def _usual(snapshot: Snapshot) -> float | None:
     """Return how many tasks the campaigns that have ended took for each that was estimated."""
     campaigns = snapshot.catalog.of_kind(Campaign).values()
     return usual_ratio(
-        (planned_task_count(points_of(one)), one.fingerprint.tasks)
+        (planned_task_count(_points_of(one)), one.fingerprint.tasks)
         for one in campaigns
         if one.has_ended and one.sections is not None and one.fingerprint is not None
     )
@@ -149,7 +149,7 @@ def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
         tasks=fmean(one.tasks for one in took),
         minutes=fmean(one.minutes for one in took),
         estimated=sum(one.sections is not None for one in ended.values()),
-        usual=usual(snapshot),
+        usual=_usual(snapshot),
     )
 
 
@@ -171,7 +171,7 @@ def complete(snapshot: Writing, request: CompleteCampaignRequest) -> CampaignTas
     if campaign.status != "active":
         raise Refused(f"campaign {campaign.name!r} is {campaign.status} already", hint="legal from there: none")
     if request.status in (None, "complete"):
-        refuse_open(campaign, tasks)
+        _refuse_open(campaign, tasks)
     changes = {
         "status": request.status or "complete",
         "completed_at": snapshot.now,
@@ -189,7 +189,7 @@ def complete(snapshot: Writing, request: CompleteCampaignRequest) -> CampaignTas
     return CampaignTasks(campaign=record.ref, record=record, tasks=tasks_of(snapshot, number))
 
 
-def refuse_open(campaign: Campaign, tasks: Sequence[Task]) -> None:
+def _refuse_open(campaign: Campaign, tasks: Sequence[Task]) -> None:
     """Raise ``Refused`` for a campaign that is not complete; the message names the tasks that are open."""
     left = [f"{task.ref} ({task.status})" for task in tasks if task.status != "complete"]
     if left:

@@ -133,7 +133,7 @@ class Observation:
         self.steps.append(ObservedStep(step=step, done=bool(done), reason="; ".join(filter(None, (done, *left_out)))))
 
 
-def some(number: int, noun: str, what: str) -> str:
+def _some(number: int, noun: str, what: str) -> str:
     """Return how many of something there are; an empty text for none."""
     return f"{counted(number, noun)} {what}" if number else ""
 
@@ -159,12 +159,12 @@ def observe(client: Client, request: ObserveRequest) -> Observed:
 
     Between its writes it runs programs and asks a model, while the lock is not held.
     """
-    run = begun(client, request)
-    verdicts = verify_blocks(run)
-    extract_failures(run, verdicts)
-    run = taken_again(run)
-    offer_patterns(run)
-    links, feedback = connect(run)
+    run = _begun(client, request)
+    verdicts = _verify_blocks(run)
+    _extract_failures(run, verdicts)
+    run = _taken_again(run)
+    _offer_patterns(run)
+    links, feedback = _connect(run)
     return Observed(
         campaign=run.campaign,
         steps=run.steps,
@@ -176,10 +176,10 @@ def observe(client: Client, request: ObserveRequest) -> Observed:
     )
 
 
-def begun(client: Client, request: ObserveRequest) -> Observation:
+def _begun(client: Client, request: ObserveRequest) -> Observation:
     """List the finished and blocked tasks."""
     with client.reading() as snapshot:
-        number, campaign = campaign_of(snapshot, request.ref) if request.ref else only_active(snapshot)
+        number, campaign = campaign_of(snapshot, request.ref) if request.ref else _only_active(snapshot)
         run = Observation(client, request, campaign.ref, number, {}, {}, campaign.framework)
         take(run, snapshot)
     run.report("list", f"{counted(len(run.finished), 'finished task')}, {counted(len(run.blocked), 'blocked one')}")
@@ -194,14 +194,14 @@ def take(run: Observation, snapshot: Snapshot) -> None:
     run.names = {number: task.ref for number, task in plan.tasks.items()}
 
 
-def taken_again(run: Observation) -> Observation:
+def _taken_again(run: Observation) -> Observation:
     """Take in the tasks again, after a step that changed them."""
     with run.client.reading() as snapshot:
         take(run, snapshot)
     return run
 
 
-def only_active(snapshot: Snapshot) -> tuple[int, Campaign]:
+def _only_active(snapshot: Snapshot) -> tuple[int, Campaign]:
     """Return the only campaign that has not ended."""
     found = {number: one for number, one in snapshot.catalog.of_kind(Campaign).items() if one.status == "active"}
     if not found:
@@ -215,14 +215,14 @@ def only_active(snapshot: Snapshot) -> tuple[int, Campaign]:
 # --- blocks -----------------------------------------------------------------------------------------------------------
 
 
-def verify_blocks(run: Observation) -> dict[int, Verdict]:
+def _verify_blocks(run: Observation) -> dict[int, Verdict]:
     """Run the verify commands of blocked tasks, if asked for; return the last verdict on each block."""
-    before = verdicts_before(run)
+    before = _verdicts_before(run)
     commands = {number: task.verify for number, task in run.blocked.items() if task.verify}
     silent = len(run.blocked) - len(commands)
-    without = some(silent, "blocked task", "without a verify command")
+    without = _some(silent, "blocked task", "without a verify command")
     if not run.request.run_verify:
-        left = some(len(commands), "verify command", "not run: --run-verify was not given")
+        left = _some(len(commands), "verify command", "not run: --run-verify was not given")
         run.report("verify", "", left or "no block to verify", without)
         return before
     if commands and not are_trusted(run.client.layout.config, commands.values()):
@@ -233,7 +233,7 @@ def verify_blocks(run: Observation) -> dict[int, Verdict]:
         kept_bytes=CHECK_BYTES,
     )  # fmt: skip
     found = dict(zip(commands, ends, strict=True))
-    verdicts = {number: verdict_of(end) for number, end in found.items()}
+    verdicts = {number: _verdict_of(end) for number, end in found.items()}
     run.verified = [
         Verified(
             task=run.names[number],
@@ -243,12 +243,12 @@ def verify_blocks(run: Observation) -> dict[int, Verdict]:
         )
         for number, end in found.items()
     ]
-    record_verdicts(run, {number: one for number, one in verdicts.items() if before.get(number) != one})
-    run.report("verify", some(len(found), "command", "run"), "" if found else "no block to verify", without)
+    _record_verdicts(run, {number: one for number, one in verdicts.items() if before.get(number) != one})
+    run.report("verify", _some(len(found), "command", "run"), "" if found else "no block to verify", without)
     return before | verdicts
 
 
-def verdict_of(end: CheckEnd) -> Verdict:
+def _verdict_of(end: CheckEnd) -> Verdict:
     """Return what the end of a verify command says of a block."""
     if end.is_timed_out:
         return "INDETERMINATE"
@@ -257,7 +257,7 @@ def verdict_of(end: CheckEnd) -> Verdict:
     return "FALSE_POSITIVE" if end.status == 0 else "CONFIRMED"
 
 
-def verdicts_before(run: Observation) -> dict[int, Verdict]:
+def _verdicts_before(run: Observation) -> dict[int, Verdict]:
     """Return the last verdict on each block, of those that were given since the task was blocked."""
     found: dict[int, Verdict] = {}
     with run.client.reading() as snapshot:
@@ -270,7 +270,7 @@ def verdicts_before(run: Observation) -> dict[int, Verdict]:
     return found
 
 
-def record_verdicts(run: Observation, verdicts: dict[int, Verdict]) -> None:
+def _record_verdicts(run: Observation, verdicts: dict[int, Verdict]) -> None:
     """Record verdicts that are new as events."""
     if not verdicts:
         return
@@ -282,7 +282,7 @@ def record_verdicts(run: Observation, verdicts: dict[int, Verdict]) -> None:
         snapshot.commit(rows)
 
 
-def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
+def _extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
     """Make failures of the blocks that are confirmed, and of no others."""
     known = 0
     for number, task in run.blocked.items():
@@ -291,7 +291,7 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
         if any(split_ref(ref)[0] == "failure" for ref in task.blocked_by):
             known += 1
             continue
-        given = ready(run.client, "failure", {"trigger": task.blocked_reason, **fields_of(run, task)})
+        given = ready(run.client, "failure", {"trigger": task.blocked_reason, **_fields_of(run, task)})
         with run.client.writing() as snapshot:
             try:
                 made = add_to(snapshot, "failure", {**given, "match": expression_of(given["trigger"])})
@@ -305,9 +305,9 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
     open_blocks = [number for number in run.blocked if verdicts.get(number) != "CONFIRMED"]
     run.report(
         "failures",
-        some(len(run.failures), "failure", "recorded"),
-        some(known, "block", "known already"),
-        some(len(open_blocks), "block", "not confirmed"),
+        _some(len(run.failures), "failure", "recorded"),
+        _some(known, "block", "known already"),
+        _some(len(open_blocks), "block", "not confirmed"),
         "" if run.blocked else "no task is blocked",
     )
 
@@ -315,18 +315,18 @@ def extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
 # --- patterns ---------------------------------------------------------------------------------------------------------
 
 
-def offer_patterns(run: Observation) -> None:
+def _offer_patterns(run: Observation) -> None:
     """Score the finished tasks, and write those that are worth it as patterns, if asked for."""
     written, mute = 0, 0
     found_patterns = list[Candidate]()
-    own = patterns_by_task(run)
+    own = _patterns_by_task(run)
     for number, task in run.finished.items():
         signs = TaskSigns(
             was_blocked=task.blocked_at is not None,
-            are_idioms_applied=are_idioms_applied(run.client.root, task),
+            are_idioms_applied=_are_idioms_applied(run.client.root, task),
             budget_left=None if task.budget is None or task.spent is None else task.budget - task.spent,
             files=len(task.delta),
-            similarity=similarity(run.client, task, own.get(task.key_ref)),
+            similarity=_similarity(run.client, task, own.get(task.key_ref)),
         )
         found = criteria(signs)
         offer = OfferedPattern(
@@ -339,7 +339,7 @@ def offer_patterns(run: Observation) -> None:
         if is_offered(found) and not task.delivered:
             mute += 1
         if offer.offered and offer.ref is None and run.request.yes:
-            fields = {"trigger": task.objective, "insight": task.delivered, **fields_of(run, task)}
+            fields = {"trigger": task.objective, "insight": task.delivered, **_fields_of(run, task)}
             made = add(run.client, "pattern", {**fields, "files": list(task.delta) or None})
             offer = offer.model_copy(update={"ref": made.ref})
             written += 1
@@ -352,14 +352,14 @@ def offer_patterns(run: Observation) -> None:
     waiting = sum(one.offered and one.ref is None for one in run.patterns.values())
     run.report(
         "patterns",
-        some(written, "pattern", "written"),
-        some(waiting, "pattern", "offered; --yes writes them"),
-        some(mute, "task", "without a word on what it delivered"),
+        _some(written, "pattern", "written"),
+        _some(waiting, "pattern", "offered; --yes writes them"),
+        _some(mute, "task", "without a word on what it delivered"),
         "" if written or waiting or mute else "nothing to offer",
     )
 
 
-def fields_of(run: Observation, task: Task) -> dict[str, Any]:
+def _fields_of(run: Observation, task: Task) -> dict[str, Any]:
     """Return where a memory that is made of a task comes from, and what that was built with."""
     framework = task.framework or run.framework
     return {"sources": [task.key_ref]} | ({"framework": framework} if framework else {})
@@ -368,7 +368,7 @@ def fields_of(run: Observation, task: Task) -> dict[str, Any]:
 def of_task(run: Observation, task: Task) -> Candidate:
     """Return the candidate that a finished task is: what it was for, and what it delivered."""
     evidence = Occasion(source="observe", run=task.key_ref, passed=format_time(task.completed_at or task.updated_at))
-    fields: Fields = {"trigger": task.objective, "insight": task.delivered, **fields_of(run, task)}
+    fields: Fields = {"trigger": task.objective, "insight": task.delivered, **_fields_of(run, task)}
     return Candidate(
         id=candidate_id(task.key_ref),
         base=SEEN_WORTH,
@@ -379,7 +379,7 @@ def of_task(run: Observation, task: Task) -> Candidate:
     )
 
 
-def patterns_by_task(run: Observation) -> dict[str, str]:
+def _patterns_by_task(run: Observation) -> dict[str, str]:
     """Return the patterns that were made of tasks, by the task."""
     with run.client.reading() as snapshot:
         found = snapshot.catalog.of_kind(Pattern)
@@ -388,22 +388,22 @@ def patterns_by_task(run: Observation) -> dict[str, str]:
         return {source: names[number] for number, one in found.items() for source in one.sources if source in tasks}
 
 
-def similarity(client: Client, task: Task, own: str | None) -> float:
+def _similarity(client: Client, task: Task, own: str | None) -> float:
     """Return how near the nearest pattern is to a task, but for the one that was made of it."""
     text = f"{task.objective}\n{task.delivered or ''}"
     hits = query(client, QueryRequest(text=text, kinds=("pattern",), limit=2)).results
     return max((hit.similarity for hit in hits if hit.ref != own), default=0.0)
 
 
-def are_idioms_applied(root: Path, task: Task) -> bool:
+def _are_idioms_applied(root: Path, task: Task) -> bool:
     """Return whether the files of a task, or what it says it delivered, use what it must and nothing it must not."""
     if task.idioms is None or not task.idioms.required:
         return False
-    text = "\n".join([task.delivered or "", *texts_of(root, task.delta)])
+    text = "\n".join([task.delivered or "", *_texts_of(root, task.delta)])
     return all(one in text for one in task.idioms.required) and not any(one in text for one in task.idioms.forbidden)
 
 
-def texts_of(root: Path, files: Sequence[str]) -> Iterator[str]:
+def _texts_of(root: Path, files: Sequence[str]) -> Iterator[str]:
     """Yield the texts of those files that are of the project and can be read."""
     for file in files:
         with contextlib.suppress(Unread):
@@ -413,27 +413,27 @@ def texts_of(root: Path, files: Sequence[str]) -> Iterator[str]:
 # --- edges and reports ------------------------------------------------------------------------------------------------
 
 
-def connect(run: Observation) -> tuple[list[Edge], int]:
+def _connect(run: Observation) -> tuple[list[Edge], int]:
     """Link patterns with the failures that their tasks fixed, report what was used, and link failures seen together."""
     with run.client.writing() as snapshot:
-        solves = list(solving_edges(run, snapshot))
-        reports = list(reports_of_use(run, snapshot))
+        solves = list(_solving_edges(run, snapshot))
+        reports = list(_reports_of_use(run, snapshot))
         tasks = list(plan_of(snapshot, run.number).tasks.values())
         together = [entry(edge, snapshot.symmetric) for edge in seen_together(snapshot, tasks)]
         if rows := [*solves, *reports, *together]:
             snapshot.commit(rows)
-        links = [edge_of(snapshot, one) for one in (*solves, *together)]
+        links = [_edge_of(snapshot, one) for one in (*solves, *together)]
     ends: list[tuple[StepName, str]] = [
-        ("link", some(len(solves), "edge", "from patterns to failures")),
-        ("feedback", some(len(reports), "report", "written")),
-        ("co_occurs", some(len(together), "edge", "between failures")),
+        ("link", _some(len(solves), "edge", "from patterns to failures")),
+        ("feedback", _some(len(reports), "report", "written")),
+        ("co_occurs", _some(len(together), "edge", "between failures")),
     ]
     for step, done in ends:
         run.report(step, done, "" if done else "nothing new")
     return links, len(reports)
 
 
-def solving_edges(run: Observation, snapshot: Snapshot) -> Iterator[Entry]:
+def _solving_edges(run: Observation, snapshot: Snapshot) -> Iterator[Entry]:
     """Yield the edges from the patterns of tasks that were blocked and then fixed."""
     for number, offer in run.patterns.items():
         task = run.tasks[number]
@@ -441,7 +441,7 @@ def solving_edges(run: Observation, snapshot: Snapshot) -> Iterator[Entry]:
             yield from solved(snapshot, task, [offer.ref], task.blocked_by)
 
 
-def reports_of_use(run: Observation, snapshot: Snapshot) -> Iterator[Entry]:
+def _reports_of_use(run: Observation, snapshot: Snapshot) -> Iterator[Entry]:
     """Yield reports on the memories that finished tasks say they used, and did not report on."""
     for task in run.finished.values():
         done = snapshot.catalog.reports_of_task(row_id(task.key_ref))
@@ -452,7 +452,7 @@ def reports_of_use(run: Observation, snapshot: Snapshot) -> Iterator[Entry]:
                     yield entry(report, ())
 
 
-def edge_of(snapshot: Snapshot, made: Entry) -> Edge:
+def _edge_of(snapshot: Snapshot, made: Entry) -> Edge:
     """Return an edge that was written, by the current names of its ends."""
     source, target = str(made.row["from"]), str(made.row["to"])
     names = snapshot.catalog.shown_refs([source, target])

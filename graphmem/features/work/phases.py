@@ -74,7 +74,7 @@ class PhaseDurations(Answer):
 MOVED = "phase-moved"
 
 
-def moves(snapshot: Snapshot, campaign: str | None) -> tuple[str | None, list[Move]]:
+def _moves(snapshot: Snapshot, campaign: str | None) -> tuple[str | None, list[Move]]:
     """Return the campaign by key, if one is named, and the moves of its phase in the order of time."""
     subject = None
     if campaign is not None:
@@ -84,9 +84,9 @@ def moves(snapshot: Snapshot, campaign: str | None) -> tuple[str | None, list[Mo
     return subject, [move for _, move in moves_of(found) if move.after in PHASE_MOVES]
 
 
-def current(found: list[Move]) -> Phase:
+def _current(found: list[Move]) -> Phase:
     """Return the phase after some moves."""
-    return found[-1].after if found else "none"  # type: ignore[return-value]  # `moves` leaves out what is no phase
+    return found[-1].after if found else "none"  # type: ignore[return-value]  # `_moves` leaves out what is no phase
 
 
 def legal(phase: Phase) -> list[Phase]:
@@ -97,35 +97,35 @@ def legal(phase: Phase) -> list[Phase]:
 @operation("phases.status", example="graphmem phase status")
 def status(snapshot: Snapshot, request: PhaseRequest) -> PhaseStatus:
     """Return the current phase, and which may follow."""
-    _, found = moves(snapshot, request.campaign)
-    phase = current(found)
+    _, found = _moves(snapshot, request.campaign)
+    phase = _current(found)
     return PhaseStatus(phase=phase, since=format_time(found[-1].at) if found else None, legal=legal(phase))
 
 
 @operation("phases.can", example="graphmem phase can build")
 def can(snapshot: Snapshot, request: MovePhaseRequest) -> PhaseCan:
     """Return whether a phase may follow the current one."""
-    _, found = moves(snapshot, request.campaign)
-    phase = current(found)
+    _, found = _moves(snapshot, request.campaign)
+    phase = _current(found)
     return PhaseCan(before=phase, after=request.phase, legal=request.phase in PHASE_MOVES[phase])
 
 
 @operation("phases.move", writes=True, command="phase to", example="graphmem phase to plan")
 def move(snapshot: Writing, request: MovePhaseRequest) -> PhaseMoved:
     """Go on to another phase; one that may not follow is refused with those that may."""
-    return moved(snapshot, request.phase, request.campaign, is_reset=False)
+    return _moved(snapshot, request.phase, request.campaign, is_reset=False)
 
 
 @operation("phases.reset", writes=True, example="graphmem phase reset")
 def reset(snapshot: Writing, request: PhaseRequest) -> PhaseMoved:
     """Begin again, from whatever phase it is."""
-    return moved(snapshot, "none", request.campaign, is_reset=True)
+    return _moved(snapshot, "none", request.campaign, is_reset=True)
 
 
-def moved(snapshot: Writing, after: Phase, campaign: str | None, *, is_reset: bool) -> PhaseMoved:
+def _moved(snapshot: Writing, after: Phase, campaign: str | None, *, is_reset: bool) -> PhaseMoved:
     """Record a move."""
-    subject, found = moves(snapshot, campaign)
-    before = current(found)
+    subject, found = _moves(snapshot, campaign)
+    before = _current(found)
     if not is_reset:
         what = f"the phase of {campaign}" if campaign else "the phase"
         refuse_move(PHASE_MOVES, what, before, after, may_stay=False)
@@ -138,12 +138,12 @@ def moved(snapshot: Writing, after: Phase, campaign: str | None, *, is_reset: bo
 @operation("phases.duration", example="graphmem phase duration")
 def duration(snapshot: Snapshot, request: PhaseRequest) -> PhaseDurations:
     """Return how long each phase took."""
-    _, found = moves(snapshot, request.campaign)
+    _, found = _moves(snapshot, request.campaign)
     ends = [*(later.at for _, later in pairwise(found)), None]
     return PhaseDurations(
         phases=[
             PhaseSpan(
-                phase=current([one]),
+                phase=_current([one]),
                 begin=format_time(one.at),
                 end=format_time(end) if end else None,
                 seconds=((end or snapshot.now) - one.at).total_seconds(),

@@ -47,15 +47,15 @@ LASTING = frozenset(
 def add_tasks(snapshot: Writing, request: AddTasksRequest) -> CampaignTasks:
     """Add the tasks of a plan (a list, or ``{"tasks": […]}``), all or none; cycles are refused with their path."""
     request = screened(snapshot, request, "tasks")
-    number, campaign = active_campaign(snapshot, request.ref)
+    number, campaign = _active_campaign(snapshot, request.ref)
     made = planned_tasks(
-        stored_campaign(snapshot, number), request.tasks, list(stored_tasks(snapshot, number)), snapshot.now
+        _stored_campaign(snapshot, number), request.tasks, list(_stored_tasks(snapshot, number)), snapshot.now
     )
-    snapshot.commit([entry(task, snapshot.symmetric) for task in checked_new(snapshot, made)])
+    snapshot.commit([entry(task, snapshot.symmetric) for task in _checked_new(snapshot, made)])
     return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
 
 
-def active_campaign(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
+def _active_campaign(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     """Return a campaign that has not ended."""
     number, campaign = campaign_of(snapshot, ref)
     if campaign.status != "active":
@@ -63,20 +63,20 @@ def active_campaign(snapshot: Snapshot, ref: str) -> tuple[int, Campaign]:
     return number, campaign
 
 
-def stored_campaign(snapshot: Snapshot, number: int) -> Campaign:
+def _stored_campaign(snapshot: Snapshot, number: int) -> Campaign:
     """Return a campaign as its row has it."""
     stored = snapshot.catalog.stored(number)
     assert isinstance(stored, Campaign)
     return stored
 
 
-def stored_tasks(snapshot: Snapshot, campaign: int) -> list[Task]:
+def _stored_tasks(snapshot: Snapshot, campaign: int) -> list[Task]:
     """Return the live tasks of a campaign as their rows have them, in the order of the plan."""
     found = [snapshot.catalog.stored(number) for number in plan_of(snapshot, campaign).tasks]
     return [task for task in found if isinstance(task, Task)]
 
 
-def checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
+def _checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
     """Return new tasks, each within the limits and of a name that nothing has."""
     for task in made:
         refuse_oversize(task)
@@ -93,7 +93,7 @@ def checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
 )
 def propagate(snapshot: Writing, request: CampaignRequest) -> CampaignStanding:
     """Mark the tasks that cannot run as unreachable, and those that can again as pending."""
-    number, _ = active_campaign(snapshot, request.ref)
+    number, _ = _active_campaign(snapshot, request.ref)
     plan = plan_of(snapshot, number)
     rows: list[Entry] = []
     written: list[int] = []
@@ -160,16 +160,16 @@ def replan_input(snapshot: Snapshot, request: CampaignRequest) -> ReplanInput:
 def merge_plan(snapshot: Writing, request: MergePlanRequest) -> MergedPlan:
     """Put the tasks of a plan in the place of the unfinished part, all or none; what is complete stays as it is."""
     request = screened(snapshot, request, "tasks")
-    number, campaign = active_campaign(snapshot, request.ref)
-    found = revision(stored_campaign(snapshot, number), request.tasks, stored_tasks(snapshot, number), snapshot.now)
+    number, campaign = _active_campaign(snapshot, request.ref)
+    found = revision(_stored_campaign(snapshot, number), request.tasks, _stored_tasks(snapshot, number), snapshot.now)
     rows: list[Entry] = []
     altered: list[str] = []
     kept = [task.key_ref for task in found.kept]
     for before, planned in found.revised:
-        made = revised(snapshot, before, planned)
+        made = _revised(snapshot, before, planned)
         rows += made
         (altered if made else kept).append(before.key_ref)
-    added = [restored_or_new(snapshot, task, rows) for task in found.added]
+    added = [_restored_or_new(snapshot, task, rows) for task in found.added]
     for task in found.removed:
         gone = {"archived_at": snapshot.now, "archive_reason": "planned again"}
         rows.append(entry(changed(task, gone, snapshot.now), snapshot.symmetric))
@@ -186,7 +186,7 @@ def merge_plan(snapshot: Writing, request: MergePlanRequest) -> MergedPlan:
     )
 
 
-def revised(snapshot: Snapshot, before: Task, planned: Task) -> list[Entry]:
+def _revised(snapshot: Snapshot, before: Task, planned: Task) -> list[Entry]:
     """Return the rows that make a task what a plan says; a task that is not active becomes pending."""
     given = {name: getattr(planned, name) for name in type(planned).model_fields if name not in LASTING}
     failures = [ref for ref in before.blocked_by if split_ref(ref)[0] != "task"]
@@ -200,7 +200,7 @@ def revised(snapshot: Snapshot, before: Task, planned: Task) -> list[Entry]:
     return [entry(after, snapshot.symmetric), *moved]
 
 
-def restored_or_new(snapshot: Snapshot, task: Task, rows: list[Entry]) -> str:
+def _restored_or_new(snapshot: Snapshot, task: Task, rows: list[Entry]) -> str:
     """Add the rows of a task that is new, or that an earlier plan removed; return its reference by key."""
     refuse_oversize(task)
     number = row_id(task.key_ref)
@@ -212,5 +212,5 @@ def restored_or_new(snapshot: Snapshot, task: Task, rows: list[Entry]) -> str:
     if not before.is_archived or before.status == "complete":
         raise Refused(f"{task.ref} is there already", hint="take another seq or slug")
     back = changed(before, {"archived_at": None, "archive_reason": None}, snapshot.now)
-    rows += revised(snapshot, back, task) or [entry(back, snapshot.symmetric)]
+    rows += _revised(snapshot, back, task) or [entry(back, snapshot.symmetric)]
     return task.key_ref

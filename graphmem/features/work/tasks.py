@@ -51,12 +51,12 @@ ACTIONS: Mapping[str, Literal["started", "completed", "blocked", "reopened"]] = 
 }  # fmt: skip
 
 
-def task_of(snapshot: Snapshot, ref: str) -> tuple[int, Task]:
+def _task_of(snapshot: Snapshot, ref: str) -> tuple[int, Task]:
     """Return a live task as its row has it, by reference, by name, or by its campaign and number."""
     try:
         number = snapshot.resolve(ref, ["task"])
     except NotFound:
-        numbered = task_by_number(snapshot, ref)
+        numbered = _task_by_number(snapshot, ref)
         if numbered is None:
             raise
         number = numbered
@@ -66,7 +66,7 @@ def task_of(snapshot: Snapshot, ref: str) -> tuple[int, Task]:
     return number, task
 
 
-def task_by_number(snapshot: Snapshot, ref: str) -> int | None:
+def _task_by_number(snapshot: Snapshot, ref: str) -> int | None:
     """
     Return the live task that a campaign, by any of its names, and a number mean, such as ``sso/2``.
 
@@ -87,7 +87,7 @@ def task_by_number(snapshot: Snapshot, ref: str) -> int | None:
     return None
 
 
-def active_plan(snapshot: Snapshot, task: Task) -> Plan:
+def _active_plan(snapshot: Snapshot, task: Task) -> Plan:
     """
     Return the plan that a task is in.
 
@@ -116,7 +116,7 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged[Workspace]:
     What is known is searched for before the lock is taken: a model may be asked.
     """
     with client.reading() as snapshot:
-        _, task = task_of(snapshot, request.ref)
+        _, task = _task_of(snapshot, request.ref)
         framework = framework_of(snapshot, task) or ""  # not that of another task which is the current one
     asked = ContextRequest(
         objective=task.objective,
@@ -127,20 +127,20 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged[Workspace]:
     )
     prepare_context(client, asked)
     with client.unchanging(client.clues, client.lexical) as snapshot:
-        number, task = task_of(snapshot, request.ref)
-        plan = active_plan(snapshot, task)
-        refuse_start(plan, number)
+        number, task = _task_of(snapshot, request.ref)
+        plan = _active_plan(snapshot, task)
+        _refuse_start(plan, number)
         if task.status == "active":
-            return under_way(snapshot, plan, number, task, request.budget)
+            return _under_way(snapshot, plan, number, task, request.budget)
         known = gather(snapshot, asked, without=("campaign", "task"))  # the task itself says nothing new
     with client.writing() as snapshot:
-        number, task = task_of(snapshot, request.ref)
-        plan = active_plan(snapshot, task)
-        refuse_start(plan, number)
+        number, task = _task_of(snapshot, request.ref)
+        plan = _active_plan(snapshot, task)
+        _refuse_start(plan, number)
         if task.status == "active":  # another caller started it while this one gathered what is known
-            return under_way(snapshot, plan, number, task, request.budget)
+            return _under_way(snapshot, plan, number, task, request.budget)
         found = workspace(snapshot, plan, number, request.budget, known.entries, known.asked)
-        keys = keys_of(snapshot, found.prior_knowledge)
+        keys = _keys_of(snapshot, found.prior_knowledge)
         changes = {
             "status": "active",
             "started_at": snapshot.now,
@@ -149,18 +149,18 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged[Workspace]:
                 {"parent": plan.keys[one.parent], "delivered": one.delivered} for one in delivered_before(plan, number)
             ],
         }
-        answer = moved(snapshot, plan, number, changes, session=request.session)
-        put_on_board(snapshot, task, request.session, "in_progress")
+        answer = _moved(snapshot, plan, number, changes, session=request.session)
+        _put_on_board(snapshot, task, request.session, "in_progress")
     return answer.model_copy(update={"workspace": found})
 
 
-def under_way(snapshot: Snapshot, plan: Plan, number: int, task: Task, budget: int) -> TaskChanged[Workspace]:
+def _under_way(snapshot: Snapshot, plan: Plan, number: int, task: Task, budget: int) -> TaskChanged[Workspace]:
     """Return the answer for a task that is active already: who started it, and its workspace as it is now."""
     found = workspace(snapshot, plan, number, budget, handed_out_before(snapshot, task))
-    return unmoved(snapshot, number, "unchanged").model_copy(update={"workspace": found})
+    return _unmoved(snapshot, number, "unchanged").model_copy(update={"workspace": found})
 
 
-def refuse_start(plan: Plan, number: int) -> None:
+def _refuse_start(plan: Plan, number: int) -> None:
     """Raise ``Refused`` for a task that cannot start now; the message names what it waits for."""
     task = plan.tasks[number]
     refuse_move(TASK_MOVES, task.ref, task.status, "active", TASK_COMMANDS)
@@ -176,12 +176,12 @@ def refuse_start(plan: Plan, number: int) -> None:
             )
 
 
-def keys_of(snapshot: Snapshot, refs: Iterable[str]) -> list[str]:
+def _keys_of(snapshot: Snapshot, refs: Iterable[str]) -> list[str]:
     """Return records by key, as rows name them."""
     return sorted({snapshot.catalog.stored(snapshot.resolve(ref)).key_ref for ref in refs})
 
 
-def put_on_board(snapshot: Writing, task: Task, session: str | None, status: TaskStage) -> None:
+def _put_on_board(snapshot: Writing, task: Task, session: str | None, status: TaskStage) -> None:
     """Make a task the current one of a session, in the write that moves it; where it ends, only if it still is."""
     try:
         current = sessions.board_of(snapshot, session).task
@@ -216,37 +216,37 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged[None]:
     """
     request = screened(client, request, "task")
     if request.solved_by:
-        prepare_failure(client, request.ref)
+        _prepare_failure(client, request.ref)
     with client.writing() as snapshot:
-        number, task = task_of(snapshot, request.ref)
-        plan = active_plan(snapshot, task)
+        number, task = _task_of(snapshot, request.ref)
+        plan = _active_plan(snapshot, task)
         solvers = [snapshot.catalog.stored(snapshot.resolve(ref, ["pattern"])).key_ref for ref in request.solved_by]
         refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
-        keys = sorted({*keys_of(snapshot, request.used), *solvers})  # what solved the block helped
-        failed = keys_of(snapshot, request.failed)
+        keys = sorted({*_keys_of(snapshot, request.used), *solvers})  # what solved the block helped
+        failed = _keys_of(snapshot, request.failed)
         if both := sorted({*keys} & {*failed}):
             ref = snapshot.catalog.shown_refs(both)[both[0]]
             raise Usage(f"{ref} is given as a memory that helped and as one that did not", hint="leave one out")
-        blockers, made = failures_of_block(snapshot, task) if request.solved_by else ([], [])
+        blockers, made = _failures_of_block(snapshot, task) if request.solved_by else ([], [])
         said = {"delivered": request.delivered or None, "spent": request.spent}
         changes: dict[str, Any] = {
             "utilized": sorted({*task.utilized, *keys}),
             "blocked_by": sorted({*task.blocked_by, *blockers}),
         }
         if task.status == "complete":
-            changes |= unsaid(snapshot, task, said)
+            changes |= _unsaid(snapshot, task, said)
         else:
             given = {name: value for name, value in said.items() if value is not None}
             changes |= {**given, "status": "complete", "completed_at": snapshot.now}
         solves = list(solved(snapshot, task, solvers, blockers))
-        also = [*made, *reported(snapshot, task, keys, failed), *solves]
-        answer = moved(snapshot, plan, number, changes, also=also, session=request.session)
+        also = [*made, *_reported(snapshot, task, keys, failed), *solves]
+        answer = _moved(snapshot, plan, number, changes, also=also, session=request.session)
         failures = snapshot.catalog.shown_refs({str(one.row["to"]) for one in solves})
-        put_on_board(snapshot, task, request.session, "complete")
+        _put_on_board(snapshot, task, request.session, "complete")
     return answer.model_copy(update={"solved": sorted(failures.values())})
 
 
-def unsaid(snapshot: Snapshot, task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
+def _unsaid(snapshot: Snapshot, task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of fields that are empty in a task; a notice names the others, which stay as they are."""
     new = {name: value for name, value in given.items() if value is not None and getattr(task, name) is None}
     for name, value in given.items():
@@ -256,15 +256,15 @@ def unsaid(snapshot: Snapshot, task: Task, given: Mapping[str, Any]) -> dict[str
     return new
 
 
-def prepare_failure(client: Client, ref: str) -> None:
+def _prepare_failure(client: Client, ref: str) -> None:
     """Work out before the lock is taken what the failure is compared by that the reason of a block may become."""
     with client.reading() as snapshot:
-        _, task = task_of(snapshot, ref)
+        _, task = _task_of(snapshot, ref)
     if task.blocked_reason is not None:
         prepare(client, "failure", {"trigger": task.blocked_reason})
 
 
-def failures_of_block(snapshot: Snapshot, task: Task) -> tuple[list[str], list[Entry]]:
+def _failures_of_block(snapshot: Snapshot, task: Task) -> tuple[list[str], list[Entry]]:
     """
     Return the failures that blocked a task, by key, and the rows of the one that its reason becomes where it has none.
 
@@ -302,7 +302,7 @@ def solved(snapshot: Snapshot, task: Task, patterns: Collection[str], failures: 
                 yield entry(more, snapshot.symmetric)
 
 
-def reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Collection[str]) -> list[Entry]:
+def _reported(snapshot: Snapshot, task: Task, used: Collection[str], failed: Collection[str]) -> list[Entry]:
     """Return the rows of the reports of a task on memories; what is reported already stays."""
     question = kept_question(task.objective)
     rows = [{"ref": ref, "helped": True} for ref in used] + [{"ref": ref, "helped": False} for ref in failed]
@@ -328,14 +328,14 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged[None]:
     found = match(client, [f"{line}\n".encode() for line in request.reason.splitlines()], MatchRequest())
     known = [hit for hit in found.results if hit.verdict == "same" and isinstance(hit.record, Failure)]
     with client.writing() as snapshot:
-        number, task = task_of(snapshot, request.ref)
-        plan = active_plan(snapshot, task)
+        number, task = _task_of(snapshot, request.ref)
+        plan = _active_plan(snapshot, task)
         refuse_move(TASK_MOVES, task.ref, task.status, "blocked", TASK_COMMANDS)
         for ref in request.by:
             snapshot.resolve(ref, ["failure"])
-        by = {*keys_of(snapshot, request.by), *(hit.record.key_ref for hit in known)}
+        by = {*_keys_of(snapshot, request.by), *(hit.record.key_ref for hit in known)}
         if task.status == "blocked":
-            changes = unsaid(snapshot, task, {"blocked_reason": request.reason})
+            changes = _unsaid(snapshot, task, {"blocked_reason": request.reason})
             changes["blocked_by"] = sorted({*task.blocked_by, *by})
         else:
             changes = {
@@ -344,9 +344,9 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged[None]:
                 "blocked_reason": request.reason,
                 "blocked_by": sorted(by),
             }
-        also = reported(snapshot, task, (), keys_of(snapshot, request.failed))
-        answer = moved(snapshot, plan, number, changes, request.reason, also, session=request.session)
-        put_on_board(snapshot, task, request.session, "blocked")
+        also = _reported(snapshot, task, (), _keys_of(snapshot, request.failed))
+        answer = _moved(snapshot, plan, number, changes, request.reason, also, session=request.session)
+        _put_on_board(snapshot, task, request.session, "blocked")
     return answer.model_copy(update={"known": known})
 
 
@@ -354,18 +354,18 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged[None]:
 def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged[None]:
     """Make a task pending again, from whatever state it is in."""
     request = screened(snapshot, request, "task")
-    number, task = task_of(snapshot, request.ref)
-    plan = active_plan(snapshot, task)
+    number, task = _task_of(snapshot, request.ref)
+    plan = _active_plan(snapshot, task)
     refuse_move(TASK_MOVES, task.ref, task.status, "pending", TASK_COMMANDS)
     changes: dict[str, Any] = {"status": "pending"}
     if task.status == "unreachable":
         changes["blocked_by"] = [ref for ref in task.blocked_by if split_ref(ref)[0] != "task"]
-    answer = moved(snapshot, plan, number, changes, request.reason, session=request.session)
-    put_on_board(snapshot, task, request.session, "pending")
+    answer = _moved(snapshot, plan, number, changes, request.reason, session=request.session)
+    _put_on_board(snapshot, task, request.session, "pending")
     return answer
 
 
-def moved(
+def _moved(
     snapshot: Writing,
     plan: Plan,
     number: int,
@@ -400,7 +400,7 @@ def moved(
     if rows or also:
         snapshot.commit([*rows, *also])
     if not is_move:
-        return unmoved(snapshot, number, "updated" if rows or also else "unchanged")
+        return _unmoved(snapshot, number, "updated" if rows or also else "unchanged")
     record = snapshot.catalog.records([number])[number]
     return TaskChanged(
         ref=record.ref,
@@ -410,7 +410,7 @@ def moved(
     )
 
 
-def unmoved(snapshot: Snapshot, number: int, action: Literal["updated", "unchanged"]) -> TaskChanged[Any]:
+def _unmoved(snapshot: Snapshot, number: int, action: Literal["updated", "unchanged"]) -> TaskChanged[Any]:
     """Return the answer for a task that is in the state that was asked for: since when, and by which session."""
     record = snapshot.catalog.records([number])[number]
     last = [one for one in events_about(snapshot, [number]).get(number, ()) if one.type in TASK_TYPES][-1:]
@@ -419,11 +419,11 @@ def unmoved(snapshot: Snapshot, number: int, action: Literal["updated", "unchang
         action=action,
         record=record,
         since=format_time(last[0].at) if last else None,
-        by=session_in(last[0]) if last else None,
+        by=_session_in(last[0]) if last else None,
     )
 
 
-def session_in(move: Event) -> str | None:
+def _session_in(move: Event) -> str | None:
     """Return the session that made a move, where it was named."""
     found = move.data.get("session") if isinstance(move.data, dict) else None
     return found if isinstance(found, str) else None
@@ -435,7 +435,7 @@ def session_in(move: Event) -> str | None:
 @operation("tasks.show", example="graphmem task show sso/002", takes={"ref": Taken("REF", "task")})
 def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
     """Return a task with its workspace, what became of what it was handed out, and its moves."""
-    number, task = task_of(snapshot, request.ref)
+    number, task = _task_of(snapshot, request.ref)
     record = snapshot.catalog.records([number])[number]
     found = None
     campaign = snapshot.catalog.live([task.campaign])
@@ -448,7 +448,7 @@ def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
         ref=record.ref,
         record=record,
         workspace=found,
-        handed_out=outcome_of(snapshot, task),
+        handed_out=_outcome_of(snapshot, task),
         moves=[
             TaskMove(
                 event=one.id,
@@ -456,7 +456,7 @@ def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
                 before=move.before,
                 after=move.after,
                 reason=one.data.get("reason") if isinstance(one.data, dict) else None,
-                session=session_in(one),
+                session=_session_in(one),
             )
             for one, move in moves
         ],
@@ -464,7 +464,7 @@ def show(snapshot: Snapshot, request: ShowTaskRequest) -> TaskShown:
     )
 
 
-def outcome_of(snapshot: Snapshot, task: Task) -> HandedOut:
+def _outcome_of(snapshot: Snapshot, task: Task) -> HandedOut:
     """Return what became of the memories that a task got."""
     handed = {*snapshot.catalog.known(task.prior_knowledge).values()}
     used = {*snapshot.catalog.known(task.utilized).values()}

@@ -81,7 +81,7 @@ def _campaign_merge_plan_text(answer: MergedPlan) -> str:
 
 @reads(Observed)
 def _observe_text(answer: Observed) -> str:
-    return "\n".join(steps_lines(answer))
+    return "\n".join(_steps_lines(answer))
 
 
 @reads(PhaseStatus)
@@ -107,17 +107,17 @@ def _phase_duration_text(answer: PhaseDurations) -> str:
 
 @reads("tasks.start")
 def _task_start_text(answer: TaskChanged[Workspace]) -> Printout:
-    return Printout(answer.workspace.text, *task_changed(answer).splitlines())
+    return Printout(answer.workspace.text, *_task_changed(answer).splitlines())
 
 
 @reads("tasks.complete", "tasks.block", "tasks.reopen")
 def _task_complete_text(answer: TaskChanged) -> str:
-    return task_changed(answer)
+    return _task_changed(answer)
 
 
 @reads(TaskShown)
 def _task_show_text(answer: TaskShown) -> str:
-    return "\n".join(task_lines(answer))
+    return "\n".join(_task_lines(answer))
 
 
 def lines(tasks: Sequence[Record]) -> str:
@@ -150,7 +150,7 @@ def shown(answer: CampaignStanding) -> Iterator[str]:
         yield f"another plan is worth making: {shell.command('graphmem', 'campaign', 'replan-input', answer.campaign)}"
 
 
-def steps_lines(answer: Observed) -> Iterator[str]:
+def _steps_lines(answer: Observed) -> Iterator[str]:
     """Yield the steps for people, each with what it did."""
     for number, step in enumerate(answer.steps, 1):
         yield f"{number}. {step.step.replace('_', ' ')}: {step.reason}"
@@ -177,7 +177,7 @@ def done(answer: TaskChanged) -> str:
     return said if answer.action == "unchanged" else f"{said}; what was not reported yet is added"
 
 
-def task_changed(answer: TaskChanged) -> str:
+def _task_changed(answer: TaskChanged) -> str:
     """Return what happened to a task, and what follows from it."""
     lines = [done(answer)]
     lines += [f"can run again: {', '.join(answer.released)}"] if answer.released else []
@@ -185,7 +185,7 @@ def task_changed(answer: TaskChanged) -> str:
     return "\n".join([*lines, *(match_lines(hit, is_placed=False) for hit in answer.known)])
 
 
-def task_lines(answer: TaskShown) -> Iterator[str]:
+def _task_lines(answer: TaskShown) -> Iterator[str]:
     """Yield the lines of a task for people."""
     yield wording.fields(answer.record)
     for word, refs in (

@@ -51,19 +51,19 @@ def workspace(
     stored = snapshot.catalog.stored(number)
     assert isinstance(stored, Task)
     task = plan.tasks[number]
-    lineage, siblings = delivered_before(plan, number), blocked_beside(snapshot, plan, number)
-    first = known_of_block(snapshot, stored)
+    lineage, siblings = delivered_before(plan, number), _blocked_beside(snapshot, plan, number)
+    first = _known_of_block(snapshot, stored)
     said = {ref for one in first for ref in (one.ref, *one.solved_by)}
     known = [*first, *(one for one in known if one.ref not in said)]
     entries = [
-        *(BlockEntry(LINEAGE, delivery_text(one), (3.0, -place)) for place, one in enumerate(lineage)),
-        *(BlockEntry(SIBLINGS, sibling_text(one), (2.0, -place)) for place, one in enumerate(siblings)),
+        *(BlockEntry(LINEAGE, _delivery_text(one), (3.0, -place)) for place, one in enumerate(lineage)),
+        *(BlockEntry(SIBLINGS, _sibling_text(one), (2.0, -place)) for place, one in enumerate(siblings)),
         *(BlockEntry(entry.section, entry.text, (1.0, -place)) for place, entry in enumerate(known)),
         *(BlockEntry(TYPES, text, (0.0, -place)) for place, text in enumerate(types_lines(snapshot))),
     ]
     opening = OPENING.rstrip("\n").format(
         ref=quoted_name(task.ref),
-        task="\n".join(quoted(word, text) for word, text in task_notes(task)),
+        task="\n".join(quoted(word, text) for word, text in _task_notes(task)),
         complete=command("graphmem", "task", "complete", task.ref),
         block=command("graphmem", "task", "block", task.ref),
     )
@@ -81,15 +81,15 @@ def workspace(
     )
 
 
-def known_of_block(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
+def _known_of_block(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     """Return the failures that blocked a task before it was begun again, with the patterns that solve them."""
-    failures = failures_of(snapshot, task)
+    failures = _failures_of(snapshot, task)
     solved = solving(snapshot.catalog, failures)
     found, doubter = [], Doubter(snapshot)
     for number, record in failures.items():
         patterns = [one for one in solved.get(number, ()) if not one.is_archived][:CONTEXT_SOLUTIONS]
         notes = [
-            *noted_doubts(doubter, record),
+            *_noted_doubts(doubter, record),
             *notes_of(record),
             *((f"fix, {one.ref}", getattr(one, "insight", "")) for one in patterns),
         ]
@@ -108,7 +108,7 @@ def delivered_before(plan: Plan, number: int) -> list[Delivery]:
     ]
 
 
-def blocked_beside(snapshot: Snapshot, plan: Plan, number: int) -> list[Sibling]:
+def _blocked_beside(snapshot: Snapshot, plan: Plan, number: int) -> list[Sibling]:
     """Return the blocked tasks beside a task as they are at this moment."""
     blocked = [one for other, one in plan.tasks.items() if other != number and one.status == "blocked"]
     return [
@@ -116,42 +116,42 @@ def blocked_beside(snapshot: Snapshot, plan: Plan, number: int) -> list[Sibling]
             ref=one.ref,
             name=f"sibling-{one.key}",
             trigger=one.blocked_reason or "",
-            fix=known_fix(snapshot, one) or f"see the blocked task {one.ref} for what was tried",
+            fix=_known_fix(snapshot, one) or f"see the blocked task {one.ref} for what was tried",
         )
         for one in blocked
     ]
 
 
-def known_fix(snapshot: Snapshot, task: Task) -> str | None:
+def _known_fix(snapshot: Snapshot, task: Task) -> str | None:
     """Return what is known to fix a failure that blocks a task: its own fix, or the pattern that solves it best."""
-    failures = failures_of(snapshot, task)
+    failures = _failures_of(snapshot, task)
     solved, doubter = solving(snapshot.catalog, failures), Doubter(snapshot)
     known = [one for number, record in failures.items() for one in (record, *solved.get(number, ()))]
     return next((advice(one)[0][1] for one in known if advice(one) and not is_doubted(doubter.of(one))), None)
 
 
-def failures_of(snapshot: Snapshot, task: Task) -> Mapping[int, Record]:
+def _failures_of(snapshot: Snapshot, task: Task) -> Mapping[int, Record]:
     """Return the failures that block a task, by number."""
     refs = [ref for ref in task.blocked_by if split_ref(ref)[0] == "failure"]
     return snapshot.catalog.records([number for number, _ in snapshot.catalog.live(refs).values()])
 
 
-def task_notes(task: Task) -> Notes:
+def _task_notes(task: Task) -> Notes:
     """Return what the plan says of a task."""
     notes = [("objective", task.objective)]
     notes += [("blocked before", task.blocked_reason)] if task.blocked_reason else []
     notes += [("delivered before", task.delivered)] if task.delivered else []
-    notes += [(name.replace("_", " "), text) for name in FIELDS if (text := text_of(getattr(task, name)))]
+    notes += [(name.replace("_", " "), text) for name in FIELDS if (text := _text_of(getattr(task, name)))]
     if task.idioms is not None:
         is_sure = task.framework_confidence is None or task.framework_confidence >= STRICT_FROM
         must = "must" if is_sure else "should"
         notes += [(f"{must} use", ", ".join(task.idioms.required))] if task.idioms.required else []
         notes += [(f"{must} not use", ", ".join(task.idioms.forbidden))] if task.idioms.forbidden else []
-        notes += [("idioms", text_of(task.idioms.model_extra))] if task.idioms.model_extra else []
+        notes += [("idioms", _text_of(task.idioms.model_extra))] if task.idioms.model_extra else []
     return notes + [("context", text) for text in task.code_contexts]
 
 
-def text_of(value: object) -> str:
+def _text_of(value: object) -> str:
     """Return the value of a field as a text of the workspace; empty where it has none."""
     if value in (None, (), [], {}):
         return ""
@@ -165,12 +165,12 @@ def text_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def delivery_text(one: Delivery) -> str:
+def _delivery_text(one: Delivery) -> str:
     """Return what a task before this one delivered."""
     return f"- {quoted_name(one.parent)}\n{quoted('delivered', one.delivered or 'it does not say what')}"
 
 
-def sibling_text(one: Sibling) -> str:
+def _sibling_text(one: Sibling) -> str:
     """Return a blocked task beside this one."""
     return f"- {quoted_name(one.ref)} (blocked now)\n{quoted('reason', one.trigger)}\n{quoted('fix', one.fix)}"
 
@@ -180,16 +180,16 @@ def handed_out_before(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     numbers = dict.fromkeys(snapshot.catalog.known(task.prior_knowledge).values())
     records, doubter = snapshot.catalog.records(numbers), Doubter(snapshot)
     return [
-        entry_of(KNOWN, one, [*noted_doubts(doubter, one), *notes_of(one)])
-        for one in of_prompt(records[number] for number in numbers)
+        entry_of(KNOWN, one, [*_noted_doubts(doubter, one), *notes_of(one)])
+        for one in _of_prompt(records[number] for number in numbers)
     ]
 
 
-def noted_doubts(doubter: Doubter, record: Record) -> Notes:
+def _noted_doubts(doubter: Doubter, record: Record) -> Notes:
     """Return what speaks against relying on a record, as texts of the workspace."""
     return [("doubt", doubt.text) for doubt in doubter.of(record) if doubt.is_mark]
 
 
-def of_prompt(records: Iterator[Record]) -> Iterator[Record]:
+def _of_prompt(records: Iterator[Record]) -> Iterator[Record]:
     """Yield those records that a prompt can use."""
     yield from (one for one in records if not one.is_archived)

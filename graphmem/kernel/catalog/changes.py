@@ -524,7 +524,7 @@ class ChangeApplier:
             f"UPDATE relation SET is_live = 0 WHERE id IN ({marks(rows)})", [row[0] for row in rows]
         )
         parsed = [orjson.loads(line) for _, line, _ in rows]
-        merged = later_fields(parsed)
+        merged = _later_fields(parsed)
         weight = merged.get("weight") or self.catalog.vocabulary.relations[rows[0][2]].weight
         self.connection.execute(
             "UPDATE relation SET is_live = 1, weight = ?, merged = ? WHERE id = ?",
@@ -542,7 +542,7 @@ class ChangeApplier:
         self.connection.executemany("INSERT INTO change (type, source, target) VALUES (?, ?, ?)", rows)
 
 
-def later_fields(rows: Sequence[Row]) -> Row:
+def _later_fields(rows: Sequence[Row]) -> Row:
     """Return one row of several for the same edge: of each field the value that was set last, then the greater one."""
 
     def rank(row: Row, name: str) -> tuple[str, bytes]:

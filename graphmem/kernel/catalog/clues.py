@@ -74,7 +74,7 @@ class ClueIndex(Index):
                 for trigger in record.texts("trigger"):
                     found = {key for problem in statement(trigger) for key in problem.keys}
                     errors += [(row_id(key), number) for key in found]
-                    lines += line_rows(trigger, number)
+                    lines += _line_rows(trigger, number)
                 for match in record.texts("match"):
                     with contextlib.suppress(Malformed):  # set aside by hand
                         expressions += [(number, literal, match) for literal in Expression(match).literals]
@@ -84,7 +84,7 @@ class ClueIndex(Index):
         self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
 
 
-def line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
+def _line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
     """Return the row of ``line`` for a trigger; none where nothing can be compared."""
     from graphmem.core.logs import line  # noqa: PLC0415 - as above
 

@@ -35,7 +35,7 @@ LEXICAL = (
 CHUNK = 500  # values in one IN list
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     """
     Open the catalog at ``path``; where it is missing, of another version or not made by graphmem, it is made empty.
 
@@ -48,7 +48,7 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        is_own = version == VERSION and has_own_tables(connection)
+        is_own = version == VERSION and _has_own_tables(connection)
     except UnicodeDecodeError:  # of a message with damaged bytes in it
         is_own = False
     except sqlite3.DatabaseError as error:
@@ -65,34 +65,34 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def open_file(path: Path) -> sqlite3.Connection:
     """Open the catalog; one that is damaged is made again from the files, for it is derived."""
-    for file in files_of(path):
+    for file in _files_of(path):
         if safe_files.is_folder(file):
             safe_files.remove_folder(file)
         safe_files.refuse_link(file)
     try:
-        return connect(path)
+        return _connect(path)
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
-            raise Unavailable(f"{str(path)!r} cannot be opened: {error}", hint=hint_of(error)) from None
+            raise Unavailable(f"{str(path)!r} cannot be opened: {error}", hint=_hint_of(error)) from None
         remove(path)
-        return connect(path)
+        return _connect(path)
 
 
-def hint_of(error: sqlite3.Error) -> str:
+def _hint_of(error: sqlite3.Error) -> str:
     """Return what to look at when the catalog cannot be opened."""
     if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_CANTOPEN:
         return "are too many files open, or is the folder not readable?"
     return "is the disk full, or does another process hold it?"
 
 
-def files_of(path: Path) -> list[Path]:
+def _files_of(path: Path) -> list[Path]:
     """Return the files of a catalog."""
     return [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
 
 
 def remove(path: Path) -> None:
     """Remove a catalog: the next open makes it from the files."""
-    for file in files_of(path):
+    for file in _files_of(path):
         safe_files.remove(file)
 
 
@@ -104,10 +104,10 @@ def is_damage(error: Exception) -> bool:
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def reason_of(error: sqlite3.Error) -> GraphmemError:
+def _reason_of(error: sqlite3.Error) -> GraphmemError:
     """Return the error that a user sees for one of SQLite's."""
     if isinstance(error, sqlite3.OperationalError) or not isinstance(error, sqlite3.DatabaseError):
-        return Unavailable(f"the catalog cannot be used: {error}", hint=hint_of(error))
+        return Unavailable(f"the catalog cannot be used: {error}", hint=_hint_of(error))
     return Damaged(f"the catalog cannot be read: {error}", hint=REPAIR_COMMAND)
 
 
@@ -117,7 +117,7 @@ def catalog_errors() -> Iterator[None]:
     try:
         yield
     except CatalogError as error:
-        raise reason_of(error) from error
+        raise _reason_of(error) from error
 
 
 def has_passing_cause(error: Exception) -> bool:
@@ -126,16 +126,16 @@ def has_passing_cause(error: Exception) -> bool:
 
 
 @cache
-def statements() -> tuple[str, ...]:
+def _statements() -> tuple[str, ...]:
     """Return the statements that make an empty catalog, in the words in which SQLite keeps them."""
     text = shipped("schema").joinpath("catalog.sql").read_text(encoding="utf-8")
     return tuple(part[part.index("CREATE ") :] for part in text.split(";\n") if "CREATE " in part)
 
 
-def has_own_tables(connection: sqlite3.Connection) -> bool:
+def _has_own_tables(connection: sqlite3.Connection) -> bool:
     """Return whether a file holds the tables and indexes of a catalog and nothing else, such as a view or a trigger."""
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
-    return found.issuperset(statements()) and all(sql.startswith(LEXICAL) for sql in found.difference(statements()))
+    return found.issuperset(_statements()) and all(sql.startswith(LEXICAL) for sql in found.difference(_statements()))
 
 
 def renew(connection: sqlite3.Connection) -> None:
@@ -150,13 +150,13 @@ def renew(connection: sqlite3.Connection) -> None:
     with contextlib.suppress(sqlite3.DatabaseError, UnicodeDecodeError):
         tables = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table'")}
         if tables.issuperset(
-            sql for sql in statements() if sql.startswith(("CREATE TABLE vector", "CREATE TABLE meta"))
+            sql for sql in _statements() if sql.startswith(("CREATE TABLE vector", "CREATE TABLE meta"))
         ):
             of_files = "SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *' OR name GLOB 'vector_file *'"
             names = connection.execute(of_files).fetchall()
             kept = connection.execute("SELECT model, text_hash, place, crc FROM vector").fetchall()
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
-        fresh.deserialize(empty())
+        fresh.deserialize(_empty())
         fresh.execute("INSERT INTO meta VALUES ('identity', hex(randomblob(16)))")
         fresh.executemany("INSERT INTO meta VALUES (?, ?)", names)
         fresh.executemany("INSERT INTO vector VALUES (?,?,?,?)", kept)
@@ -164,10 +164,10 @@ def renew(connection: sqlite3.Connection) -> None:
 
 
 @cache
-def empty() -> bytes:
+def _empty() -> bytes:
     """Return the file of a catalog without rows; a process that makes several runs the statements once."""
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
-        for statement in statements():
+        for statement in _statements():
             made.execute(statement)
         made.execute(f"PRAGMA user_version = {VERSION}")
         return made.serialize()
@@ -237,7 +237,7 @@ def distinct_name(name: str, key: str) -> str:
 R = TypeVar("R", bound=Record)
 
 
-def hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> None:
+def _hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> None:
     """
     Hide the rows of all but some kinds and entity types from this connection.
 
@@ -289,14 +289,14 @@ class Reads:
         self.path = path
         self.visible = visible
         self.sees = visible if sees is None else sees
-        self.connection = self.opened(open_file if replaces_damaged else connect)
+        self.connection = self.opened(open_file if replaces_damaged else _connect)
         self.vocabulary = Vocabulary(entities={}, project_relations={})
 
     def opened(self, opener: Callable[[Path], sqlite3.Connection]) -> sqlite3.Connection:
         """Return a connection on which every read sees what the caller may see."""
         connection = opener(self.path)
         if self.visible is not None:
-            hide_others(connection, self.visible)
+            _hide_others(connection, self.visible)
         return connection
 
     def may_tell(self, record_type: str) -> bool:

@@ -14,7 +14,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.record import Row
 
 
-def by_index(file: str) -> str:
+def _by_index(file: str) -> str:
     """Return what lets SQLite find the rows of a file by the index of those that are not in the one file of a kind."""
     path = "data/relations/*/*" if table_of(file) == "relation" else "data/*/*"
     return f" AND file GLOB '{path}'" if file.count("/") >= path.count("/") else ""
@@ -25,7 +25,7 @@ class FileReads(Reads):
 
     def lines(self, file: str) -> dict[bytes, int]:
         """Return the rows of a file as last read: line to number."""
-        sql = f"SELECT line, id FROM {table_of(file)} WHERE file = ?{by_index(file)}"
+        sql = f"SELECT line, id FROM {table_of(file)} WHERE file = ?{_by_index(file)}"
         return dict(self.connection.execute(sql, (file,)))
 
     def files_of(self, ids: Collection[int], table: str) -> dict[int, str]:
@@ -69,7 +69,7 @@ class FileReads(Reads):
 
     def rows_in(self, file: str) -> int:
         """Return how many rows a file has, as last read."""
-        sql = f"SELECT count(*) FROM {table_of(file)} WHERE file = ?{by_index(file)}"
+        sql = f"SELECT count(*) FROM {table_of(file)} WHERE file = ?{_by_index(file)}"
         (number,) = self.connection.execute(sql, (file,)).fetchone()
         return int(number)
 

@@ -44,7 +44,7 @@ def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | No
 
     Runs that come after all others move each lesson by a step; else it is folded over all runs.
     """
-    steps = appended(catalog, runs) if runs is not None else None
+    steps = _appended(catalog, runs) if runs is not None else None
     if not steps and not changed and steps is not None:
         return {}
     lessons = catalog.of_kind(Lesson, is_live=False)
@@ -57,15 +57,15 @@ def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | No
         if steps is None or number in changed or number not in before or is_later:
             anew[number] = lesson
         else:
-            after[number] = apply_runs(before[number], lesson, number, steps)
-    after |= replay(catalog, anew)
+            after[number] = _apply_runs(before[number], lesson, number, steps)
+    after |= _replay(catalog, anew)
     found = {number: now for number, now in after.items() if before.get(number) != now}
     rows = [(number, *now) for number, now in found.items()]
     catalog.connection.executemany("INSERT OR REPLACE INTO standing VALUES (?,?,?,?,?)", rows)
     return found
 
 
-def appended(catalog: Catalog, runs: Collection[int]) -> list[StandingStep] | None:
+def _appended(catalog: Catalog, runs: Collection[int]) -> list[StandingStep] | None:
     """Return some new runs in their order; None where one does not come after all others, or there are very many."""
     if len(runs) > MOST_STEPS:
         return None
@@ -84,7 +84,7 @@ def appended(catalog: Catalog, runs: Collection[int]) -> list[StandingStep] | No
     return steps
 
 
-def apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collection[StandingStep]) -> LessonState:
+def _apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collection[StandingStep]) -> LessonState:
     """Return the state of a lesson after some more runs."""
     made = format_time(lesson.created_at)
     for (at, run), saw in steps:
@@ -95,7 +95,7 @@ def apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collectio
     return found
 
 
-def replay(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, LessonState]:
+def _replay(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, LessonState]:
     """Return the states of lessons after all runs; of runs from before all of them, only those that saw one count."""
     if not lessons:
         return {}

@@ -66,7 +66,7 @@ class RecordReads(NameReads, FactReads):
     def named(self, records: Sequence[R]) -> list[R]:
         """Return records with the references in their fields by shown name; rows have them by key."""
         if self.sees is not None:
-            told = ((record, told_references(record.refers, vars(record), self.may_tell)) for record in records)
+            told = ((record, _told_references(record.refers, vars(record), self.may_tell)) for record in records)
             records = [record.model_copy(update=changes) if changes else record for record, changes in told]
         given = {ref for record in records for ref in references_in(record)}
         if not given:
@@ -78,7 +78,7 @@ class RecordReads(NameReads, FactReads):
         """Return a row without its references of records that no answer may name."""
         if self.sees is None:
             return row
-        changes = told_references(getattr(MODELS.get(str(row["kind"])), "refers", {}), row, self.may_tell)
+        changes = _told_references(getattr(MODELS.get(str(row["kind"])), "refers", {}), row, self.may_tell)
         return {name: value for name, value in {**row, **changes}.items() if value is not None} if changes else row
 
     def repeating(self, record: MemoryRecord, limit: int) -> list[MemoryRecord]:
@@ -239,7 +239,7 @@ class RecordReads(NameReads, FactReads):
 
     def which_may_name(self, fields: Collection[str]) -> Iterator[tuple[int, Record]]:
         """Yield the records whose model has fields of references, and those whose rows hold one of these fields."""
-        kinds = [kind for kind, model in MODELS.items() if issubclass(model, Record) and has_own_references(model)]
+        kinds = [kind for kind, model in MODELS.items() if issubclass(model, Record) and _has_own_references(model)]
         any_of = " OR ".join(["instr(line, CAST(? AS BLOB))"] * len(fields))
         sql = f"SELECT id, line, crc FROM record WHERE record_type IN ({marks(kinds)}) OR {any_of}"
         for row in self.connection.execute(sql, (*kinds, *(f'"{name}"' for name in fields))).fetchall():
@@ -293,12 +293,12 @@ def shown_as(
     return record.model_copy(update=changes) if changes else record
 
 
-def has_own_references(model: type[Record]) -> bool:
+def _has_own_references(model: type[Record]) -> bool:
     """Return whether a kind has fields of references that other kinds do not have."""
     return model.refers.keys() != {"superseded_by"}
 
 
-def told_references(
+def _told_references(
     refers: Mapping[str, Refers], values: Mapping[str, Any], may_tell: Callable[[str], bool]
 ) -> dict[str, Any]:
     """Return what is left of fields with references of records that no answer may name."""

@@ -94,12 +94,12 @@ class VectorStore:
     @property
     def generation(self) -> int:
         """How often the file was compacted; a reader of an older state of the catalog finds the file of that state."""
-        return generation_of(self.connection, self.fingerprint)
+        return _generation_of(self.connection, self.fingerprint)
 
     @property
     def path(self) -> Path:
         """The file of the vectors, as the catalog is now."""
-        return file_of(self.folder, self.fingerprint, self.generation)
+        return _file_of(self.folder, self.fingerprint, self.generation)
 
     def catch_up(
         self,
@@ -214,7 +214,7 @@ class VectorStore:
             sql = f"SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN ({ALL_TEXTS}) ORDER BY place"
             kept = self.connection.execute(sql, (self.fingerprint,)).fetchall()
             rows = self.rows()
-            fresh = file_of(self.folder, self.fingerprint, generation)
+            fresh = _file_of(self.folder, self.fingerprint, generation)
             safe_files.write(fresh, np.ascontiguousarray(rows[[place for _, place in kept]]).tobytes(), is_flushed=True)
             places = [(place, self.fingerprint, digest) for place, (digest, _) in enumerate(kept)]
             self.connection.execute("UPDATE vector SET place = NULL WHERE model = ?", (self.fingerprint,))
@@ -226,7 +226,7 @@ class VectorStore:
                 "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_file {self.fingerprint}", generation)
             )
         safe_files.remove(self.sketch.path)
-        forget_files(self.folder, self.fingerprint, but=(old.name, fresh.name))
+        _forget_files(self.folder, self.fingerprint, but=(old.name, fresh.name))
         self.checked_size = self.size()
 
     def check_file(self) -> None:
@@ -353,7 +353,7 @@ class VectorStore:
                 place = file.tell() // self.row_bytes if is_ours else 0
                 file.truncate(place * self.row_bytes)
                 if not is_ours:
-                    forget_files(self.folder, self.fingerprint, but=(self.path.name,))
+                    _forget_files(self.folder, self.fingerprint, but=(self.path.name,))
                 data = vectors.astype("<f4", copy=False).tobytes()
                 file.write(data)
                 file.flush()
@@ -417,7 +417,7 @@ class VectorStore:
             pairs = self.nearest(rows, query, record_types, limit)
         else:
             pairs = self.placed(record_types)
-        measured = cosines(rows[[place for _, place in pairs]], query).tolist()
+        measured = _cosines(rows[[place for _, place in pairs]], query).tolist()
         found = zip([number for number, _ in pairs], measured, strict=True)
         best: dict[int, float] = {}  # of a record by its nearest text
         for number, cosine in sorted(found, key=lambda pair: (-pair[1], pair[0])):
@@ -440,7 +440,7 @@ class VectorStore:
     def likeness(self, rows: "Matrix", query: "Vector") -> "Vector":
         """Return the cosines of all rows with a query; a query asks for them twice, for records and for questions."""
         if self.measured is None or self.measured[0] is not query or len(self.measured[1]) != len(rows):
-            self.measured = query, cosines(rows, query)
+            self.measured = query, _cosines(rows, query)
         return self.measured[1]
 
     def placed(
@@ -453,7 +453,7 @@ class VectorStore:
             record_types: kinds and entity types; None for all.
             among: places; None for any.
         """
-        where = of_types(record_types)
+        where = _of_types(record_types)
         symptoms = (
             "SELECT record, symptom.vector FROM symptom JOIN record ON id = record WHERE symptom.vector IS NOT NULL"
         )
@@ -473,7 +473,7 @@ class VectorStore:
 
     def has_records(self, record_types: Collection[str] | None, number: int) -> bool:
         """Return whether more than a number of live records of some types, None for all, have a vector."""
-        sql = f"SELECT 1 FROM record WHERE {of_types(record_types)} LIMIT 1 OFFSET ?"
+        sql = f"SELECT 1 FROM record WHERE {_of_types(record_types)} LIMIT 1 OFFSET ?"
         return self.connection.execute(sql, (*(record_types or ()), number)).fetchone() is not None
 
     def questions_like(self, query: "Vector", least: float, limit: int) -> dict[bytes, float]:
@@ -492,7 +492,7 @@ class VectorStore:
             asked: list[tuple[bytes, int]] = []
             for part in chunks(self.sketch.nearest(query, limit * 8, len(rows)).tolist()):
                 asked += self.connection.execute(f"{some} AND vector IN ({marks(part)})", part).fetchall()
-            measured = cosines(rows[[place for _, place in asked]], query)
+            measured = _cosines(rows[[place for _, place in asked]], query)
         else:  # the products are there, and no row of a record takes the place of a question
             asked = self.connection.execute(some).fetchall()
             measured = self.likeness(rows, query)[[place for _, place in asked]]
@@ -504,7 +504,7 @@ class VectorStore:
         """Return the cosines of some questions with each other, shape ``(questions, questions)``."""
         places = self.places(questions)
         rows = self.rows()[[places[digest] for digest in questions]]
-        return [cosines(rows, row).tolist() for row in rows]
+        return [_cosines(rows, row).tolist() for row in rows]
 
     @property
     def is_sketched(self) -> bool:
@@ -540,8 +540,8 @@ class VectorStore:
         if not places:
             return {}
         rows = self.rows()[[place for _, place in places]]
-        measured = cosines(rows, query)
-        measured[~is_unit(rows)] = 0
+        measured = _cosines(rows, query)
+        measured[~_is_unit(rows)] = 0
         found: dict[int, float] = {}
         for (number, _), cosine in zip(places, measured.tolist(), strict=True):
             found[number] = max(cosine, found.get(number, -1.0))
@@ -554,17 +554,17 @@ class VectorStore:
             sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
             for number, place in self.connection.execute(sql, part):
                 assert rows is not None
-                if is_unit(rows[place : place + 1])[0]:
+                if _is_unit(rows[place : place + 1])[0]:
                     yield number, rows[place]
 
 
-def of_types(record_types: Collection[str] | None) -> str:
+def _of_types(record_types: Collection[str] | None) -> str:
     """Return the condition for the live records with a vector that are of some types; None for all."""
     where = "is_live AND text_hash IS NOT NULL AND vector IS NOT NULL"
     return where if record_types is None else f"{where} AND record_type IN ({marks(record_types)})"
 
 
-def cosines(rows: "Matrix", query: "Vector") -> "Vector":
+def _cosines(rows: "Matrix", query: "Vector") -> "Vector":
     """Return the cosines of rows with a unit vector; 0 for a row so damaged that its length is not 1."""
     import numpy as np  # noqa: PLC0415 - only a search by meaning pays for it
 
@@ -573,7 +573,7 @@ def cosines(rows: "Matrix", query: "Vector") -> "Vector":
         return np.where(np.abs(found) <= MOST_COSINE, found, np.float32(0))
 
 
-def is_unit(rows: "Matrix") -> "NDArray[np.bool_]":
+def _is_unit(rows: "Matrix") -> "NDArray[np.bool_]":
     """Tell which rows are unit vectors, as far as a damaged one differs."""
     import numpy as np  # noqa: PLC0415 - as above
 
@@ -583,13 +583,13 @@ def is_unit(rows: "Matrix") -> "NDArray[np.bool_]":
         return found
 
 
-def generation_of(connection: sqlite3.Connection, model: str) -> int:
+def _generation_of(connection: sqlite3.Connection, model: str) -> int:
     """Return which file of a model the catalog means."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_file {model}",)).fetchone()
     return int(row[0]) if row else 0
 
 
-def file_of(folder: Path, model: str, generation: int) -> Path:
+def _file_of(folder: Path, model: str, generation: int) -> Path:
     """Return the path of a file of vectors."""
     return folder / (f"{model}.{generation}.f32" if generation else f"{model}.f32")
 
@@ -598,11 +598,11 @@ def current_files(catalog: Reads, folder: Path) -> list[Path]:
     """Return the files of vectors that the catalog means and that exist."""
     names = catalog.connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
     models = [name.partition(" ")[2] for (name,) in names]
-    found = [file_of(folder, model, generation_of(catalog.connection, model)) for model in models]
+    found = [_file_of(folder, model, _generation_of(catalog.connection, model)) for model in models]
     return [path for path in found if safe_files.is_file(path)]
 
 
-def forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
+def _forget_files(folder: Path, model: str, but: Collection[str] = ()) -> None:
     """Remove the files of a model's vectors, all generations of them but some."""
     for path in safe_files.files(folder):
         if path.name.startswith(f"{model}.") and path.suffix == ".f32" and path.name not in but:
@@ -630,7 +630,7 @@ def damaged(catalog: Reads, folder: Path) -> list[tuple[str, bytes]]:
     found: list[tuple[str, bytes]] = []
     models = catalog.connection.execute("SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
     for model, size in ((name.partition(" ")[2], int(value)) for name, value in models):
-        path = file_of(folder, model, generation_of(catalog.connection, model))
+        path = _file_of(folder, model, _generation_of(catalog.connection, model))
         sql = "SELECT text_hash, place, crc FROM vector WHERE model = ? ORDER BY place"
         rows = catalog.connection.execute(sql, (model,)).fetchall()
         if not safe_files.is_file(path):
@@ -663,7 +663,7 @@ def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
             places.setdefault(model, []).append(place)
     for model, found in places.items():
         size = catalog.meta(f"vector_bytes {model}")
-        path = file_of(folder, model, generation_of(catalog.connection, model))
+        path = _file_of(folder, model, _generation_of(catalog.connection, model))
         with contextlib.suppress(FileNotFoundError), safe_files.opened(path, "r+b") as file:
             for place in found:
                 file.seek(place * size)
@@ -671,7 +671,7 @@ def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
         catalog.connection.execute("DELETE FROM meta WHERE name = ?", (f"vector_sum {model}",))
-        forget_files(folder, model, but=(path.name,))
+        _forget_files(folder, model, but=(path.name,))
         safe_files.remove(folder / f"{model}.sketch")
     with transaction(catalog.connection):
         catalog.connection.executemany("DELETE FROM vector WHERE text_hash = ?", [(digest,) for digest in digests])

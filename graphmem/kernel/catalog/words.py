@@ -70,12 +70,12 @@ def in_usual_form(text: str) -> str:
 
 def signs(text: str) -> list[str]:
     """Return the operators of a text, and in backquotes those quoted words that are stop words elsewhere."""
-    operators = [run[0] for run in RUN.finditer(text) if is_operator(run)]
+    operators = [run[0] for run in RUN.finditer(text) if _is_operator(run)]
     keywords = (word.lower() for word in QUOTED.findall(text))
     return operators + [f"`{word}`" for word in keywords if word in STOP_WORDS]
 
 
-def is_operator(run: re.Match[str]) -> bool:
+def _is_operator(run: re.Match[str]) -> bool:
     """Return whether a run of signs is an operator: no slash of a path, mark of a sentence, or ruler."""
     if run[0] == "/":
         return not any(map(str.isalnum, run.string[max(0, run.start() - 1) : run.end() + 1]))
@@ -99,7 +99,7 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys([*whole, *telling, *parts]))
 
 
-def query_pairs(text: str) -> list[str]:
+def _query_pairs(text: str) -> list[str]:
     """Return the words that are side by side in a query, no stop word among them."""
     words = [word.lower() for word in WORD.findall(in_usual_form(text))]
     beside = (pair for pair in pairwise(words) if STOP_WORDS.isdisjoint(pair))
@@ -183,9 +183,9 @@ class LexicalIndex(Index):
         if not counts:
             return {}
         total = self.total
-        phrases = affordable(counts, query_pairs(text), total)
+        phrases = affordable(counts, _query_pairs(text), total)
         title = title_of(text)
-        again = {*query_terms(title), *query_pairs(title)}
+        again = {*query_terms(title), *_query_pairs(title)}
         phrases += [phrase for phrase in phrases if phrase in again] * (TITLE_TIMES - 1)
         # BM25 gives a word that half of the records hold a weight of 0.000001: the others rank alone, if they suffice.
         rare = [phrase for phrase in phrases if 2 * counts.get(phrase, 0) < total]
@@ -239,8 +239,8 @@ class LexicalIndex(Index):
             rows = self.connection.execute(sql, (f'"{phrase}"',)).fetchall()
             rarity = max(1e-6, math.log((len(lengths) - len(rows) + 0.5) / (len(rows) + 0.5)))
             for number, share in rows:
-                times = round(share / (1 - share) * flattening(lengths[number], sum(columns) / total), 3)
-                score = rarity * times * (BM25_K1 + 1) / (times + flattening(lengths[number], mean))
+                times = round(share / (1 - share) * _flattening(lengths[number], sum(columns) / total), 3)
+                score = rarity * times * (BM25_K1 + 1) / (times + _flattening(lengths[number], mean))
                 scores[number] = scores.get(number, 0.0) + score
         if record_types is not None:
             sql = f"SELECT id FROM record WHERE record_type IN ({marks(record_types)})"
@@ -305,25 +305,25 @@ class LexicalIndex(Index):
 
     def share(self, counts: Mapping[str, int], number: int, total: int) -> float:
         """Return the share of a query's terms, weighed by rarity among ``total`` records, that a record holds."""
-        rarity = rarities(counts, total)
+        rarity = _rarities(counts, total)
         sql = "SELECT 1 FROM lexical WHERE lexical MATCH ? AND rowid = ?"
         held = [term for term in rarity if self.connection.execute(sql, (f'"{term}"', number)).fetchone()]
         return sum(rarity[term] for term in held) / sum(rarity.values())
 
     def held(self, text: str, other: str) -> float:
         """Return the share of a text's terms, weighed by rarity among the records, that another text holds."""
-        rarity = rarities(self.counts(query_terms(text)), self.total)
+        rarity = _rarities(self.counts(query_terms(text)), self.total)
         stems, there = self.stems([*rarity]), {*self.stems(query_terms(other))}
         held = sum(rarity[term] for term, stem in zip(rarity, stems, strict=True) if stem in there)
         return held / sum(rarity.values()) if rarity else 0.0
 
 
-def rarities(counts: Mapping[str, int], total: int) -> dict[str, float]:
+def _rarities(counts: Mapping[str, int], total: int) -> dict[str, float]:
     """Return how rare terms are among ``total`` records, from the number of records that have each."""
     return {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
 
 
-def flattening(words: int, mean: float) -> float:
+def _flattening(words: int, mean: float) -> float:
     """Return how often a record of some words holds a phrase where BM25 gives it half of what more would ever bring."""
     return BM25_K1 * (1 - BM25_B + BM25_B * words / mean)
 

@@ -66,7 +66,7 @@ class EndpointEncoder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), EMBEDDING_BATCH):
             batch = texts[start : start + EMBEDDING_BATCH]
-            found = ask(self.endpoint, self.name, batch)
+            found = _ask(self.endpoint, self.name, batch)
             if found.shape[1] != self.dimensions:
                 raise Unavailable(
                     f"{self.endpoint!r} gives vectors of {found.shape[1]:,} dimensions for {self.name!r}, and"
@@ -83,7 +83,7 @@ class EndpointEncoder:
         return vector
 
 
-def ask(endpoint: str, name: str, texts: Sequence[str]) -> Matrix:
+def _ask(endpoint: str, name: str, texts: Sequence[str]) -> Matrix:
     """
     Return the vectors of texts as an endpoint gives them, made unit length.
 
@@ -93,13 +93,13 @@ def ask(endpoint: str, name: str, texts: Sequence[str]) -> Matrix:
     given = [text[:ENDPOINT_CHARS] or " " for text in texts]  # an empty one is refused by some
     body = json.dumps({"model": name, "input": given, "encoding_format": "float"}).encode()
     try:
-        answer = foreign.json(posted(endpoint, body).decode("utf-8-sig"), load=json.loads)
+        answer = foreign.json(_posted(endpoint, body).decode("utf-8-sig"), load=json.loads)
     except ValueError:
-        failed(endpoint, "answers with something else than JSON")
-    return checked(endpoint, rows_of(endpoint, answer, len(texts)))
+        _failed(endpoint, "answers with something else than JSON")
+    return _checked(endpoint, _rows_of(endpoint, answer, len(texts)))
 
 
-def posted(endpoint: str, body: bytes) -> bytes:
+def _posted(endpoint: str, body: bytes) -> bytes:
     """Return what an endpoint answers to a request, within bounds of time and size."""
     key = endpoint_key()
     request = Request(address_of(endpoint), body, {"Content-Type": "application/json", "User-Agent": "graphmem"})
@@ -111,16 +111,16 @@ def posted(endpoint: str, body: bytes) -> bytes:
             kind = response.headers.get_content_type()
     except HTTPError as error:
         with error:
-            refused(endpoint, error, key)
+            _refused(endpoint, error, key)
     except (TimeoutError, OSError, HTTPException, ValueError) as error:  # URLError is an OSError
         reason = getattr(error, "reason", None) or error
         why = getattr(reason, "strerror", None) or reason
         is_late = isinstance(reason, TimeoutError)
-        failed(
-            endpoint, "does not answer" + (f" within {ENDPOINT_TIMEOUT_S:g} s" if is_late else f": {said(why, key)}")
+        _failed(
+            endpoint, "does not answer" + (f" within {ENDPOINT_TIMEOUT_S:g} s" if is_late else f": {_said(why, key)}")
         )
     if kind == "text/html":
-        failed(endpoint, "answers with a page (HTML): is the address right?")
+        _failed(endpoint, "answers with a page (HTML): is the address right?")
     return data
 
 
@@ -131,31 +131,31 @@ def read(endpoint: str, response: HTTPResponse) -> bytes:
         parts.append(part)
         size += len(part)
         if size > ENDPOINT_BYTES:
-            failed(endpoint, f"answers with more than {ENDPOINT_BYTES:,} bytes")
+            _failed(endpoint, f"answers with more than {ENDPOINT_BYTES:,} bytes")
         if time.monotonic() > end:
             raise TimeoutError
     if response.length:
-        failed(endpoint, "answers with less than it announced: the answer is cut off")
+        _failed(endpoint, "answers with less than it announced: the answer is cut off")
     return b"".join(parts)
 
 
-def refused(endpoint: str, error: HTTPError, key: str) -> NoReturn:
+def _refused(endpoint: str, error: HTTPError, key: str) -> NoReturn:
     """Raise the error for an answer without vectors, by its status."""
     if error.code in (401, 403):
-        failed(endpoint, f"refuses the key in {KEY_VARIABLE}" if key else f"needs a key: set {KEY_VARIABLE}")
+        _failed(endpoint, f"refuses the key in {KEY_VARIABLE}" if key else f"needs a key: set {KEY_VARIABLE}")
     if 300 <= error.code < 400:
-        failed(endpoint, f"answers {error.code}: it leads elsewhere, which is not followed")
+        _failed(endpoint, f"answers {error.code}: it leads elsewhere, which is not followed")
     try:
         body = error.fp.read1(PART) if isinstance(error.fp, HTTPResponse) else b""  # what has come: none is waited for
         answer = foreign.json(body.decode())
         reason = answer["error"]["message"] if isinstance(answer["error"], dict) else answer["error"]
     except (ValueError, KeyError, TypeError, OSError, HTTPException):
         reason = error.reason
-    pause = {"retry_after_s": retry_after(error.headers)} if error.code in TOO_MUCH else {}
-    failed(endpoint, f"answers {error.code}: {said(reason, key)}", **pause)
+    pause = {"retry_after_s": _retry_after(error.headers)} if error.code in TOO_MUCH else {}
+    _failed(endpoint, f"answers {error.code}: {_said(reason, key)}", **pause)
 
 
-def retry_after(headers: Message) -> float:
+def _retry_after(headers: Message) -> float:
     """Return the seconds after which an endpoint wants to be asked again: a number, or a date, at least one."""
     text = (headers.get("Retry-After") or "").strip()
     try:
@@ -168,41 +168,41 @@ def retry_after(headers: Message) -> float:
     return max(pause, RETRY_S)
 
 
-def rows_of(endpoint: str, answer: Any, number: int) -> list[Any]:
+def _rows_of(endpoint: str, answer: Any, number: int) -> list[Any]:
     """Return the vectors in an answer, in the order of the texts."""
     try:
         found = [(row.get("index", place), row["embedding"]) for place, row in enumerate(answer["data"])]
     except (AttributeError, KeyError, TypeError):
-        failed(endpoint, "answers without data[].embedding: it is not an OpenAI-compatible endpoint")
+        _failed(endpoint, "answers without data[].embedding: it is not an OpenAI-compatible endpoint")
     if len(found) != number:
-        failed(endpoint, f"gives {len(found):,} vectors for {number:,} texts")
+        _failed(endpoint, f"gives {len(found):,} vectors for {number:,} texts")
     rows = {place: row for place, row in found if type(place) is int}
     if rows.keys() != set(range(number)):
-        failed(endpoint, "numbers its vectors otherwise than the texts")
+        _failed(endpoint, "numbers its vectors otherwise than the texts")
     return [rows[place] for place in range(number)]
 
 
-def checked(endpoint: str, rows: list[Any]) -> Matrix:
+def _checked(endpoint: str, rows: list[Any]) -> Matrix:
     """Return vectors made unit length."""
     try:
         found = np.array(rows)
     except ValueError:
-        failed(endpoint, "gives vectors of several lengths")
+        _failed(endpoint, "gives vectors of several lengths")
     if found.ndim != 2 or found.dtype.kind not in "iuf" or not found.shape[1]:
-        failed(endpoint, "gives vectors that are not lists of numbers")
+        _failed(endpoint, "gives vectors that are not lists of numbers")
     with np.errstate(all="ignore"):
         norms = np.linalg.norm(found, axis=1, keepdims=True)
         if not np.isfinite(norms).all():
-            failed(endpoint, "gives vectors with NaN or infinity in them")
+            _failed(endpoint, "gives vectors with NaN or infinity in them")
         if not norms.all():
-            failed(endpoint, "gives a vector of length 0")
+            _failed(endpoint, "gives a vector of length 0")
         made: Matrix = (found / norms).astype(np.float32)
     return made
 
 
 def dimensions_of(endpoint: str, name: str) -> int:
     """Return how many dimensions the vectors of a model behind an address have: it is asked for one."""
-    return int(ask(endpoint, name, ["dimensions"]).shape[1])
+    return int(_ask(endpoint, name, ["dimensions"]).shape[1])
 
 
 def address_of(endpoint: str) -> str:
@@ -224,12 +224,12 @@ class NoRedirect(HTTPRedirectHandler):
         """Follow nothing."""
 
 
-def said(reason: object, key: str) -> str:
+def _said(reason: object, key: str) -> str:
     """Return what an endpoint or the system gives as the reason, short, on one line, and without the key."""
     text = " ".join(str(reason).split())
     return visible((text.replace(key, "…") if key else text)[:SHOWN])
 
 
-def failed(endpoint: str, what: str, **details: object) -> NoReturn:
+def _failed(endpoint: str, what: str, **details: object) -> NoReturn:
     """Raise the error for an endpoint that does not answer as it should."""
     raise Unavailable(f"the endpoint {endpoint!r} {what}", details=details) from None

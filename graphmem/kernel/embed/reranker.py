@@ -35,7 +35,7 @@ class CrossEncoder:
 
     def __init__(self, folder: Path, *, name: str) -> None:
         self.name = name
-        if not is_classifier(folder):
+        if not _is_classifier(folder):
             raise Unavailable(f"{str(folder)!r} is not a reranker")
         self._model = load("CrossEncoder", folder)
         if self._model.num_labels != 1:
@@ -53,7 +53,7 @@ class CrossEncoder:
         return [float(score) for score in found]
 
 
-def is_classifier(folder: Path) -> bool:
+def _is_classifier(folder: Path) -> bool:
     """Return whether a model scores pairs: one that only embeds would be given a last layer of random weights."""
     try:
         found = json.loads((folder / "config.json").read_bytes()).get("architectures") or ()

@@ -83,7 +83,7 @@ def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
             is up, or git prints more than ``most`` bytes.
     """
     if program("git") and top_of(folder) is None:  # no process is started to learn it
-        raise outside(folder)
+        raise _outside(folder)
     status, printed, complaint = run(folder, *arguments, timeout_s=timeout_s, most=most)
     if status == 0:
         return printed
@@ -92,9 +92,9 @@ def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
     if status == 1 or not complaint:
         return None
     if b"not a git repository" in complaint:
-        raise outside(folder)
+        raise _outside(folder)
     words = complaint.decode(errors="replace").strip().partition("\n")[0]
-    hint = WHOLE if is_partial(folder) else "see what git says itself: git status"
+    hint = WHOLE if _is_partial(folder) else "see what git says itself: git status"
     raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint=hint)
 
 
@@ -143,7 +143,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None
 
 
-def outside(folder: Path) -> Unavailable:
+def _outside(folder: Path) -> Unavailable:
     """Return the error for a folder that is in no repository."""
     return Unavailable(f"{str(folder)!r} is in no git repository", hint="begin one with: git init")
 
@@ -263,7 +263,7 @@ def find_commit(folder: Path, named: str) -> str:
         Usage: it can be no name of a commit, or the date is none.
     """
     if DATE.fullmatch(named):
-        return before(folder, named)
+        return _before(folder, named)
     found = commit_of(folder, named)
     if found is None:
         raise NotFound(
@@ -287,7 +287,7 @@ def is_in_history(folder: Path, commit: str) -> bool:
     return git(folder, "merge-base", "--is-ancestor", commit, "HEAD") is not None
 
 
-def before(folder: Path, date: str) -> str:
+def _before(folder: Path, date: str) -> str:
     """Return the last commit on HEAD's history before a date; a day begins at midnight UTC."""
     try:
         moment = datetime.fromisoformat(date)
@@ -326,7 +326,7 @@ def default_branch(folder: Path) -> str:
     return found
 
 
-def is_partial(folder: Path) -> bool:
+def _is_partial(folder: Path) -> bool:
     """Return whether the clone lacks objects that its remote has: it was made with a filter."""
     status, printed, _ = run(folder, "config", "--local", "--get-regexp", r"^remote\..*\.promisor$")
     return status == 0 and b"true" in printed
@@ -400,7 +400,7 @@ class Objects:
         self.process.stdin.flush()
         head = self.process.stdout.readline().split()
         if not head:
-            if is_partial(self.folder):
+            if _is_partial(self.folder):
                 raise Unavailable("this clone is partial, and lacks what is asked for", hint=WHOLE)
             raise Unavailable(f"git cat-file ended, or took longer than {GIT_S:.0f} s")
         if len(head) != 3 or not head[2].isdigit():
@@ -444,10 +444,10 @@ def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Cont
     output = git(folder, "log", *how, f"--format={FORMAT}", "HEAD", "--", *paths)
     # Git lists a merge once for each parent that it differs from.
     for commit, parts in groupby(commits(output or b""), key=itemgetter(0)):
-        yield commit, [changed(rest) for _, rest in parts]
+        yield commit, [_changed(rest) for _, rest in parts]
 
 
-def changed(output: str) -> Contents:
+def _changed(output: str) -> Contents:
     """Return the contents that raw lines of a difference name, before and after; only those of regular files."""
     entries = [line.split(" ") for line in output.split("\n") if line.startswith(":")]
     old = [name for mode, _, name, *_ in entries if mode.startswith(":100")]

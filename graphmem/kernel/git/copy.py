@@ -55,60 +55,60 @@ def write(repository: Path, entries: Sequence[TreeEntry], target: Path) -> None:
     Raises:
         Unavailable: an entry is none that a checkout makes, a link leads out, or there is more than ``GIT_BYTES``.
     """
-    refuse_crafted(entries)
+    _refuse_crafted(entries)
     links = [entry for entry in entries if entry.mode == LINK]
     with commands.objects(repository) as objects:
         for entry in entries:
             if entry.mode == SUBMODULE:
-                with folder_of(target, entry.path.split("/")):
+                with _folder_of(target, entry.path.split("/")):
                     pass
             elif entry.mode != LINK:
-                put(target, entry, objects.read(entry.object, most=GIT_BYTES))
+                _put(target, entry, objects.read(entry.object, most=GIT_BYTES))
         targets = [os.fsdecode(objects.read(entry.object, most=PATH_BYTES)) for entry in links]
     for entry, leads_to in zip(links, targets, strict=True):
         *outer, name = entry.path.split("/")
-        with folder_of(target, outer) as handle:
+        with _folder_of(target, outer) as handle:
             try:
                 os.symlink(leads_to, name, dir_fd=handle)
             except (OSError, ValueError) as error:
-                raise refused(entry.path, str(error)) from None
+                raise _refused(entry.path, str(error)) from None
     real = os.path.realpath(target)
     for entry in links:  # now that all of them are there, and nothing is written any more
         if not Path(os.path.realpath(target / entry.path)).is_relative_to(real):
-            raise refused(entry.path, "it is a link that leads out of the copy")
+            raise _refused(entry.path, "it is a link that leads out of the copy")
 
 
-def refuse_crafted(entries: Iterable[TreeEntry]) -> None:
+def _refuse_crafted(entries: Iterable[TreeEntry]) -> None:
     """Raise ``Unavailable`` where a checkout would not write exactly these entries, or there are too many bytes."""
     paths: set[str] = set()
     total = 0
     for entry in entries:
         parts = entry.path.split("/")
         if entry.path in paths:
-            raise refused(entry.path, "it is there twice")
+            raise _refused(entry.path, "it is there twice")
         if any(part.lower() in ("", ".", "..", ".git") for part in parts):
-            raise refused(entry.path, "git checks out no such path")
+            raise _refused(entry.path, "git checks out no such path")
         if len(os.fsencode(entry.path)) > PATH_BYTES or any(len(os.fsencode(part)) > NAME_BYTES for part in parts):
-            raise refused(entry.path, f"its path has more than {PATH_BYTES:,} bytes, or a part more than {NAME_BYTES}")
+            raise _refused(entry.path, f"its path has more than {PATH_BYTES:,} bytes, or a part more than {NAME_BYTES}")
         paths.add(entry.path)
         total += entry.size
     for path in paths:
         place = path.find("/")
         while place >= 0:
             if path[:place] in paths:
-                raise refused(path, f"{path[:place]!r} is a file or a link")
+                raise _refused(path, f"{path[:place]!r} is a file or a link")
             place = path.find("/", place + 1)
     if total > GIT_BYTES:
         raise Unavailable(f"a copy would have {total:,} bytes; at most {GIT_BYTES:,} are written")
 
 
 @contextlib.contextmanager
-def folder_of(target: Path, parts: Sequence[str]) -> Iterator[int]:
+def _folder_of(target: Path, parts: Sequence[str]) -> Iterator[int]:
     """Yield the descriptor of a folder below ``target``, made where it is missing; no link below it is followed."""
     try:
         handle, is_kept = safe_files.entered(str(target), tuple(parts), make=True)
     except OSError as error:
-        raise refused("/".join(parts), str(error)) from None
+        raise _refused("/".join(parts), str(error)) from None
     try:
         yield handle
     finally:
@@ -116,17 +116,17 @@ def folder_of(target: Path, parts: Sequence[str]) -> Iterator[int]:
             os.close(handle)
 
 
-def put(target: Path, entry: TreeEntry, content: bytes) -> None:
+def _put(target: Path, entry: TreeEntry, content: bytes) -> None:
     """Write a file, which is not there yet."""
     *outer, name = entry.path.split("/")
-    with folder_of(target, outer) as handle:
+    with _folder_of(target, outer) as handle:
         try:
             with open(os.open(name, FRESH, 0o755 if entry.mode == EXECUTABLE else 0o644, dir_fd=handle), "wb") as file:
                 file.write(content)
         except OSError as error:
-            raise refused(entry.path, str(error)) from None
+            raise _refused(entry.path, str(error)) from None
 
 
-def refused(path: str, reason: str) -> Unavailable:
+def _refused(path: str, reason: str) -> Unavailable:
     """Return the error for an entry that is not written."""
     return Unavailable(f"{path[:PATH_BYTES]!r} of a commit cannot be written: {reason}")

@@ -41,26 +41,26 @@ NOT_TAKEN = "the repository is as it was"
 def main(arguments: list[str]) -> int:
     """Do what the command line says and return the exit status."""
     if arguments[:1] == ["--index"]:  # called by git filter-branch, once a commit
-        return filter_index(json.loads(Path(arguments[1]).read_bytes()))
+        return _filter_index(json.loads(Path(arguments[1]).read_bytes()))
     if arguments not in ([], ["--yes"]):
         print(__doc__)
         return 2
     os.chdir(git("rev-parse", "--show-toplevel"))
-    rows, changed = filtered_blobs(is_written=False)
+    rows, changed = _filtered_blobs(is_written=False)
     print(f"{rows} purged rows in {len(changed)} versions of data files")
     if not rows:
         return 0
     if not arguments:
         print(f"nothing was changed; remove them with: python3 {shlex.quote(sys.argv[0])} --yes")
         return 0
-    refusal = in_the_way()
+    refusal = _in_the_way()
     if refusal:
         print(f"error: {refusal}; {NOT_TAKEN}", file=sys.stderr)
         return 3
-    return rewrite()
+    return _rewrite()
 
 
-def in_the_way() -> str | None:
+def _in_the_way() -> str | None:
     """Return why this clone cannot be rewritten now."""
     if git("status", "--porcelain", "--untracked-files=no"):
         return "there are changes that are not committed: commit them first"
@@ -75,20 +75,20 @@ def in_the_way() -> str | None:
     return None
 
 
-def rewrite() -> int:
+def _rewrite() -> int:
     """Back up, rewrite, clean up, and report what is left to do."""
     folder = Path(git("rev-parse", "--absolute-git-dir"))
     bundle = folder / f"graphmem-before-purge-{time.strftime('%Y%m%dT%H%M%S')}.bundle"
     git("bundle", "create", "-q", str(bundle), "--all", "HEAD")
     print(f"backup: {bundle}")
-    _, changed = filtered_blobs(is_written=True)
+    _, changed = _filtered_blobs(is_written=True)
     table = folder / "graphmem-purge.json"
     table.write_text(json.dumps(changed), encoding="utf-8")
     try:
         if subprocess.run(["git", "filter-repo", "--version"], capture_output=True, check=False).returncode == 0:
-            with_filter_repo(table)
+            _with_filter_repo(table)
         else:
-            with_filter_branch(table)
+            _with_filter_branch(table)
     except subprocess.CalledProcessError as error:
         print(f"error: {error}; undo it as the head of {sys.argv[0]} says", file=sys.stderr)
         return 1
@@ -99,13 +99,13 @@ def rewrite() -> int:
     for past in Path().rglob(".graphmem/local/at"):
         if not past.is_symlink() and not past.parent.is_symlink():
             shutil.rmtree(past)
-    rows, _ = filtered_blobs(is_written=False)
+    rows, _ = _filtered_blobs(is_written=False)
     print(f"{rows} purged rows are left in the history")
     print(f"next: look at it, delete {bundle}, then git push --force --all && git push --force --tags")
     return 0 if rows == 0 else 1
 
 
-def with_filter_repo(table: Path) -> None:
+def _with_filter_repo(table: Path) -> None:
     """Rewrite with `git filter-repo`: the contents of the blobs, and nothing else."""
     body = (
         "global changed\n"
@@ -126,7 +126,7 @@ def with_filter_repo(table: Path) -> None:
     git("reset", "--hard", "--quiet")
 
 
-def with_filter_branch(table: Path) -> None:
+def _with_filter_branch(table: Path) -> None:
     """Rewrite with `git filter-branch`: the blobs in the index of each commit, and nothing else."""
     call = shlex.join([sys.executable, os.path.abspath(sys.argv[0]), "--index", str(table)])
     subprocess.run(
@@ -139,7 +139,7 @@ def with_filter_branch(table: Path) -> None:
         git("update-ref", "-d", name)
 
 
-def filter_index(changed: dict[str, str]) -> int:
+def _filter_index(changed: dict[str, str]) -> int:
     """Put the filtered blobs into the index of the commit that is being rewritten."""
     entries = []
     for entry in git("ls-files", "-s", "-z").split("\0"):
@@ -151,21 +151,21 @@ def filter_index(changed: dict[str, str]) -> int:
     return 0
 
 
-def filtered_blobs(*, is_written: bool) -> tuple[int, dict[str, str]]:
+def _filtered_blobs(*, is_written: bool) -> tuple[int, dict[str, str]]:
     """Return how many purged rows all versions of the data files hold, and the blob without them by the blob with."""
     rows, changed = 0, {}
-    for blob in data_blobs():
-        data = git_bytes("cat-file", "blob", blob)
+    for blob in _data_blobs():
+        data = _git_bytes("cat-file", "blob", blob)
         kept = [line for line in data.splitlines(keepends=True) if not is_purged(line)]
         removed = data.count(b"\n") - b"".join(kept).count(b"\n")
         if b"".join(kept) != data:
             rows += max(removed, 1)
             write = ["-w"] if is_written else []
-            changed[blob] = git_bytes("hash-object", *write, "--stdin", given=b"".join(kept)).decode().strip()
+            changed[blob] = _git_bytes("hash-object", *write, "--stdin", given=b"".join(kept)).decode().strip()
     return rows, changed
 
 
-def data_blobs() -> list[str]:
+def _data_blobs() -> list[str]:
     """Return every version of every data file in the history."""
     found = set()
     for line in git("rev-list", "--all", "--objects", "HEAD").split("\n"):
@@ -179,15 +179,15 @@ def is_purged(line: bytes) -> bool:
     """Return whether a line of a data file is a row that was purged."""
     try:
         row = json.loads(line)
-        return row["kind"] != "purge" and any(at and created_at(row) <= at for at in purge_times(row))
+        return row["kind"] != "purge" and any(at and created_at(row) <= at for at in _purge_times(row))
     except (ValueError, KeyError, TypeError, AttributeError):
         return False
 
 
-def purge_times(row: dict[str, Any]) -> list[str]:
+def _purge_times(row: dict[str, Any]) -> list[str]:
     """Return when a row, or what it cannot be without, was purged."""
     named = [row.get(field) for field in NAMING.get(row["kind"], ())]
-    keys = [key_text(row), *(ref for ref in named if isinstance(ref, str))]
+    keys = [_key_text(row), *(ref for ref in named if isinstance(ref, str))]
     if row["kind"] == "feedback" and row.get("task"):
         keys.append(f"task/{row['task']}")
     hashed = [
@@ -196,7 +196,7 @@ def purge_times(row: dict[str, Any]) -> list[str]:
     return [hashes[name] for hashes, name in hashed if name in hashes]
 
 
-def key_text(row: dict[str, Any]) -> str:
+def _key_text(row: dict[str, Any]) -> str:
     """Return what identifies a row for ever (docs/format.md, "Canonical form")."""
     kind = row["kind"]
     if kind == "relation":
@@ -220,10 +220,10 @@ def created_at(row: dict[str, Any]) -> str:
 
 def git(*arguments: str, given: bytes | None = None) -> str:
     """Run git and return what it prints."""
-    return git_bytes(*arguments, given=given).decode("utf-8", "surrogateescape").strip()
+    return _git_bytes(*arguments, given=given).decode("utf-8", "surrogateescape").strip()
 
 
-def git_bytes(*arguments: str, given: bytes | None = None) -> bytes:
+def _git_bytes(*arguments: str, given: bytes | None = None) -> bytes:
     """Run git and return what it prints, byte for byte."""
     return subprocess.run(["git", *arguments], input=given, stdout=subprocess.PIPE, check=True).stdout
 

@@ -40,14 +40,14 @@ def main(arguments: list[str]) -> int:
     try:
         was, our, their = (Path(side).read_bytes() for side in (base, ours, theirs))
         if path.endswith("schema.json"):
-            data = merge_schema(was, our, their)
+            data = _merge_schema(was, our, their)
         else:
             data = merge_rows(was, our, their, symmetric_types(path))
         replace(Path(ours), data)
     except Exception as reason:  # whatever a branch made fail, git's own merge is better than none
         what = str(reason) or type(reason).__name__
         print(visible(f"graphmem: {path!r}: {what}; left to git, line by line"), file=sys.stderr)
-        return merge_lines(base, ours, theirs)
+        return _merge_lines(base, ours, theirs)
     return 0
 
 
@@ -61,7 +61,7 @@ def replace(ours: Path, data: bytes) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def merge_lines(base: str, ours: str, theirs: str) -> int:
+def _merge_lines(base: str, ours: str, theirs: str) -> int:
     """Merge as git does without a driver, and return the exit status."""
     from graphmem.errors import Unavailable  # noqa: PLC0415
     from graphmem.kernel.git import commands  # noqa: PLC0415 - hardly a merge comes here
@@ -88,18 +88,18 @@ def merge_rows(base: bytes, ours: bytes, theirs: bytes, symmetric: Collection[st
         Unmergeable: a line is no row, or a key is there twice.
     """
     parsed: Parsed = {}  # most lines are in all three
-    sides = [lines_of(side, parsed, symmetric) for side in (base, ours, theirs)]
+    sides = [_lines_of(side, parsed, symmetric) for side in (base, ours, theirs)]
     rules = {kind: Rules.of(found) for kind, found in rule_table()["kinds"].items()}
     result: dict[bytes, bytes] = {}
     for key in {key for side in sides for key in side}:
         was, our, their = (side.get(key) for side in sides)
-        line = was if was == our == their else merged_line(was, our, their, parsed, rules)
+        line = was if was == our == their else _merged_line(was, our, their, parsed, rules)
         if line is not None:
             result[sha256(key.encode()).digest()] = line
     return b"".join(result[order] + b"\n" for order in sorted(result))
 
 
-def merged_line(
+def _merged_line(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, parsed: Parsed, rules: Mapping[str, Rules]
 ) -> bytes | None:
     """Return the merged row as a canonical line; None where it was deleted."""
@@ -112,7 +112,7 @@ def merged_line(
     return None if row is None else encode(row)
 
 
-def lines_of(data: bytes, parsed: Parsed, symmetric: Collection[str]) -> dict[str, bytes]:
+def _lines_of(data: bytes, parsed: Parsed, symmetric: Collection[str]) -> dict[str, bytes]:
     """Return the lines of a file by their key texts, each parsed once."""
     found: dict[str, bytes] = {}
     for place, raw in enumerate(data.removeprefix(BOM).split(b"\n"), 1):
@@ -154,16 +154,16 @@ def symmetric_types(path: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def merge_schema(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+def _merge_schema(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """Return the derived vocabulary that two versions come to; the next write derives it from the types again."""
     try:
         documents = [json.loads(side or b"{}") for side in (base, ours, theirs)]
     except (ValueError, RecursionError) as error:
         raise Unmergeable(str(error)) from None
-    return f"{document(merged_value(*documents))}\n".encode()
+    return f"{document(_merged_value(*documents))}\n".encode()
 
 
-def merged_value(base: Any, ours: Any, theirs: Any) -> Any:
+def _merged_value(base: Any, ours: Any, theirs: Any) -> Any:
     """Return what two versions of a JSON value come to: objects key by key, of other values the greater."""
     if theirs in (base, ours):
         return ours
@@ -171,7 +171,7 @@ def merged_value(base: Any, ours: Any, theirs: Any) -> Any:
         return theirs
     if isinstance(ours, dict) and isinstance(theirs, dict):
         was = base if isinstance(base, dict) else {}
-        found = {name: merged_value(*(side.get(name) for side in (was, ours, theirs))) for name in {*ours, *theirs}}
+        found = {name: _merged_value(*(side.get(name) for side in (was, ours, theirs))) for name in {*ours, *theirs}}
         return {name: value for name, value in found.items() if value is not None}
     given = [value for value in (ours, theirs) if value is not None]
     return max(given, key=lambda value: json.dumps(value, sort_keys=True))

@@ -17,19 +17,19 @@ NAMED = re.compile(r'^\s*worktree\s*=\s*"?(.*?)"?\s*$', re.IGNORECASE | re.MULTI
 
 def top_of(folder: Path) -> Path | None:
     """Return the folder, this one or one above it, that has an entry ``.git``."""
-    start = real(folder, "")
+    start = _real(folder, "")
     return next((place for place in (start, *start.parents) if os.path.lexists(place / ".git")), None)
 
 
 def directory_of(top: Path) -> Path:
     """Return the git directory that the entry ``.git`` of a folder leads to."""
-    word, is_file, path = named_in(top / ".git").partition("gitdir: ")
-    return real(top, path if is_file and not word else ".git")
+    word, is_file, path = _named_in(top / ".git").partition("gitdir: ")
+    return _real(top, path if is_file and not word else ".git")
 
 
-def common_of(directory: Path) -> Path:
+def _common_of(directory: Path) -> Path:
     """Return what holds the history for a git directory: for that of a worktree, the one of the main worktree."""
-    return real(directory, named_in(directory / "commondir"))
+    return _real(directory, _named_in(directory / "commondir"))
 
 
 def is_own(top: Path) -> bool:
@@ -41,44 +41,44 @@ def is_own(top: Path) -> bool:
     link may lead out of it too: git takes the name of a commit from any file in it.
     """
     directory = directory_of(top)
-    common = common_of(directory)
+    common = _common_of(directory)
     if common != directory:
-        is_named = is_worktree(top, directory)
+        is_named = _is_worktree(top, directory)
     else:
-        is_named = is_within(top, directory, real(top, "")) or names(directory, top)
-    is_named = is_named and all(is_within(top, real(common, name), common) for name in KEPT)
-    return is_named and not (borrows(common) and leads_out(top, directory, common))
+        is_named = _is_within(top, directory, _real(top, "")) or _names(directory, top)
+    is_named = is_named and all(_is_within(top, _real(common, name), common) for name in KEPT)
+    return is_named and not (_borrows(common) and _leads_out(top, directory, common))
 
 
-def is_worktree(top: Path, directory: Path) -> bool:
+def _is_worktree(top: Path, directory: Path) -> bool:
     """Return whether a folder and a git directory of a worktree name each other."""
-    common, back = common_of(directory), named_in(directory / "gitdir")
+    common, back = _common_of(directory), _named_in(directory / "gitdir")
     if not back or directory.parent != common / "worktrees" or directory_of(top) != directory:
         return False
-    return real(directory, os.path.dirname(back)) == real(top, "")
+    return _real(directory, os.path.dirname(back)) == _real(top, "")
 
 
-def names(directory: Path, top: Path) -> bool:
+def _names(directory: Path, top: Path) -> bool:
     """Return whether the configuration in a git directory says that a folder is its working tree."""
-    texts = (named_in(directory / name) for name in ("config", "config.worktree"))
-    return any(real(directory, path) == real(top, "") for text in texts for path in NAMED.findall(text))
+    texts = (_named_in(directory / name) for name in ("config", "config.worktree"))
+    return any(_real(directory, path) == _real(top, "") for text in texts for path in NAMED.findall(text))
 
 
-def borrows(common: Path) -> bool:
+def _borrows(common: Path) -> bool:
     """Return whether a git directory has objects that lie elsewhere: by their list, or by links in their folder."""
     objects = common / "objects"
     places = (common, objects, objects / "info", objects / "pack")
     is_linked = any(os.path.islink(place) for place in places[1:])
-    return bool(is_linked or named_in(objects / "info/alternates") or any(links(objects)) or any(links(places[3])))
+    return bool(is_linked or _named_in(objects / "info/alternates") or any(_links(objects)) or any(_links(places[3])))
 
 
-def leads_out(top: Path, *directories: Path) -> bool:
+def _leads_out(top: Path, *directories: Path) -> bool:
     """Return whether a link anywhere in these git directories leads out of them."""
     below = (Path(place) for directory in directories for place, _, _ in os.walk(directory))
-    return not all(is_within(top, real(link, ""), *directories) for place in below for link in links(place))
+    return not all(_is_within(top, _real(link, ""), *directories) for place in below for link in _links(place))
 
 
-def links(folder: Path) -> list[Path]:
+def _links(folder: Path) -> list[Path]:
     """Return the symbolic links in a folder."""
     try:
         with os.scandir(folder) as found:
@@ -87,10 +87,10 @@ def links(folder: Path) -> list[Path]:
         return []
 
 
-def is_within(top: Path, path: Path, *folders: Path) -> bool:
+def _is_within(top: Path, path: Path, *folders: Path) -> bool:
     """Return whether a path lies in one of some folders, or where ``repo`` keeps what the folders below it share."""
     shared = (place for place in path.parents if place.name == ".repo")
-    return any(map(path.is_relative_to, folders)) or any(place.parent in real(top, "").parents for place in shared)
+    return any(map(path.is_relative_to, folders)) or any(place.parent in _real(top, "").parents for place in shared)
 
 
 def worktrees(folder: Path) -> list[Path]:
@@ -98,7 +98,7 @@ def worktrees(folder: Path) -> list[Path]:
     top = top_of(folder)
     if top is None or not is_own(top):
         return [folder]
-    common = common_of(directory_of(top))
+    common = _common_of(directory_of(top))
     found = [folder, top]
     if common.name == ".git" and directory_of(common.parent) == common:
         found.append(common.parent)
@@ -107,13 +107,13 @@ def worktrees(folder: Path) -> list[Path]:
     except OSError:
         directories = []
     for directory in directories:
-        place = real(directory, os.path.dirname(named_in(directory / "gitdir")))
-        if is_worktree(place, directory):
+        place = _real(directory, os.path.dirname(_named_in(directory / "gitdir")))
+        if _is_worktree(place, directory):
             found.append(place)
     return list(dict.fromkeys(found))
 
 
-def named_in(path: Path) -> str:
+def _named_in(path: Path) -> str:
     """
     Return what a file says, as git reads one that names a folder; empty where there is no such file.
 
@@ -121,14 +121,14 @@ def named_in(path: Path) -> str:
     any name is taken to name "/", which is nobody's own.
     """
     try:
-        data = safe_files.read(real(path, ""), most=MOST_BYTES + 1)
+        data = safe_files.read(_real(path, ""), most=MOST_BYTES + 1)
     except OSError:
         return ""
     text = data.rstrip(b"\r\n").partition(b"\0")[0].decode("utf-8", "surrogateescape")
     return text if len(data) <= MOST_BYTES else os.sep
 
 
-def real(place: Path, path: str) -> Path:
+def _real(place: Path, path: str) -> Path:
     """Return the real path of what is named from a folder; the folder itself where nothing is, or no path can be."""
     return Path(os.path.realpath(os.path.join(place, path)))
 

@@ -39,7 +39,7 @@ def described(data: bytes) -> str:
         try:
             row = decode(line)
             title = row_title({**row, "name": row["key"]} if "key" in row else row)  # by key: a name may change
-            blocks.append((title, "\n".join([one_line(title), *fields(row), ""])))
+            blocks.append((title, "\n".join([_one_line(title), *fields(row), ""])))
         except (BadLine, KeyError, TypeError):
             rest += [line.decode("utf-8", "backslashreplace")] if line.strip() else []
     tail = ["".join(f"{line}\n" for line in rest)] if rest else []
@@ -52,11 +52,11 @@ def fields(row: Row) -> list[str]:
     titled = IN_TITLE.get(row["kind"], IN_EVERY_TITLE)
     for name in sorted(row):
         if name not in titled:
-            add_field(lines, one_line(name), row[name])
+            _add_field(lines, _one_line(name), row[name])
     return lines
 
 
-def add_field(lines: list[str], name: str, value: object) -> None:
+def _add_field(lines: list[str], name: str, value: object) -> None:
     """Add the lines of one field: a list one item a line, a structure one member a line, a text line by line."""
     if isinstance(value, str):  # nearly all are; a large file has a million of them, and git waits for it twice
         if "\n" in value:
@@ -66,19 +66,19 @@ def add_field(lines: list[str], name: str, value: object) -> None:
             lines.append(f"  {name}: {value}")
     elif isinstance(value, dict) and value:
         for member, found in sorted(value.items()):
-            add_field(lines, f"{name}.{one_line(member)}", found)
+            _add_field(lines, f"{name}.{_one_line(member)}", found)
     elif isinstance(value, list) and value:
         lines.append(f"  {name}:")
-        lines += [f"    - {one_line(item if isinstance(item, str) else plain(item))}" for item in value]
+        lines += [f"    - {_one_line(item if isinstance(item, str) else _plain(item))}" for item in value]
     else:
-        lines.append(f"  {name}: {plain(value)}")
+        lines.append(f"  {name}: {_plain(value)}")
 
 
-def plain(value: object) -> str:
+def _plain(value: object) -> str:
     """Return a value as JSON."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def one_line(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a text with its line ends escaped."""
     return text.replace("\n", "\\n")

@@ -23,7 +23,7 @@ def finding(bad: BadLine, file: str, line: int) -> Finding:
     return made.model_copy(update={"column": bad.column})
 
 
-def refusal(line: bytes, error: ValidationError) -> BadLine:
+def _refusal(line: bytes, error: ValidationError) -> BadLine:
     """Turn the first complaint of a model into one about a line."""
     first = error.errors()[0]
     field = str(first["loc"][0]) if first["loc"] else ""
@@ -61,7 +61,7 @@ def checked(model: type[Frozen], row: Row, line: bytes) -> Frozen:
     try:
         return model.model_validate(row)
     except ValidationError as error:
-        raise refusal(line, error) from None
+        raise _refusal(line, error) from None
 
 
 def too_large(line: bytes) -> BadLine | None:

@@ -35,11 +35,11 @@ def read_extractors(layout: Layout) -> tuple[dict[str, Extractor], list[Finding]
                 raise ValueError("the name of an extractor is a-z 0-9 - _, up to 64 characters")
             found[named[1]] = parse(read_bounded(layout.store / file).decode("utf-8-sig"), Extractor, FORM)
         except (ValueError, OSError) as error:
-            findings.append(fault(file, error))
+            findings.append(_fault(file, error))
     return found, findings
 
 
-def fault(file: str, error: Exception) -> Finding:
+def _fault(file: str, error: Exception) -> Finding:
     """Report what is wrong with the file of an extractor, at the line that the parser names."""
     bad = error if isinstance(error, BadType) else BadType(str(error), FORM)
     return Finding.of(file, Code.BAD_EXTRACTOR, str(bad), bad.expected, line=bad.line)
@@ -62,12 +62,12 @@ def text_to_trust(layout: Layout, name: str, extractor: Extractor) -> str:
 
     It is JSON. What these files load themselves is not in it; where ``files`` is empty, the words alone are trusted.
     """
-    files = {part: digest for part, path in files_named(layout.root, extractor) if (digest := digest_of(path))}
+    files = {part: digest for part, path in _files_named(layout.root, extractor) if (digest := _digest_of(path))}
     found = {"name": name, "command": extractor.command, "cwd": extractor.cwd, "files": files}
     return orjson.dumps(found, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def files_named(root: Path, extractor: Extractor) -> Iterator[tuple[str, Path]]:
+def _files_named(root: Path, extractor: Extractor) -> Iterator[tuple[str, Path]]:
     """
     Yield what may be a file or folder of the project in a command.
 
@@ -75,7 +75,7 @@ def files_named(root: Path, extractor: Extractor) -> Iterator[tuple[str, Path]]:
     links that lead in and out. The root itself is what a program looks through, and is not hashed.
     """
     written_root, real_root = os.path.normpath(root), os.path.realpath(root)
-    for part in dict.fromkeys(part for word in extractor.command for part in parts_of(word)):
+    for part in dict.fromkeys(part for word in extractor.command for part in _parts_of(word)):
         path = os.path.join(root, extractor.cwd, part)
         written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
         is_inside = written.is_relative_to(written_root) or real.is_relative_to(real_root)
@@ -83,7 +83,7 @@ def files_named(root: Path, extractor: Extractor) -> Iterator[tuple[str, Path]]:
             yield part, real
 
 
-def parts_of(word: str) -> Iterator[str]:
+def _parts_of(word: str) -> Iterator[str]:
     """Yield what in a word of a command may be a path: all of it, a word of a shell in it, what an option begins."""
     for part in (word, *filter(None, SEPARATORS.split(word))):
         yield part
@@ -94,10 +94,10 @@ def parts_of(word: str) -> Iterator[str]:
             yield f"{part.replace('.', '/')}.py"
 
 
-def digest_of(path: Path) -> str | None:
+def _digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file, or of all files of a folder; None where nothing is there."""
     if path.is_dir():
-        return digest_of_folder(path)
+        return _digest_of_folder(path)
     try:
         with safe_files.opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -105,7 +105,7 @@ def digest_of(path: Path) -> str | None:
         return None
 
 
-def digest_of_folder(path: Path) -> str:
+def _digest_of_folder(path: Path) -> str:
     """Return the SHA-256 of the names and contents of the files of a folder, or that it is too large for that."""
     found: list[tuple[str, str | None]] = []
     for folder, entries in safe_files.tree(path):
@@ -113,7 +113,7 @@ def digest_of_folder(path: Path) -> str:
             for entry in entries:
                 place = Path(folder, entry.name)
                 if not entry.is_dir(follow_symlinks=False):
-                    found.append((os.path.relpath(place, path), digest_of(Path(os.path.realpath(place)))))
+                    found.append((os.path.relpath(place, path), _digest_of(Path(os.path.realpath(place)))))
                 if len(found) > MOST_FILES:
                     return f"not looked at: it has more than {MOST_FILES} files"
     return hashlib.sha256(orjson.dumps(sorted(found, key=itemgetter(0)))).hexdigest()

@@ -13,7 +13,7 @@ MOST_FILES = 50
 FORM = "[[format]] blocks with a tool and a pattern of RE2, see docs/guides/formats.md"
 
 
-def format_files(layout: Layout) -> list[Path]:
+def _format_files(layout: Layout) -> list[Path]:
     """Return the files of formats that are read, in name order; links are not followed."""
     if not safe_files.is_folder(layout.formats):
         return []
@@ -25,7 +25,7 @@ def read_formats(layout: Layout) -> tuple[tuple[tuple[str, str], ...], list[Find
     """Return the texts of the files of formats, each with its name, and what is wrong with those that are left out."""
     texts: list[tuple[str, str]] = []
     findings: list[Finding] = []
-    for path in format_files(layout):
+    for path in _format_files(layout):
         name = f"formats/{path.name}"
         try:
             text = safe_files.text(path, FORMAT_BYTES)

@@ -63,7 +63,7 @@ def files_by_kind(files: Iterable[str]) -> dict[str, int]:
     for file in files:
         if is_part(file):
             home = home_of(file)
-            found[home] = max(found.get(home, 1), files_beside(file))
+            found[home] = max(found.get(home, 1), _files_beside(file))
     return found
 
 
@@ -73,7 +73,7 @@ def is_part(file: str) -> bool:
     return PART.fullmatch(name) is not None and home_of(file) == f"{folder}.ndjson"
 
 
-def files_beside(part: str) -> int:
+def _files_beside(part: str) -> int:
     """Return how many parts there are of which this is one."""
     return 1 << 4 * len(part.rpartition("/")[2].removesuffix(".ndjson"))
 
@@ -82,7 +82,7 @@ def numbers_of(file: str) -> range:
     """Return the numbers of the rows that belong in a file: all for one that is not a part."""
     if not is_part(file):
         return range(2**NUMBER_BITS)
-    each = 2**NUMBER_BITS // files_beside(file)
+    each = 2**NUMBER_BITS // _files_beside(file)
     first = int(file.rpartition("/")[2].removesuffix(".ndjson"), 16) * each
     return range(first, first + each)
 
@@ -90,5 +90,5 @@ def numbers_of(file: str) -> range:
 def own_of(file: str, split: Mapping[str, int]) -> range:
     """Return the numbers of the rows that belong in a file, among so many of each kind; none of a file beside these."""
     files = split.get(home_of(file), 1)
-    is_own = files_beside(file) == files if is_part(file) else files == 1 and file == home_of(file)
+    is_own = _files_beside(file) == files if is_part(file) else files == 1 and file == home_of(file)
     return numbers_of(file) if is_own else range(0)

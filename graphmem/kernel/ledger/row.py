@@ -26,7 +26,7 @@ PLAIN_TEXT = re.compile(  # that line where no text needs an escape: taken apart
 
 
 @lru_cache(65_536)  # the ends of edges recur: a record has several
-def json_text(text: str) -> bytes:
+def _json_text(text: str) -> bytes:
     """Return a text as JSON."""
     return bytes(memoryview(orjson.dumps(text)))
 
@@ -44,7 +44,7 @@ def plain_edge(row: dict[str, Any], symmetric: Container[str]) -> Entry:
         value = plain(row["weight"])
         row = row if value is row["weight"] else {**row, "weight": value}
         weight = b',"weight":%b' % orjson.dumps(value)
-    line = PLAIN_LINE % (row["created_at"].encode(), json_text(source), json_text(target), kind.encode(), weight)
+    line = PLAIN_LINE % (row["created_at"].encode(), _json_text(source), _json_text(target), kind.encode(), weight)
     return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
 
 
@@ -55,14 +55,14 @@ def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
     Raises:
         BadLine: it is none.
     """
-    if edge := read_plain_edge(line, symmetric):
+    if edge := _read_plain_edge(line, symmetric):
         return edge
     row = decode(line)
     record = None if is_plain_edge(row) else checked(model_of(row), row, line)
     return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, row, record)
 
 
-def read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
+def _read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
     """Return the row on a line that is the canonical one of a plain edge; None for any other line."""
     try:
         found = PLAIN_TEXT.fullmatch(line.decode())

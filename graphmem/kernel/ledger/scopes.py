@@ -31,7 +31,7 @@ def scope_of(layout: Layout, name: str) -> Scope:
     if not TYPE_NAME.fullmatch(name) or not safe_files.is_file(path):
         raise NotFound(f"no scope {name!r}", hint=did_you_mean(name, names_of(layout)) or "see: graphmem scope list")
     try:
-        return parse(path)
+        return _parse(path)
     except (ValueError, OSError) as error:
         raise Damaged(f"scopes/{path.name}: {error}", hint=f"it has {FORM}") from None
 
@@ -43,10 +43,10 @@ def file_of(layout: Layout, name: str) -> Path:
 
 def names_of(layout: Layout) -> list[str]:
     """Return the names of the scopes, also of those whose files cannot be read."""
-    return [path.stem for path in scope_files(layout) if TYPE_NAME.fullmatch(path.stem)]
+    return [path.stem for path in _scope_files(layout) if TYPE_NAME.fullmatch(path.stem)]
 
 
-def scope_files(layout: Layout) -> list[Path]:
+def _scope_files(layout: Layout) -> list[Path]:
     """Return the files of the scopes, in name order; links are not followed."""
     found = [layout.store / file for file in layout.look(layout.scopes).files]
     return sorted(path for path in found if path.suffix == ".toml" and path.parent == layout.scopes)
@@ -61,10 +61,10 @@ def read_scopes(layout: Layout, known: tuple[str, ...]) -> tuple[list[Scope], li
     """
     scopes: list[Scope] = []
     findings: list[Finding] = []
-    for path in scope_files(layout):
+    for path in _scope_files(layout):
         file = f"scopes/{path.name}"
         try:
-            made = parse(path)
+            made = _parse(path)
         except (ValueError, OSError) as error:
             findings.append(Finding.of(file, Code.BAD_SCOPE, str(error), FORM))
             continue
@@ -76,7 +76,7 @@ def read_scopes(layout: Layout, known: tuple[str, ...]) -> tuple[list[Scope], li
     return scopes, findings
 
 
-def parse(path: Path) -> Scope:
+def _parse(path: Path) -> Scope:
     """Return the scope that a file describes, or raise ``ValueError``."""
     text = safe_files.text(path, SCOPE_BYTES)
     try:

@@ -51,7 +51,7 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
     entities: dict[str, EntityType] = {}
     relations: dict[str, RelationType] = {}
     findings: list[Finding] = []
-    labels = taken_labels()
+    labels = _taken_labels()
     for path in type_files(layout):
         group, file = path.parent.name, path.relative_to(layout.store).as_posix()
         try:
@@ -66,15 +66,15 @@ def read_vocabulary(layout: Layout) -> tuple[Vocabulary, list[Finding]]:
             elif isinstance(made, RelationType):
                 relations[made.type] = made
         except (ValueError, OSError) as error:
-            findings.append(fault(file, error))
+            findings.append(_fault(file, error))
     vocabulary = Vocabulary(entities=entities, project_relations=relations)
     drifted = drifted_types(layout, vocabulary)
     entities |= {made.type: made for made in drifted.values() if isinstance(made, EntityType)}
     relations |= {made.type: made for made in drifted.values() if isinstance(made, RelationType)}
     names = frozenset(made.type for made in drifted.values())
     vocabulary = Vocabulary(entities=entities, project_relations=relations, drifted=names)
-    findings += [drift(file, made) for file, made in drifted.items()]
-    return vocabulary, findings + unknown_ends(layout, vocabulary)
+    findings += [_drift(file, made) for file, made in drifted.items()]
+    return vocabulary, findings + _unknown_ends(layout, vocabulary)
 
 
 def drifted_types(layout: Layout, vocabulary: Vocabulary) -> dict[str, EntityType | RelationType]:
@@ -109,7 +109,7 @@ def group_of(kind: str) -> str:
     return "entities" if kind == "entity" else "relations"
 
 
-def drift(file: str, made: EntityType | RelationType) -> Finding:
+def _drift(file: str, made: EntityType | RelationType) -> Finding:
     """Report rows of a type that no file declares."""
     message = f"{noun_of(made)} type {made.type!r} is not declared; its rows are read, and none is written"
     return Finding.of(file, Code.DRIFT, message, f"a file {path_of(made)}", REPAIR_COMMAND, line=1)
@@ -139,14 +139,14 @@ def read_bounded(path: Path) -> bytes:
 
 def labels_of(vocabulary: Vocabulary) -> dict[str, str]:
     """Return the labels that graphmem and the types of the project have, folded, each with the name it belongs to."""
-    labels = taken_labels()
+    labels = _taken_labels()
     for known in vocabulary.declared.values():
         if known.type not in vocabulary.shadowing:
             claim(labels, known)
     return labels
 
 
-def taken_labels() -> dict[str, str]:
+def _taken_labels() -> dict[str, str]:
     """Return the labels of graphmem's own, folded, each with the name it belongs to."""
     kinds = {label(kind).casefold(): kind for kind in RESERVED_KINDS}
     return kinds | {relation_label(name).casefold(): name for name in RESERVED_RELATIONS}
@@ -202,25 +202,25 @@ class BadType(ValueError):
         self.expected, self.line, self.column = expected, line, column
 
 
-def fault(file: str, error: Exception) -> Finding:
+def _fault(file: str, error: Exception) -> Finding:
     """Report what is wrong with a type's file, at the line the parser names."""
     bad = error if isinstance(error, BadType) else BadType(str(error), FRONT_MATTER)
     made = Finding.of(file, Code.BAD_TYPE, str(bad), bad.expected, line=bad.line)
     return made.model_copy(update={"column": bad.column})
 
 
-def unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
+def _unknown_ends(layout: Layout, vocabulary: Vocabulary) -> list[Finding]:
     """Report which relation types name ends that nothing declares."""
     known = {ANY, *vocabulary.record_types, *vocabulary.renamed}
     return [
-        unknown_end(layout, vocabulary, f"types/relations/{name}.md", end)
+        _unknown_end(layout, vocabulary, f"types/relations/{name}.md", end)
         for name, relation in vocabulary.project_relations.items()
         for end in dict.fromkeys((*relation.sources, *relation.targets))
         if end not in known
     ]
 
 
-def unknown_end(layout: Layout, vocabulary: Vocabulary, file: str, end: str) -> Finding:
+def _unknown_end(layout: Layout, vocabulary: Vocabulary, file: str, end: str) -> Finding:
     """Report an end of a relation type that nothing declares."""
     fix = None if has_file(layout, "entities", end) else declaration("entity", end)
     known = ", ".join(sorted({ANY, *vocabulary.record_types}))
@@ -242,7 +242,7 @@ def path_of(made: EntityType | RelationType) -> str:
     return f"types/{group_of(noun_of(made))}/{made.type}.md"
 
 
-def fields_of(made: EntityType | RelationType) -> dict[str, Any]:
+def _fields_of(made: EntityType | RelationType) -> dict[str, Any]:
     """Return what the front matter of a type's file says; what is as usual is left out."""
     fields: dict[str, Any] = {"type": made.type}
     fields |= {"description": made.description} if made.description else {}
@@ -258,7 +258,7 @@ def fields_of(made: EntityType | RelationType) -> dict[str, Any]:
 def type_text(made: EntityType | RelationType) -> bytes:
     """Return the Markdown file of a type."""
     prose = made.prose or made.description or NO_PROSE
-    return with_front_matter(fields_of(made), prose)
+    return with_front_matter(_fields_of(made), prose)
 
 
 def with_front_matter(fields: Mapping[str, Any], prose: str) -> bytes:
@@ -285,7 +285,7 @@ def changed_text(text: bytes, made: EntityType | RelationType) -> bytes:
     head, *lines = whole.split("\n")
     end = [line.strip() for line in lines].index("---")
     front = "".join(f"{line}\n" for line in lines[:end])
-    before, after = fields_of(parse(whole, type(made))), fields_of(made)
+    before, after = _fields_of(parse(whole, type(made))), _fields_of(made)
     for name in (*before, *(name for name in after if name not in before)):
         if before.get(name) != after.get(name):
             new = front_matter({name: after[name]}) if name in after else ""
@@ -314,7 +314,7 @@ def read_types(types: Types) -> dict[str, EntityType | RelationType | None]:
 
 def vocabulary_json(vocabulary: Vocabulary) -> bytes:
     """Return ``schema.json``: the declared types for other tools, every key sorted, one final newline."""
-    return f"{document(vocabulary_document(vocabulary))}\n".encode()
+    return f"{document(_vocabulary_document(vocabulary))}\n".encode()
 
 
 def is_vocabulary(data: bytes, vocabulary: Vocabulary, *, is_merged: bool = False) -> bool:
@@ -329,12 +329,12 @@ def is_vocabulary(data: bytes, vocabulary: Vocabulary, *, is_merged: bool = Fals
         for made in found["relations"].values() if is_merged else ():
             for side in ("sources", "targets"):
                 made[side] = list(dict.fromkeys(vocabulary.renamed.get(end, end) for end in made[side]))
-        return bool(found == vocabulary_document(vocabulary))
+        return bool(found == _vocabulary_document(vocabulary))
     except (ValueError, KeyError, TypeError, AttributeError):
         return False
 
 
-def vocabulary_document(vocabulary: Vocabulary) -> dict[str, Any]:
+def _vocabulary_document(vocabulary: Vocabulary) -> dict[str, Any]:
     """Return what ``schema.json`` says."""
     vocabulary = vocabulary.with_types({})
     relations: Iterable[RelationType] = vocabulary.relations.values()

@@ -60,7 +60,7 @@ class NotedWrite:
     titles: Sequence[str] = ()  # what the first of its rows and types are called
 
 
-def rows_of(lines_of: LinesOf, batch: Batch) -> Rows:
+def _rows_of(lines_of: LinesOf, batch: Batch) -> Rows:
     """Return what a batch that is about to be written does to its file."""
     before = lines_of([*batch.gone, *(entry.id for entry in batch.entries)], batch.file)
     changed = [entry for entry in batch.entries if entry.id in before] if before else []
@@ -90,7 +90,7 @@ def note(
     """
     files, titles = {}, list[str]()
     for file, batch in batches.items():
-        rows = rows_of(lines_of, batch)
+        rows = _rows_of(lines_of, batch)
         files[file] = {
             "added": b64encode(rows.added.tobytes()).decode(),
             "changed": [line.decode() for line in rows.changed],
@@ -104,11 +104,11 @@ def note(
         "types": {file: crc32(text) for file, text in types.items() if text is not None},
         "texts": {file: text.decode() for file, text in texts.items()},
     }
-    titles = [*map(title_of_type, types), *titles]
+    titles = [*map(_title_of_type, types), *titles]
     return keep(layout, {"command": command, "files": files, **of_types, "titles": titles[:SHOWN]})
 
 
-def title_of_type(file: str) -> str:
+def _title_of_type(file: str) -> str:
     """Return what a type, a scope or an extractor is called, by its file."""
     path = PurePath(file)
     group = path.parent.name
@@ -117,7 +117,7 @@ def title_of_type(file: str) -> str:
 
 def keep(layout: Layout, found: Mapping[str, object]) -> Path:
     """Write a note of a write that is about to happen, and forget the oldest one above the limit."""
-    known = names_of_notes(layout)
+    known = _names_of_notes(layout)
     number = int(known[0][:10]) + 1 if known else 1
     path = layout.undo / f"{number:010d}{UNSURE}"
     fresh = layout.undo / f".{path.name}.{os.getpid()}.tmp"
@@ -169,10 +169,10 @@ def name_of(path: Path) -> str:
 
 def noted(layout: Layout) -> list[Path]:
     """Return the files of the writes that were noted, the last write first."""
-    return [layout.undo / name for name in names_of_notes(layout)]
+    return [layout.undo / name for name in _names_of_notes(layout)]
 
 
-def names_of_notes(layout: Layout) -> list[str]:
+def _names_of_notes(layout: Layout) -> list[str]:
     """Return the names of these files, the last write first: all have as many digits."""
     found = (entry for entry in safe_files.entries(layout.undo) if NAME.fullmatch(entry.name))
     return [entry.name for entry in found if entry.is_file(follow_symlinks=False)][::-1]
@@ -231,11 +231,11 @@ def read_write(path: Path) -> NotedWrite:
             raise ValueError("it is too large")
         found = Note.model_validate_json(data)
         if not (
-            all(map(is_data_file, found.files)) and all(map(VOCABULARY_FILE.fullmatch, [*found.types, *found.texts]))
+            all(map(_is_data_file, found.files)) and all(map(VOCABULARY_FILE.fullmatch, [*found.types, *found.texts]))
         ):
             raise ValueError("it names other files than those of data and types")
         read_types({file: text.encode() for file, text in found.texts.items()})  # each is the file of a type
-        files = {file: read_rows(rows) for file, rows in found.files.items()}
+        files = {file: _read_rows(rows) for file, rows in found.files.items()}
         return NotedWrite(found.at, found.command, files, found.types, found.texts, found.titles)
     except (OSError, ValueError, TypeError) as error:
         raise Refused(
@@ -244,12 +244,12 @@ def read_write(path: Path) -> NotedWrite:
         ) from error
 
 
-def is_data_file(file: str) -> bool:
+def _is_data_file(file: str) -> bool:
     """Return whether a path below the store is that of a data file of a kind that this version knows."""
     return file.startswith("data/") and file.endswith(".ndjson") and holds(file)[0] in MODELS
 
 
-def read_rows(found: NotedRows) -> Rows:
+def _read_rows(found: NotedRows) -> Rows:
     """Return what a note says of one file."""
     rows = Rows(changed=[line.encode() for line in found.changed], removed=[line.encode() for line in found.removed])
     for line in (*rows.changed, *rows.removed):
@@ -278,15 +278,15 @@ def by_files(write: NotedWrite, present: Collection[str], symmetric: frozenset[s
             of(file, number).sums.append(total)
     for file, rows in write.files.items():
         for line, total in zip(rows.changed, rows.sums[len(rows.added) :], strict=True):
-            made = of(file, number_of(line, symmetric))
+            made = of(file, _number_of(line, symmetric))
             made.changed.append(line)
             made.sums.append(total)
         for line in rows.removed:
-            of(file, number_of(line, symmetric)).removed.append(line)
+            of(file, _number_of(line, symmetric)).removed.append(line)
     return replace(write, files=files)
 
 
-def number_of(line: bytes, symmetric: frozenset[str]) -> int:
+def _number_of(line: bytes, symmetric: frozenset[str]) -> int:
     """Return the number of the row on an old line."""
     try:
         return line_id(line, symmetric)
@@ -324,8 +324,8 @@ class Overlay:
         is_undone = True
         back: dict[str, dict[int, bytes | None]] = {}
         for file, rows in write.files.items():
-            changed = {number_of(line, self.symmetric): line for line in rows.changed}
-            removed = {number_of(line, self.symmetric): line for line in rows.removed}
+            changed = {_number_of(line, self.symmetric): line for line in rows.changed}
+            removed = {_number_of(line, self.symmetric): line for line in rows.removed}
             now = self.lines(file, [*rows.added, *changed, *removed])
             old = dict.fromkeys(rows.added) | changed | removed
             if any(now.get(number) != line for number, line in old.items()):

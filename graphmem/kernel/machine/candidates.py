@@ -68,7 +68,7 @@ class Queue(BaseModel):
             ``below`` where it is worth too little to be kept.
         """
         before = self.candidates.get(found.id)
-        if before is not None and before.state == "accepted" and is_reworded(before, found):
+        if before is not None and before.state == "accepted" and _is_reworded(before, found):
             self.candidates[found.id] = before.model_copy(update={"state": "waiting", "other": found.other})
             return "merged"
         known = self.seen.setdefault(found.id, [])
@@ -114,7 +114,7 @@ class Queue(BaseModel):
             evidence = list[Occasion]()
             for found in one.evidence:
                 by = reverts.get(found.commit or "", found.reverted)
-                evidence.append(found.model_copy(update={"reverted": reverter(by, reverts)}))
+                evidence.append(found.model_copy(update={"reverted": _reverter(by, reverts)}))
             self.candidates[one.id] = one.model_copy(update={"evidence": tuple(evidence)})
 
     def withdraw(self, is_gone: Callable[[Candidate], bool]) -> int:
@@ -144,7 +144,7 @@ class Queue(BaseModel):
                 self.seen.pop(one.id, None)
 
 
-def reverter(commit: str | None, reverts: Mapping[str, str]) -> str | None:
+def _reverter(commit: str | None, reverts: Mapping[str, str]) -> str | None:
     """Return the commit that took something back; None where it was taken back in its turn."""
     found, times = commit, 0
     while found is not None and times <= len(reverts):
@@ -152,7 +152,7 @@ def reverter(commit: str | None, reverts: Mapping[str, str]) -> str | None:
     return commit if times % 2 else None
 
 
-def is_reworded(before: Candidate, found: Candidate) -> bool:
+def _is_reworded(before: Candidate, found: Candidate) -> bool:
     """Return whether a note or a comment says something else than when it was accepted."""
     old, new = ([{**part, "sources": None} for part in one.other] for one in (before, found))
     return bool(new) and old != new

@@ -120,11 +120,11 @@ class HookSessions:
             for name, found in kept.read_all("hook", DECODE).items():
                 lists = {name: getattr(found, name) for name in ("shown", "used", "late")}
                 left = {name: [ref for ref in refs if not is_told(ref)] for name, refs in lists.items()}
-                left["waiting"] = [told for credit in found.waiting if (told := without(credit, is_told)).shown]
+                left["waiting"] = [told for credit in found.waiting if (told := _without(credit, is_told)).shown]
                 kept.put("hook", name, found.model_copy(update=left).model_dump_json().encode())
 
 
-def without(credit: Credit, is_told: Callable[[str], bool]) -> Credit:
+def _without(credit: Credit, is_told: Callable[[str], bool]) -> Credit:
     """Return a credit without the references and texts that hold something."""
     kept = {ref: None if line and is_told(line) else line for ref, line in credit.shown.items() if not is_told(ref)}
     return credit.model_copy(update={"shown": kept})

@@ -196,7 +196,7 @@ class State(NamedTuple):
             try:
                 connection = self._connected(make=make)
             except sqlite3.DatabaseError as error:
-                if not (make and is_damage(error) and self._put_aside()):
+                if not (make and _is_damage(error) and self._put_aside()):
                     raise
                 connection = self._connected(make=make)
             except OSError as error:
@@ -204,9 +204,9 @@ class State(NamedTuple):
             with contextlib.closing(connection):
                 yield connection
         except sqlite3.Error as error:
-            if make and is_damage(error):
+            if make and _is_damage(error):
                 self._put_aside()
-            if code_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if _code_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise Locked(f"{self.path} is in use by another process", hint="wait for it") from None
             raise Unavailable(f"{self.path} cannot be {act}: {error}", hint="is the disk full?") from None
 
@@ -225,7 +225,7 @@ class State(NamedTuple):
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA journal_mode = TRUNCATE")  # to make and remove it each time takes thrice as long
-            is_made = has_table(connection)
+            is_made = _has_table(connection)
             if make and not connection.execute("PRAGMA user_version").fetchone()[0]:
                 self._begin(connection)
             elif not is_made:
@@ -244,7 +244,7 @@ class State(NamedTuple):
             with safe_files.folder(self.path.parent) as folder:
                 fcntl.flock(folder, fcntl.LOCK_EX)
                 try:
-                    if is_damaged(self.path):
+                    if _is_damaged(self.path):
                         safe_files.replace(self.path, aside)
                         safe_files.remove(journal)
                         self.say(f"{self.path} was damaged: it is begun again, and what it held is in {aside.name}")
@@ -259,7 +259,7 @@ class State(NamedTuple):
     def _begin(self, connection: sqlite3.Connection) -> None:
         """Make the table with what older versions kept, all or nothing; then their files go."""
         connection.execute("BEGIN IMMEDIATE")
-        damaged = [] if has_table(connection) else self._take_over(connection)
+        damaged = [] if _has_table(connection) else self._take_over(connection)
         connection.execute("COMMIT")
         for path in damaged:
             self.say(f"{path} is damaged: it is not used, and kept as {path.name}{ASIDE}")
@@ -313,7 +313,7 @@ def old_values(path: Path) -> Iterator[tuple[str, bytes]]:
 # --- the file ------------------------------------------------------------------------------------------------------
 
 
-def has_table(connection: sqlite3.Connection) -> bool:
+def _has_table(connection: sqlite3.Connection) -> bool:
     """Return whether a file has the table, or raise ``DatabaseError`` where it holds anything else."""
     found = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")]
     if found not in ([], [SCHEMA]):
@@ -321,21 +321,21 @@ def has_table(connection: sqlite3.Connection) -> bool:
     return bool(found)
 
 
-def code_of(error: sqlite3.Error) -> int:
+def _code_of(error: sqlite3.Error) -> int:
     """Return what kind of error SQLite reports."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def _is_damage(error: sqlite3.Error) -> bool:
     """Return whether an error says that a file cannot be used any more."""
-    return str(error) == FOREIGN or code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return str(error) == FOREIGN or _code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def is_damaged(path: Path) -> bool:
+def _is_damaged(path: Path) -> bool:
     """Return whether a file cannot be used any more."""
     try:
         with contextlib.closing(sqlite3.connect(path, timeout=PATIENCE_S)) as connection:
-            has_table(connection)
+            _has_table(connection)
             return bool(connection.execute("PRAGMA quick_check").fetchone()[0] != "ok")
     except sqlite3.Error as error:
-        return is_damage(error)
+        return _is_damage(error)

@@ -87,21 +87,21 @@ class Traces(BaseModel):
 def traces_of(rows: Collection[Row], hashes: Iterable[str] = (), digests: Iterable[bytes] = ()) -> Traces:
     """Return the texts and names of the records with these rows; rows of relations and facts name other records too."""
     own = [row for row in rows if issubclass(MODELS.get(row["kind"], BaseModel), Record)]
-    handles = {ref for row in own for ref in handles_of(row)}
-    telling = {text for row in own for text in texts_of(row, plain_fields(row["kind"])) if len(text) >= SHORTEST}
+    handles = {ref for row in own for ref in _handles_of(row)}
+    telling = {text for row in own for text in _texts_of(row, _plain_fields(row["kind"])) if len(text) >= SHORTEST}
     telling |= {handle for handle in handles if len(handle) >= SHORTEST}
     return Traces(
         hashes=frozenset(hashes),
-        keys=frozenset(map(key_ref, own)),
+        keys=frozenset(map(_key_ref, own)),
         handles=frozenset(handles),
         words=frozenset(telling | {orjson.dumps(text).decode()[1:-1] for text in telling}),
         digests=frozenset(digest.hex() for digest in digests),
     )
 
 
-def handles_of(row: Row) -> Iterator[str]:
+def _handles_of(row: Row) -> Iterator[str]:
     """Yield every reference that may mean the record with this row."""
-    ref = key_ref(row)
+    ref = _key_ref(row)
     record_type = ref.partition("/")[0]
     aliases = row.get("aliases")
     yield ref
@@ -109,35 +109,35 @@ def handles_of(row: Row) -> Iterator[str]:
     yield from (f"{record_type}/{name}" for name in (*names, *(aliases if isinstance(aliases, list) else ())))
 
 
-def key_ref(row: Row) -> str:
+def _key_ref(row: Row) -> str:
     """Return the reference by key of the record with this row; a run and an event have no name."""
     key = row_key(row, frozenset())
     return key if "name" in row else f"{row['kind']}/{key}"
 
 
 @cache
-def plain_fields(kind: str) -> frozenset[str]:
+def _plain_fields(kind: str) -> frozenset[str]:
     """Return the fields of a kind that tell no record: times, choices, and references of other records."""
     model = MODELS[kind]
     assert issubclass(model, Record)
-    choices = {alias for name, alias, _ in row_fields(model) if is_choice(model.model_fields[name].annotation)}
+    choices = {alias for name, alias, _ in row_fields(model) if _is_choice(model.model_fields[name].annotation)}
     return TIMES | choices | model.refers.keys() | set(model.single_references)
 
 
-def is_choice(annotation: object) -> bool:
+def _is_choice(annotation: object) -> bool:
     """Return whether a field has one of a few values."""
-    return get_origin(annotation) is Literal or any(map(is_choice, get_args(annotation)))
+    return get_origin(annotation) is Literal or any(map(_is_choice, get_args(annotation)))
 
 
-def texts_of(value: object, but: Collection[str]) -> Iterator[str]:
+def _texts_of(value: object, but: Collection[str]) -> Iterator[str]:
     """Yield the texts in a row but for some of its fields."""
     match value:
         case str():
             yield value
         case dict():
-            yield from (text for name, part in value.items() if name not in but for text in texts_of(part, but))
+            yield from (text for name, part in value.items() if name not in but for text in _texts_of(part, but))
         case list():
-            yield from (text for part in value for text in texts_of(part, but))
+            yield from (text for part in value for text in _texts_of(part, but))
 
 
 def read(path: Path) -> Traces | None:

@@ -19,7 +19,7 @@ def count(state: State, refs: Collection[str], at: str) -> None:
     """
     with state.changing() as kept:
         for ref in refs:
-            number, last = kept.read("usage", ref, counter) or (0, at)
+            number, last = kept.read("usage", ref, _counter) or (0, at)
             kept.put("usage", ref, dumps([number + 1, max(last, at)]).encode())
 
 
@@ -34,10 +34,10 @@ def retype(state: State, old: str, new: str | None) -> None:
 
 def accesses(state: State, refs: Collection[str]) -> dict[str, tuple[int, str]]:
     """Return how often records were returned and when last."""
-    return state.read_all("usage", counter, refs)
+    return state.read_all("usage", _counter, refs)
 
 
-def counter(value: bytes) -> tuple[int, str]:
+def _counter(value: bytes) -> tuple[int, str]:
     """Return how often and when a value says that a record was returned, or raise ``ValueError``."""
     number, last = loads(value)
     return int(number), str(last)

@@ -161,20 +161,20 @@ class Candidate(BaseModel):
         is_fixed = better.pattern is not None or self.pattern is not None or other.pattern is not None
         return self.model_copy(
             update={
-                "keys": united(self.keys, other.keys),
+                "keys": _united(self.keys, other.keys),
                 "base": max(self.base, other.base),
                 "needs": min(self.needs, other.needs, *([1] if is_fixed else [])),
                 "failure": better.failure or self.failure or other.failure,
                 "pattern": better.pattern or self.pattern or other.pattern,
                 "other": other.other or self.other,
                 "evidence": tuple(evidence[:1] + evidence[1:][1 - MOST_EVIDENCE :]),
-                "marks": united(self.marks, other.marks),
-                "sessions": united(self.sessions, other.sessions),
+                "marks": _united(self.marks, other.marks),
+                "sessions": _united(self.sessions, other.sessions),
             }
         )
 
 
-def united(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
+def _united(first: Iterable[str], second: Iterable[str]) -> tuple[str, ...]:
     """Return two lists as one, each value once, at most ``MOST_MARKS``."""
     return tuple(dict.fromkeys((*first, *second)))[:MOST_MARKS]
 

@@ -87,8 +87,8 @@ class Scanner:
         while self.next not in ("", "|", ")"):
             item = self.item(self.tokens.pop())
             least, is_repeated = 1, False
-            while is_repeat(self.next):
-                count = least_of(self.tokens.pop())
+            while _is_repeat(self.next):
+                count = _least_of(self.tokens.pop())
                 item, least, is_repeated = item._replace(size=item.size * (count + 1)), least * count, True
             size += item.size
             run += item.literal if least else ""
@@ -121,12 +121,12 @@ class Scanner:
         return inner if token[-1] not in "=!" else Atom(size=inner.size)
 
 
-def is_repeat(token: str) -> bool:
+def _is_repeat(token: str) -> bool:
     """Return whether a token says how often; also a fuzzy match of `regex`, which is taken for "perhaps never"."""
     return token[:1] in ("*", "+", "?") or (token[:1] == "{" and len(token) > 1)
 
 
-def least_of(token: str) -> int:
+def _least_of(token: str) -> int:
     """Return how often at least a repeat finds what is before it; 0 for any other token."""
     if token[:1] == "+":
         return 1

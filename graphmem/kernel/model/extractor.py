@@ -11,18 +11,18 @@ from graphmem.names import printable
 MOST_WORDS = 100  # of a command, and types that one extractor writes
 
 
-def as_word(value: str) -> str:
+def _as_word(value: str) -> str:
     """Return a word of a command, if a program can get it and a person can read it."""
     if not value or not printable(value):
         raise ValueError(f"{value[:80]!r} is not printable text on one line")
     return value
 
 
-def as_folder(value: str) -> str:
+def _as_folder(value: str) -> str:
     """Return a folder below the project, as a path from there."""
     if value.startswith("/") or ".." in value.split("/"):
         raise ValueError(f"{value[:80]!r} is not a folder below the project")
-    return as_word(value)
+    return _as_word(value)
 
 
 class Extractor(BaseModel):
@@ -37,9 +37,11 @@ class Extractor(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    command: Annotated[tuple[Annotated[Item, AfterValidator(as_word)], ...], Field(min_length=1, max_length=MOST_WORDS)]
+    command: Annotated[
+        tuple[Annotated[Item, AfterValidator(_as_word)], ...], Field(min_length=1, max_length=MOST_WORDS)
+    ]
     writes: Annotated[tuple[Item, ...], Field(min_length=1, max_length=MOST_WORDS)]
     timeout: Annotated[float, Strict(), Field(gt=0, le=EXTRACT_MOST_S, allow_inf_nan=False)] = EXTRACT_S
-    cwd: Annotated[Item, AfterValidator(as_folder)] = "."
+    cwd: Annotated[Item, AfterValidator(_as_folder)] = "."
     description: Item = ""
     prose: Item = ""

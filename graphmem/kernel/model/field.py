@@ -73,7 +73,7 @@ def as_day(value: str) -> str:
         raise ValueError("expected a day such as 2027-01-31") from None
 
 
-def one_line(value: str) -> str:
+def _one_line(value: str) -> str:
     """Return a value that is on one line, as it is shown in a line of an answer."""
     if value.splitlines() not in ([], [value]):
         raise ValueError("expected a text without a line end")
@@ -96,7 +96,7 @@ Time = Annotated[
 ]
 Text = Annotated[str, Strict(), Limit(TEXT_BYTES)]
 Item = Annotated[str, Strict()]
-Line = Annotated[str, Strict(), AfterValidator(one_line)]
+Line = Annotated[str, Strict(), AfterValidator(_one_line)]
 StringSet = Annotated[tuple[Item, ...], AfterValidator(as_set), Limit(0, LIST_ITEMS, ITEM_CHARACTERS)]
 GrowingSet = Annotated[tuple[Item, ...], AfterValidator(as_set), Limit(0, GROWING_ITEMS, ITEM_CHARACTERS)]
 TextSet = Annotated[tuple[Item, ...], AfterValidator(as_set), Limit(TEXT_BYTES, LIST_ITEMS)]

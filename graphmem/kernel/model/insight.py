@@ -67,7 +67,7 @@ class Insight(Record):
     @property
     def confidence(self) -> Confidence:
         """How sure it is, by how often it was seen; at least what it was where it was imported from."""
-        return confidence_of(self.occurrences, self.imported_confidence)
+        return _confidence_of(self.occurrences, self.imported_confidence)
 
     @property
     def qualifier(self) -> str:
@@ -79,7 +79,7 @@ class Insight(Record):
         return "\n".join(part for part in parts if part)
 
 
-def confidence_of(occurrences: int, imported: Confidence | None = None) -> Confidence:
+def _confidence_of(occurrences: int, imported: Confidence | None = None) -> Confidence:
     """Return how sure an insight is that was seen so often, and that was as sure as this where it comes from."""
     counted = (occurrences >= MEDIUM_OCCURRENCES) + (occurrences >= HIGH_OCCURRENCES)
     return CONFIDENCES[max(counted, CONFIDENCES.index(imported or "low"))]

@@ -51,7 +51,7 @@ def after_silence(standing: LessonState, runs: int, lesson: Lesson) -> LessonSta
     return LessonState(frequency, silent, standing.last_run, is_faded)
 
 
-def after_restore(standing: LessonState) -> LessonState:
+def _after_restore(standing: LessonState) -> LessonState:
     """Return the state of a lesson that was brought back: as if it had just been seen, once at least."""
     return LessonState(max(1, standing.frequency), 0, standing.last_run)
 
@@ -70,7 +70,7 @@ def standing(lesson: Lesson, runs: Sequence[Order], seen: Iterable[Order]) -> Le
         marks.append((bisect_left(runs, (format_time(lesson.restored_at), "")), 0, ""))
     for at, is_run, run in sorted(marks):
         found = after_silence(found, max(0, at - place), lesson)
-        found = after_seen(found, run) if is_run else after_restore(found)
+        found = after_seen(found, run) if is_run else _after_restore(found)
         place = max(place, at + is_run)
     return after_silence(found, max(0, len(runs) - place), lesson)
 

@@ -53,7 +53,7 @@ def merged(base: Row | None, ours: Row | None, theirs: Row | None, rules: Rules)
         return theirs or ours  # deleted on one side, changed on the other: the change
     if ours["kind"] in FACTS:
         return merged_fact(ours, theirs)
-    return merged_record(base, ours, theirs, rules)
+    return _merged_record(base, ours, theirs, rules)
 
 
 def merged_fact(ours: Row, theirs: Row) -> Row:
@@ -66,25 +66,25 @@ def merged_fact(ours: Row, theirs: Row) -> Row:
     return max(ours, theirs, key=lambda row: (instant(row["at"]), encode(row)))
 
 
-def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row:
+def _merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row:
     """Return a record or an edge that both sides changed, or that both added."""
-    if (newer := created_again(base, ours, theirs)) is not None:
+    if (newer := _created_again(base, ours, theirs)) is not None:
         return newer
     sides = (base or {}, ours, theirs)
     created = created_at(base, ours, theirs)
-    names = {name for side in sides for name in (*side, *edits(side))} - rules.fixed - IDENTITY
+    names = {name for side in sides for name in (*side, *_edits(side))} - rules.fixed - IDENTITY
     found: dict[str, DatedValue] = {}
     lost: set[tuple[str, str]] = set()
     for name in rules.sets & names:
-        found[name] = merged_set(name, sides)
+        found[name] = _merged_set(name, sides)
     for name in rules.maps & names:
-        found[name] = merged_map(name, sides)
+        found[name] = _merged_map(name, sides)
     alone = names - rules.sets - rules.maps - {name for state in rules.states for name in state}
     for state in (*((name,) for name in sorted(alone)), *rules.states):
-        winner, loser = decided(*([dated_value(side, name) for name in state] for side in sides))
+        winner, loser = _decided(*([_dated_value(side, name) for name in state] for side in sides))
         found |= zip(state, winner, strict=True)
         if loser and len(state) == 1 and state[0] not in rules.values and loser[0][0] is not None:
-            lost.add((state[0], as_text(loser[0][0])))
+            lost.add((state[0], _as_text(loser[0][0])))
     row: Row = {"kind": ours["kind"], "created_at": created, **{name: ours[name] for name in rules.fixed}}
     row |= {name: value for name, (value, _) in found.items() if value is not None}
     edited = {name: time for name, (_, time) in found.items() if time}
@@ -95,33 +95,33 @@ def merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Row
         row["edited"] = edited
     # A current text goes from the list only where the base did not have it there: as a removal of what the base had it
     # would count in the next merge, and the result would depend on the order of merges.
-    was, *both = (alternates(side) for side in sides)
+    was, *both = (_alternates(side) for side in sides)
     kept = three_way(was, *both) | lost
-    if aside := sorted(pair for pair in kept if pair in was or pair[1] != as_text(row.get(pair[0]))):
+    if aside := sorted(pair for pair in kept if pair in was or pair[1] != _as_text(row.get(pair[0]))):
         row["alternates"] = [{"field": name, "text": text} for name, text in aside]
     key = ours.get("key") or ours.get("name")
     return row if key is None or key == row.get("name") else {**row, "key": key}
 
 
-def merged_set(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
+def _merged_set(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
     """Return what a set comes to, and when it was last changed."""
     items = sorted(three_way(*(side.get(name) or () for side in sides)))
-    return items or None, set_at(name, sides)
+    return items or None, _set_at(name, sides)
 
 
-def merged_map(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
+def _merged_map(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
     """Return what versions by name come to, both where two sides have two of one name, and when they last changed."""
     found = by_name(three_way(*(pairs(side.get(name) or {}) for side in sides)))
-    return found or None, set_at(name, sides)
+    return found or None, _set_at(name, sides)
 
 
-def set_at(name: str, sides: tuple[Row, Row, Row]) -> str:
+def _set_at(name: str, sides: tuple[Row, Row, Row]) -> str:
     """Return when a set was last changed; empty where it never was."""
-    was, our, their = (instant(time) if (time := edits(side).get(name)) else "" for side in sides)
+    was, our, their = (instant(time) if (time := _edits(side).get(name)) else "" for side in sides)
     return our if their == was else their if our == was else max(our, their)
 
 
-def decided(
+def _decided(
     was: list[DatedValue], ours: list[DatedValue], theirs: list[DatedValue]
 ) -> tuple[list[DatedValue], list[DatedValue] | None]:
     """Return which side a field, or fields that say one thing, is taken from, and what loses where both changed it."""
@@ -129,11 +129,11 @@ def decided(
         return ours, None
     if ours == was:
         return theirs, None
-    loser, winner = sorted((ours, theirs), key=rank)
+    loser, winner = sorted((ours, theirs), key=_rank)
     return winner, loser
 
 
-def created_again(base: Row | None, ours: Row, theirs: Row) -> Row | None:
+def _created_again(base: Row | None, ours: Row, theirs: Row) -> Row | None:
     """
     Return the side that destroyed a record and created it again since the base, where only one did; None otherwise.
 
@@ -155,7 +155,7 @@ def created_at(base: Row | None, ours: Row, theirs: Row) -> str:
     return our if their == was else min(our, their)
 
 
-def dated_value(row: Row, name: str) -> DatedValue:
+def _dated_value(row: Row, name: str) -> DatedValue:
     """
     Return the value of a field and when it was given.
 
@@ -163,11 +163,11 @@ def dated_value(row: Row, name: str) -> DatedValue:
     branch gave; one that was taken away has its time in ``edited``.
     """
     value = row.get(name)
-    time = edits(row).get(name) or (row["created_at"] if value is not None else None)
+    time = _edits(row).get(name) or (row["created_at"] if value is not None else None)
     return value, instant(time) if time else ""
 
 
-def rank(side: list[DatedValue]) -> tuple[str, bytes]:
+def _rank(side: list[DatedValue]) -> tuple[str, bytes]:
     """Return what orders the two sides of a field: the later time, then the greater value."""
     return max(time for _, time in side), encode({"": [list(pair) for pair in side]})
 
@@ -180,12 +180,12 @@ def instant(time: str) -> str:
     return moment.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
-def edits(row: Row) -> Mapping[str, str]:
+def _edits(row: Row) -> Mapping[str, str]:
     """Return the times of the fields that were changed since a row's creation."""
     return row.get("edited") or {}
 
 
-def alternates(row: Row) -> frozenset[tuple[str, str]]:
+def _alternates(row: Row) -> frozenset[tuple[str, str]]:
     """Return the texts that a record keeps aside: field and text."""
     return frozenset((found["field"], found["text"]) for found in row.get("alternates") or ())
 
@@ -196,6 +196,6 @@ def three_way(base: Collection[T], ours: Collection[T], theirs: Collection[T]) -
     return (was & our & their) | (our - was) | (their - was)
 
 
-def as_text(value: object) -> str:
-    """Return a value as the text that ``alternates`` keep."""
+def _as_text(value: object) -> str:
+    """Return a value as the text that ``_alternates`` keep."""
     return value if isinstance(value, str) else encode({"": value}).decode()[4:-1]

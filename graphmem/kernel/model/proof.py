@@ -20,14 +20,14 @@ def is_plain(path: str) -> bool:
     return is_word and not path.startswith("~") and not {"", ".", ".."}.intersection(path.split("/"))
 
 
-def as_folder(value: str) -> str:
+def _as_folder(value: str) -> str:
     """Return the path of a folder if it is plain; empty for the project's root."""
     if value and not is_plain(value):
         raise ValueError("expected a path below the project's root")
     return value
 
 
-def as_paths(value: str) -> str:
+def _as_paths(value: str) -> str:
     """Return a text of paths, one a line, if each is plain and they are few."""
     paths = value.split("\n") if value else []
     if len(paths) > MOST_FILES or not all(map(is_plain, paths)):
@@ -55,8 +55,8 @@ class Proof(BaseModel):
     before: Commit
     after: Commit
     at: Time
-    folder: Annotated[str, Strict(), AfterValidator(as_folder)] = ""
-    without: Annotated[str, Strict(), AfterValidator(as_paths)] = ""
+    folder: Annotated[str, Strict(), AfterValidator(_as_folder)] = ""
+    without: Annotated[str, Strict(), AfterValidator(_as_paths)] = ""
 
     @property
     def files(self) -> list[str]:

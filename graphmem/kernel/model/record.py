@@ -39,13 +39,13 @@ def united(*texts: str | None) -> str:
     return "\n".join(dict.fromkeys(filter(None, texts)))
 
 
-def texts_in(value: object) -> Iterator[str]:
+def _texts_in(value: object) -> Iterator[str]:
     """Yield the texts of a JSON value, wherever they are in it, but for times."""
     if isinstance(value, str):
         yield from () if TIME.fullmatch(value) else (value,)
     elif isinstance(value, Mapping | list | tuple):
         for part in value.values() if isinstance(value, Mapping) else value:
-            yield from texts_in(part)
+            yield from _texts_in(part)
 
 
 class Frozen(BaseModel):
@@ -79,7 +79,7 @@ class Frozen(BaseModel):
         """Take a row or an answer: a known field that is ``null`` is absent, what is derived is dropped."""
         if not isinstance(values, dict) or (None not in values.values() and cls.derived.isdisjoint(values)):
             return values
-        known = known_names(cls)
+        known = _known_names(cls)
         return {k: v for k, v in values.items() if k not in cls.derived and not (v is None and k in known)}
 
     def to_row(self) -> Row:
@@ -87,7 +87,7 @@ class Frozen(BaseModel):
         values = self.__dict__
         row: Row = {
             alias: plain(values[name])
-            for name, alias, default in given_fields(type(self), frozenset(self.__pydantic_fields_set__))
+            for name, alias, default in _given_fields(type(self), frozenset(self.__pydantic_fields_set__))
             if values[name] != default
         }
         if self.__pydantic_extra__:
@@ -101,7 +101,7 @@ class Frozen(BaseModel):
 
 
 @cache
-def known_names(model: type[Frozen]) -> frozenset[str]:
+def _known_names(model: type[Frozen]) -> frozenset[str]:
     """Return the names that the fields of ``model`` have in a row."""
     return frozenset(alias for _, alias, _ in row_fields(model))
 
@@ -116,7 +116,7 @@ def row_fields(model: type[Frozen]) -> tuple[tuple[str, str, object], ...]:
 
 
 @lru_cache(1024)  # rows of a kind have few sets of fields
-def given_fields(model: type[Frozen], given: frozenset[str]) -> tuple[tuple[str, str, object], ...]:
+def _given_fields(model: type[Frozen], given: frozenset[str]) -> tuple[tuple[str, str, object], ...]:
     """Return ``row_fields`` of those fields of ``model`` that are given."""
     return tuple(field for field in row_fields(model) if field[0] in given and field[1] not in model.derived)
 
@@ -313,7 +313,7 @@ class Record(Frozen):
         """
         aside = (found.text for found in self.alternates if found.field not in ("name", "match"))
         kept = (value for name, value in (self.model_extra or {}).items() if name.startswith("x_"))
-        return "\n".join((*self.meanings, *aside, *texts_in(list(kept))))[:INDEXED_CHARACTERS]
+        return "\n".join((*self.meanings, *aside, *_texts_in(list(kept))))[:INDEXED_CHARACTERS]
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

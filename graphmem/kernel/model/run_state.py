@@ -108,10 +108,10 @@ def with_texts(row: Any) -> Any:
     if not isinstance(row, dict):
         return row
     needs = row.get("depends_on", [])
-    texts = {"id": id_text(row["id"])} if "id" in row else {}
-    return {**row, **texts, "depends_on": [*map(id_text, needs)] if isinstance(needs, list) else needs}
+    texts = {"id": _id_text(row["id"])} if "id" in row else {}
+    return {**row, **texts, "depends_on": [*map(_id_text, needs)] if isinstance(needs, list) else needs}
 
 
-def id_text(value: Any) -> Any:
+def _id_text(value: Any) -> Any:
     """Return a whole number as a text, any other value as it is."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -18,7 +18,7 @@ def records_schema() -> bytes:
     _, document = models_json_schema([(model, "validation") for model in MODELS.values()], by_alias=True)
     entries: dict[str, Any] = document["$defs"]
     for model in MODELS.values():
-        describe(entries[model.__name__], model)
+        _describe(entries[model.__name__], model)
     names = {f"#/$defs/{model.__name__}": f"#/$defs/{kind}" for kind, model in MODELS.items()}
     for kind, model in MODELS.items():
         entries[kind] = entries.pop(model.__name__)
@@ -43,7 +43,7 @@ def _compact(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def describe(entry: dict[str, Any], model: type[Frozen]) -> None:
+def _describe(entry: dict[str, Any], model: type[Frozen]) -> None:
     """Make of a model's schema that of its rows: what no row has is left out, the limits are added."""
     properties = entry["properties"]
     for name in set(properties) - set(row_names(model)):
@@ -90,14 +90,14 @@ def rule(model: type[Frozen], name: str, alias: str) -> str:
         return "set"
     if is_checked_by(field.metadata, as_versions):
         return "map"
-    return "text" if is_text(field.annotation) else "value"
+    return "text" if _is_text(field.annotation) else "value"
 
 
-def is_text(annotation: Any) -> bool:
+def _is_text(annotation: Any) -> bool:
     """Return whether a field holds free text."""
     if hasattr(annotation, "__metadata__"):
-        return not is_checked_by(annotation.__metadata__, as_day) and is_text(annotation.__origin__)
+        return not is_checked_by(annotation.__metadata__, as_day) and _is_text(annotation.__origin__)
     if get_origin(annotation) is Literal:
         return False
     parts = [part for part in get_args(annotation) if part is not type(None)]
-    return annotation is str or (len(parts) == 1 and get_origin(annotation) is not tuple and is_text(parts[0]))
+    return annotation is str or (len(parts) == 1 and get_origin(annotation) is not tuple and _is_text(parts[0]))

@@ -88,7 +88,7 @@ def fits(record_type: str, ends: Iterable[str]) -> bool:
     return any(end in (record_type, ANY) for end in ends)
 
 
-def built_in(
+def _built_in(
     name: str, sources: str, targets: str, weight: float, description: str, *, symmetric: bool = False
 ) -> RelationType:
     """Return a relation type of graphmem's own; its name is reserved, so it is made without the check of names."""
@@ -107,11 +107,11 @@ def built_in(
 BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
     relation.type: relation
     for relation in (
-        built_in("solves", "pattern", "failure", 1.5, "the pattern fixes the failure"),
-        built_in("causes", ANY, ANY, 1.0, "A leads to B"),
-        built_in("prerequisite", ANY, ANY, 1.0, "A must be understood before B"),
-        built_in("co_occurs", ANY, ANY, 0.8, "seen together; correlation, not causation", symmetric=True),
-        built_in("variant", ANY, ANY, 0.7, "similar but different", symmetric=True),
+        _built_in("solves", "pattern", "failure", 1.5, "the pattern fixes the failure"),
+        _built_in("causes", ANY, ANY, 1.0, "A leads to B"),
+        _built_in("prerequisite", ANY, ANY, 1.0, "A must be understood before B"),
+        _built_in("co_occurs", ANY, ANY, 0.8, "seen together; correlation, not causation", symmetric=True),
+        _built_in("variant", ANY, ANY, 0.7, "similar but different", symmetric=True),
     )
 }
 
@@ -120,15 +120,15 @@ BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
 OWNED_RELATIONS: Mapping[str, RelationType] = {
     relation.type: relation
     for relation in (
-        built_in("part_of", "task", "campaign", 1.0, "the task belongs to the campaign"),
-        built_in("depends_on", "task", "task", 1.0, "the task needs the other one complete"),
-        built_in("blocked_by", "task", ANY, 1.0, "the failure or the task that stops the task"),
-        built_in("handed_out", "task", ANY, 0.25, "the task got it when it began; whether it helped, `used` says"),
-        built_in("used", ANY, ANY, 0.5, "the task or session used it; of a report: whether it helped"),
-        built_in("derived_from", "insight", "experience", 1.0, "the insight was seen in the experience"),
-        built_in("seen_in", "lesson", "run", 0.5, "the run saw the lesson"),
-        built_in("about", "event", ANY, 0.5, "what the event happened to"),
-        built_in("supersedes", ANY, ANY, 1.0, "it took the place of the other, which is archived and in no graph"),
+        _built_in("part_of", "task", "campaign", 1.0, "the task belongs to the campaign"),
+        _built_in("depends_on", "task", "task", 1.0, "the task needs the other one complete"),
+        _built_in("blocked_by", "task", ANY, 1.0, "the failure or the task that stops the task"),
+        _built_in("handed_out", "task", ANY, 0.25, "the task got it when it began; whether it helped, `used` says"),
+        _built_in("used", ANY, ANY, 0.5, "the task or session used it; of a report: whether it helped"),
+        _built_in("derived_from", "insight", "experience", 1.0, "the insight was seen in the experience"),
+        _built_in("seen_in", "lesson", "run", 0.5, "the run saw the lesson"),
+        _built_in("about", "event", ANY, 0.5, "what the event happened to"),
+        _built_in("supersedes", ANY, ANY, 1.0, "it took the place of the other, which is archived and in no graph"),
     )
 }
 
@@ -140,7 +140,7 @@ RESERVED = frozenset({*RESERVED_KINDS, *RESERVED_RELATIONS, ANY})
 KEPT_FREE = frozenset({"work", "purge"})  # no new type gets one; a project that has such a type keeps it
 
 
-def beside(made: RelationType, own: RelationType | None) -> RelationType:
+def _beside(made: RelationType, own: RelationType | None) -> RelationType:
     """
     Return a relation type of a project, where graphmem has one of that name too.
 
@@ -222,7 +222,7 @@ class Vocabulary(BaseModel):
     def relations(self) -> dict[str, RelationType]:
         """Every relation type, also those that only fields of rows make."""
         own = {**BUILT_IN_RELATIONS, **OWNED_RELATIONS}
-        found = {name: beside(made, own.get(name)) for name, made in self.project_relations.items()}
+        found = {name: _beside(made, own.get(name)) for name, made in self.project_relations.items()}
         return own | {name: made.with_ends(self.renamed) for name, made in found.items()}
 
     def allows(self, relation: str, source: str, target: str) -> bool:

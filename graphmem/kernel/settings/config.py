@@ -35,11 +35,11 @@ def web_address(text: str) -> str:
             hint=f"the key belongs in {KEY_VARIABLE}",
         )
     if text and not (parts and is_good and text.isascii() and text.isprintable() and not set(text) & set(" ?#\\")):
-        raise BadInput(f"the endpoint {shown(text)} is not a web address", hint="such as http://127.0.0.1:11434")
+        raise BadInput(f"the endpoint {_shown(text)} is not a web address", hint="such as http://127.0.0.1:11434")
     return text
 
 
-def hook_events(text: str) -> str:
+def _hook_events(text: str) -> str:
     """Return the events of hooks that are off, or raise ``ValueError``."""
     if not {*text.replace(",", " ").split()} <= {*HOOK_EVENTS}:
         raise ValueError(f"some of {', '.join(HOOK_EVENTS)}, with commas between them")
@@ -162,7 +162,7 @@ class Hooks(SettingsSection):
     """Which events of coding agents are answered."""
 
     note_edits: bool = False
-    off: Annotated[str, AfterValidator(hook_events)] = ""
+    off: Annotated[str, AfterValidator(_hook_events)] = ""
 
     @property
     def off_kinds(self) -> frozenset[str]:
@@ -221,7 +221,7 @@ def load_settings(
         BadInput: an option is invalid.
     """
     values, _, ignored, wrong = gathered(project, options, environment)
-    return checked({**values, "ignored": ignored, "wrong": wrong})
+    return _checked({**values, "ignored": ignored, "wrong": wrong})
 
 
 def gathered(
@@ -243,27 +243,27 @@ def gathered(
     wrong: list[WrongSetting] = []
 
     def lay(found: Mapping[str, Any], origin: Callable[[str], str]) -> None:
-        merge(values, found)
-        origins.update((name, origin(name)) for name in names_of(found))
+        _merge(values, found)
+        origins.update((name, origin(name)) for name in _names_of(found))
 
     if user_config().is_file():
-        found, bad = read_leniently(user_config(), user_bytes)
-        wrong += bad or without_wrong(found, str(user_config()))
+        found, bad = _read_leniently(user_config(), _user_bytes)
+        wrong += bad or _without_wrong(found, str(user_config()))
         lay(found, lambda name: str(user_config()))
     if project is not None and safe_files.is_file(project):
-        found, bad = read_leniently(project, lambda: project_bytes(project))
-        bad = bad or without_wrong(found, str(project))
+        found, bad = _read_leniently(project, lambda: _project_bytes(project))
+        bad = bad or _without_wrong(found, str(project))
         wrong += (one.model_copy(update={"is_of_project": True}) for one in bad)
-        ignored = [*without_untrusted(project, found), *without_raises(found, checked(values))]
+        ignored = [*_without_untrusted(project, found), *_without_raises(found, _checked(values))]
         lay(found, lambda name: str(project))
     given = {name: dict(keys) for name, keys in (from_environment() if environment is None else environment).items()}
-    wrong += without_wrong(given, ENVIRONMENT)
+    wrong += _without_wrong(given, ENVIRONMENT)
     lay(given, variable_of)
     lay(options or {}, lambda name: f"--{name.partition('.')[2].replace('_', '-')}")
-    return values, {name: origins[name] for name in names_of(values)}, tuple(ignored), tuple(wrong)
+    return values, {name: origins[name] for name in _names_of(values)}, tuple(ignored), tuple(wrong)
 
 
-def names_of(found: Mapping[str, Any]) -> list[str]:
+def _names_of(found: Mapping[str, Any]) -> list[str]:
     """Return the names of settings, such as ``retrieval.known``."""
     return [
         name
@@ -290,22 +290,22 @@ def settings_stamp(project: Path) -> tuple[tuple[int, int, int] | None, ...]:
     return tuple(found)
 
 
-def project_bytes(project: Path) -> bytes:
+def _project_bytes(project: Path) -> bytes:
     """Return the beginning of a project's config file: one byte more than such a file may have."""
     with safe_files.opened(project) as file:
         return file.read(CONFIG_BYTES + 1)
 
 
-def user_bytes() -> bytes:
+def _user_bytes() -> bytes:
     """Return the beginning of the user's config file, as of a project's."""
     with user_config().open("rb") as file:
         return file.read(CONFIG_BYTES + 1)
 
 
-def read_leniently(path: Path, read: Callable[[], bytes]) -> tuple[dict[str, Any], list[WrongSetting]]:
+def _read_leniently(path: Path, read: Callable[[], bytes]) -> tuple[dict[str, Any], list[WrongSetting]]:
     """Return the content of a config file, or nothing and what is wrong with it."""
     try:
-        found = parsed_toml(path, read())
+        found = _parsed_toml(path, read())
     except BadInput as error:
         return {}, [WrongSetting(where=str(path), name="", message=error.message, expected=error.hint or "")]
     except OSError as error:
@@ -314,7 +314,7 @@ def read_leniently(path: Path, read: Callable[[], bytes]) -> tuple[dict[str, Any
     return found, []
 
 
-def without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
+def _without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
     """
     Take out of settings what is unknown or has no valid value; return the first of these, and how many more.
 
@@ -327,15 +327,15 @@ def without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
             name = f"{section}.{key}" if key else section
             part = {section: {key: keys[key]} if key else keys}
             try:
-                refuse_unknown(part, where)
-                checked(part, where)
+                _refuse_unknown(part, where)
+                _checked(part, where)
             except BadInput as error:
                 if len(wrong) == MOST_LOOKED_UP:
                     found.clear()
                     message = f"{where} has more than {MOST_LOOKED_UP} wrong settings, and none of it counts"
                     return [WrongSetting(where=where, name="", message=message, expected="settings that there are")]
-                wrong.append(left_out(name, where, error))
-                taken_out(found, name) if key else found.pop(section)
+                wrong.append(_left_out(name, where, error))
+                _taken_out(found, name) if key else found.pop(section)
     wrong.sort(key=lambda one: not one.decides_what_is_stored)
     if len(wrong) > MOST_WRONG:
         last = wrong[MOST_WRONG - 1]
@@ -344,9 +344,9 @@ def without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
     return wrong
 
 
-def left_out(name: str, where: str, error: BadInput) -> WrongSetting:
+def _left_out(name: str, where: str, error: BadInput) -> WrongSetting:
     """Return what is wrong with a setting; of the environment, by the names of variables."""
-    nearest = name if name in sections() else nearest_of(name)
+    nearest = name if name in sections() else _nearest_of(name)
     message, expected = error.message, error.hint or ""
     if where == ENVIRONMENT:
         where = variable_of(name)
@@ -355,20 +355,20 @@ def left_out(name: str, where: str, error: BadInput) -> WrongSetting:
     return WrongSetting(where=where, name=nearest or name, message=message, expected=expected)
 
 
-def nearest_of(name: str) -> str:
+def _nearest_of(name: str) -> str:
     """Return the setting that was probably meant by an unknown name; empty where none is near."""
     known = [*TOP_LEVEL, *(f"{section}.{key}" for section, model in sections().items() for key in model.model_fields)]
     return next(iter(difflib.get_close_matches(name[:SHOWN], known, n=1)), "")
 
 
-def without_untrusted(project: Path, found: dict[str, Any]) -> list[str]:
+def _without_untrusted(project: Path, found: dict[str, Any]) -> list[str]:
     """Take settings out that need the trust of this user and do not have it; return a line for each."""
     asked = asked_for(found)
     why = untrusted(project, asked) if asked else None
-    return [f"{name} = {shown(taken_out(found, name))} of the project; {why}" for name in asked if why]
+    return [f"{name} = {_shown(_taken_out(found, name))} of the project; {why}" for name in asked if why]
 
 
-def without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
+def _without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
     """Take settings of a project out that are above what holds without it; return a line for each."""
     lines = []
     for name in BOUNDS:
@@ -376,21 +376,21 @@ def without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
         keys, bound = found.get(section), getattr(getattr(bounds, section), key)
         value = keys.get(key) if isinstance(keys, Mapping) else None
         if value is not None and not (isinstance(value, int | float) and value <= bound):
-            taken_out(found, name)
-            lines.append(f"{name} = {shown(value)} of the project, which may lower it from {bound:g} and not raise it")
+            _taken_out(found, name)
+            lines.append(f"{name} = {_shown(value)} of the project, which may lower it from {bound:g} and not raise it")
     if found.get("user_store") not in (None, False) and not bounds.user_store:
         del found["user_store"]
         lines.append("user_store of the project, which may turn it off and not on")
     return lines
 
 
-def taken_out(found: dict[str, Any], name: str) -> object:
+def _taken_out(found: dict[str, Any], name: str) -> object:
     """Take a setting out, and return its value."""
     section, _, key = name.partition(".")
     return found[section].pop(key)
 
 
-def shown(value: object) -> str:
+def _shown(value: object) -> str:
     """Return a value of a file for a message, whatever its size."""
     try:
         text = repr(value)
@@ -401,17 +401,17 @@ def shown(value: object) -> str:
 
 def needs_trust(project: Path) -> dict[str, Asked]:
     """Return the settings of a project's config file that count only when it is trusted, by section and key."""
-    return asked_for(parsed_toml(project, project_bytes(project))) if safe_files.is_file(project) else {}
+    return asked_for(_parsed_toml(project, _project_bytes(project))) if safe_files.is_file(project) else {}
 
 
 def read_toml(path: Path, data: bytes) -> dict[str, Any]:
     """Return the content of a config file whose keys are all known."""
-    found = parsed_toml(path, data)
-    refuse_unknown(found, str(path))
+    found = _parsed_toml(path, data)
+    _refuse_unknown(found, str(path))
     return found
 
 
-def parsed_toml(path: Path, data: bytes) -> dict[str, Any]:
+def _parsed_toml(path: Path, data: bytes) -> dict[str, Any]:
     """Return the content of a config file, or raise ``BadInput`` where it is not TOML, or too long."""
     hint = "it holds [sections] of TOML, such as [retrieval] with known = 0.5"
     if len(data) > CONFIG_BYTES:
@@ -422,7 +422,7 @@ def parsed_toml(path: Path, data: bytes) -> dict[str, Any]:
         raise BadInput(f"{path} is not TOML: {str(error)[:200]}", hint=hint) from None
 
 
-def refuse_unknown(found: Mapping[str, Any], where: str) -> None:
+def _refuse_unknown(found: Mapping[str, Any], where: str) -> None:
     """Raise ``BadInput`` for a section or key that no setting has."""
     for section, keys in found.items():
         field = Settings.model_fields.get(section)
@@ -473,7 +473,7 @@ def endpoint_key() -> str:
     return key
 
 
-def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
+def _merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
     """Lay settings over others, key by key; who names another model does not mean one behind the same address."""
     for section, keys in found.items():
         if section == "embedding" and isinstance(keys, Mapping) and "model" in keys and section in values:
@@ -481,7 +481,7 @@ def merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
         values[section] = {**values.get(section, {}), **keys} if isinstance(keys, Mapping) else keys
 
 
-def checked(values: Mapping[str, Any], where: str = "") -> Settings:
+def _checked(values: Mapping[str, Any], where: str = "") -> Settings:
     """Return the settings, or raise an error that names the invalid value, and the place that it comes from."""
     try:
         return Settings.model_validate(values)
@@ -490,6 +490,6 @@ def checked(values: Mapping[str, Any], where: str = "") -> Settings:
         name = ".".join(str(part) for part in first["loc"])
         place = f" in {where}" if where else ""
         raise BadInput(
-            f"setting {name!r}{place} is {shown(first['input'])}",
+            f"setting {name!r}{place} is {_shown(first['input'])}",
             hint=first["msg"].removeprefix("Value error, ").removeprefix("Input should be "),
         ) from None

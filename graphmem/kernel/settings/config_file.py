@@ -25,9 +25,9 @@ def with_values(path: Path, data: bytes, section: str, values: Mapping[str, Valu
     found = read_toml(path, data)
     keys = {**found.get(section, {}), **{key: value for key, value in values.items() if value is not None}}
     wanted = found | {section: {key: value for key, value in keys.items() if values.get(key, value) is not None}}
-    lines = "; ".join(f"{key} = {written(value)}" for key, value in values.items() if value is not None)
+    lines = "; ".join(f"{key} = {_written(value)}" for key, value in values.items() if value is not None)
     try:
-        changed = "\n".join(edited(data.decode().split("\n"), section, values)).encode()
+        changed = "\n".join(_edited(data.decode().split("\n"), section, values)).encode()
         if read_toml(path, changed) == wanted:
             return changed
     except (BadInput, ValueError):
@@ -38,7 +38,7 @@ def with_values(path: Path, data: bytes, section: str, values: Mapping[str, Valu
     )
 
 
-def edited(lines: list[str], section: str, values: Mapping[str, Value]) -> list[str]:
+def _edited(lines: list[str], section: str, values: Mapping[str, Value]) -> list[str]:
     """Return the lines of a config file with other values in a section, which is added where it is missing."""
     header = re.compile(rf"[ \t]*\[[ \t]*{section}[ \t]*\]{END}")
     start = next((place for place, line in enumerate(lines) if header.fullmatch(line)), None)
@@ -53,13 +53,13 @@ def edited(lines: list[str], section: str, values: Mapping[str, Value]) -> list[
         if known is None or known[2] not in values:
             kept.append(line)
         elif known[2] in left:
-            kept.append(f"{known[1]}{written(left.pop(known[2]))}{known[3]}")
+            kept.append(f"{known[1]}{_written(left.pop(known[2]))}{known[3]}")
     ending = "\r" if lines[start].endswith("\r") else ""
-    added = [f"{key} = {written(value)}{ending}" for key, value in left.items()]
+    added = [f"{key} = {_written(value)}{ending}" for key, value in left.items()]
     return [*lines[: start + 1], *added, *kept, *lines[stop:]]
 
 
-def written(value: Value) -> str:
+def _written(value: Value) -> str:
     """Return a value as TOML."""
     return json.dumps(value, ensure_ascii=False)
 

@@ -17,7 +17,7 @@ def user_config() -> Path:
     return Path(home).expanduser() / "graphmem" / "config.toml"
 
 
-def cache_folder() -> Path:
+def _cache_folder() -> Path:
     """Return the folder for what can be made again: of stores that cannot be written themselves."""
     home = variables().get("XDG_CACHE_HOME") or "~/.cache"
     return Path(home).expanduser() / "graphmem"
@@ -37,7 +37,7 @@ def private_folder() -> Path:
         Unavailable: neither can be written.
     """
     with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
-        folder = cache_folder()
+        folder = _cache_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder

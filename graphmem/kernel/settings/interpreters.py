@@ -11,12 +11,12 @@ from graphmem.kernel.settings.folders import state_folder
 def interpreters() -> list[str]:
     """Return their paths."""
     try:
-        return os.fsdecode(interpreters_file().read_bytes()).split("\0")[:-1]
+        return os.fsdecode(_interpreters_file().read_bytes()).split("\0")[:-1]
     except OSError:
         return []
 
 
-def interpreters_file() -> Path:
+def _interpreters_file() -> Path:
     """Return the file that has them, each path ended by a NUL."""
     return state_folder() / "interpreters"
 
@@ -26,6 +26,6 @@ def note_interpreter() -> None:
     if sys.executable in interpreters():
         return
     with contextlib.suppress(OSError):  # without the note, another environment makes the settings again
-        interpreters_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with interpreters_file().open("ab") as file:
+        _interpreters_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _interpreters_file().open("ab") as file:
             file.write(os.fsencode(sys.executable) + b"\0")

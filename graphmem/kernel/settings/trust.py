@@ -46,19 +46,19 @@ def asked_for(found: Mapping[str, Any]) -> dict[str, Asked]:
 
 def untrusted(project: Path, asked: Mapping[str, Asked]) -> str | None:
     """Return why these settings of this clone do not count; None where they were trusted, with the files they load."""
-    entry = entry_of(project)
+    entry = _entry_of(project)
     if entry.get("settings") != dict(asked):
         entry = entry.get("before", {})  # the model was changed; another branch may name the one before
     if entry.get("settings") != dict(asked):
         return "look at it, and allow it with: graphmem trust"
     seen = dict(entry.get("seen", {}))
     for name, value in asked.items():
-        was, (now, is_local) = entry.get("files", {}).get(name), files_of(name, value, seen)
+        was, (now, is_local) = entry.get("files", {}).get(name), _files_of(name, value, seen)
         if was != now and (is_local or was):  # what the hub gives to a name that was trusted without files is its own
             names = sorted(file for file in {*(was or {}), *now} if (was or {}).get(file) != now.get(file))
             what = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
             return f"changed since it was trusted: {what}; look at it, and allow it with: graphmem trust"
-    if seen != entry.get("seen") and entry == entry_of(project):
+    if seen != entry.get("seen") and entry == _entry_of(project):
         with contextlib.suppress(OSError):  # it only saves reading the files again
             keep(project, {**entry, "seen": seen})
     return None
@@ -79,7 +79,7 @@ class ToTrust:
         self.asked = dict(asked)
         self.programs = {sort: sorted(texts) for sort, texts in programs.items() if texts}
         self.seen: model_files.Seen = {}
-        self.files = {name: files_of(name, value, self.seen)[0] for name, value in asked.items()}
+        self.files = {name: _files_of(name, value, self.seen)[0] for name, value in asked.items()}
         whole = json.dumps([self.asked, self.files, self.programs], sort_keys=True)
         is_any = asked or self.programs
         self.digest = hashlib.sha256(whole.encode()).hexdigest()[:DIGEST_CHARS] if is_any else None
@@ -91,7 +91,7 @@ class ToTrust:
 
 def trust(project: Path, wanted: ToTrust) -> None:
     """Let these settings count in this clone, as long as they and their files are the same, and its programs run."""
-    found = entry_of(project)
+    found = _entry_of(project)
     if wanted.asked:
         found.pop("before", None)
         found |= {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen}
@@ -100,14 +100,14 @@ def trust(project: Path, wanted: ToTrust) -> None:
 
 def trust_change(project: Path, wanted: ToTrust) -> None:
     """Let settings count that a project is about to ask for; those that count now go on: it may never come to it."""
-    found = entry_of(project)
+    found = _entry_of(project)
     if wanted.asked:
         if found.get("settings") != wanted.asked:
             found["before"] = {name: found[name] for name in ("settings", "files", "seen") if name in found}
         keep(project, found | {"settings": wanted.asked, "files": wanted.files, "seen": wanted.seen})
 
 
-def entry_of(project: Path) -> dict[str, Any]:
+def _entry_of(project: Path) -> dict[str, Any]:
     """Return what was trusted in a clone."""
     found = trusted().get(os.path.realpath(project))
     return found if isinstance(found, dict) else {}
@@ -115,22 +115,22 @@ def entry_of(project: Path) -> dict[str, Any]:
 
 def are_trusted(project: Path, texts: Collection[str], sort: Sort = "commands") -> bool:
     """Return whether each of these texts of a sort may run in a clone: the very text was trusted there."""
-    return set(texts) <= set(entry_of(project).get(sort, ()))
+    return set(texts) <= set(_entry_of(project).get(sort, ()))
 
 
 def proofs_run(project: Path) -> set[str]:
     """Return the proofs that ran in a clone and held."""
-    return set(entry_of(project).get("ran", ()))
+    return set(_entry_of(project).get("ran", ()))
 
 
 def note_proof(project: Path, text: str, *, holds: bool) -> None:
     """Note how a proof ended that ran in a clone; the caller holds ``trust_lock``."""
     ran = proofs_run(project)
     if (text in ran) != holds:
-        keep(project, entry_of(project) | {"ran": sorted(ran ^ {text})})
+        keep(project, _entry_of(project) | {"ran": sorted(ran ^ {text})})
 
 
-def files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
+def _files_of(setting: str, name: Asked, seen: model_files.Seen) -> tuple[dict[str, str], bool]:
     """Return the hashes of the files that a model would be loaded from now, and whether they are not the hub's."""
     found = model_files.folder_of(setting, str(name)) if setting in model_files.OWNERS else None
     return (model_files.hashes(found[0], seen), found[1]) if found else ({}, False)

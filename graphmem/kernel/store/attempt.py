@@ -35,7 +35,7 @@ def repeat(client: Client, use_case: Callable[[], T], *, may_repeat: bool) -> T:
     for runs_left in reversed(range(MOST_RUNS)):
         client.has_looked = False
         try:
-            return with_notices(client, use_case())
+            return _with_notices(client, use_case())
         except FileReplaced:
             if not runs_left or not may_repeat or client.ledger.writes > writes:
                 raise
@@ -55,7 +55,7 @@ def repeat(client: Client, use_case: Callable[[], T], *, may_repeat: bool) -> T:
     raise AssertionError("the last run returns or raises")
 
 
-def with_notices(client: Client, answer: T) -> T:
+def _with_notices(client: Client, answer: T) -> T:
     """Return an answer with what was reported on the way to it."""
     if isinstance(answer, Answer) and (notices := client.answered_notices()):
         return answer.model_copy(update={"notices": notices})

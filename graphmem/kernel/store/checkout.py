@@ -49,13 +49,13 @@ def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]
     if not files:
         raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")
     present.sync()
-    root = local / "at" / f"{tree}{mark_of(present.catalog.purges())}"
-    if not is_whole(root, files):
+    root = local / "at" / f"{tree}{_mark_of(present.catalog.purges())}"
+    if not _is_whole(root, files):
         with locked(local / "at.lock", timeout_s=present.place.lock_timeout_s):
-            take_out(present, local, files, root)
+            _take_out(present, local, files, root)
     with safe_files.folder(root) as handle:
         os.utime(handle)
-    forget_oldest(root.parent)
+    _forget_oldest(root.parent)
     return root, commit
 
 
@@ -64,10 +64,10 @@ def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
     tree = commands.tree_of(folder, commit, FOLDER)
     if tree is None:
         return "", {}
-    return tree, {path: name for path, name in commands.files_of(folder, tree).items() if is_read(path)}
+    return tree, {path: name for path, name in commands.files_of(folder, tree).items() if _is_read(path)}
 
 
-def is_read(path: str) -> bool:
+def _is_read(path: str) -> bool:
     """Return whether a committed file is one that a store is read from."""
     if not is_plain(path):
         return False
@@ -77,12 +77,12 @@ def is_read(path: str) -> bool:
     return path == "config.toml" or (path.startswith("data/") and name.endswith(".ndjson"))
 
 
-def mark_of(purges: Purges) -> str:
+def _mark_of(purges: Purges) -> str:
     """Return what names the purges that a past state was made without; empty if all were applied."""
     return f"-{hashlib.sha256(repr(sorted(purges.hashes)).encode()).hexdigest()[:16]}" if purges else ""
 
 
-def is_whole(root: Path, files: dict[str, str]) -> bool:
+def _is_whole(root: Path, files: dict[str, str]) -> bool:
     """
     Return whether a past state has the files of its commit, byte for byte: git names them by their hashes.
 
@@ -96,19 +96,19 @@ def is_whole(root: Path, files: dict[str, str]) -> bool:
             data = safe_files.read(root / FOLDER / path)
         except OSError:
             return False
-        if blob_hash(data, name) != name:
+        if _blob_hash(data, name) != name:
             return False
     return True
 
 
-def blob_hash(data: bytes, like: str) -> str:
+def _blob_hash(data: bytes, like: str) -> str:
     """Return the hash by which git names these bytes; ``like`` is a hash of the same repository."""
     digest = hashlib.new("sha1" if len(like) == 40 else "sha256", usedforsecurity=False)
     digest.update(b"blob %d\0" % len(data) + data)
     return digest.hexdigest()
 
 
-def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Path) -> None:
+def _take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Path) -> None:
     """
     Write the files of a commit below ``root``, with what is derived of them so far: all or nothing.
 
@@ -117,7 +117,7 @@ def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Pa
     for path in safe_files.folders(root.parent):  # the process that made a draft held the lock, and is dead
         if path.name.startswith("."):
             safe_files.remove_folder(path)
-    if is_whole(root, files):  # made by another process meanwhile
+    if _is_whole(root, files):  # made by another process meanwhile
         return
     safe_files.remove_folder(root)
     draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
@@ -130,13 +130,13 @@ def take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Pa
             data = without_purged(was, purges, symmetric) if file.startswith("data/") else was
             contents[draft / FOLDER / file] = data
             if data is not was:
-                cleared[file] = blob_hash(data, name)
+                cleared[file] = _blob_hash(data, name)
     replace_files({**contents, draft / CLEARED: orjson.dumps(cleared)} if cleared else contents)
-    begin_from(present, local, find_clone(Layout(draft)).layout.local)
+    _begin_from(present, local, find_clone(Layout(draft)).layout.local)
     safe_files.replace(draft, root)
 
 
-def begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
+def _begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
     """Begin with the catalog and the vectors of now: only rows that were other then have to be read and embedded."""
     try:
         with safe_files.folder(to, make=True):
@@ -148,7 +148,7 @@ def begin_from(present: SyncedLedger, local: Path, to: Path) -> None:
         remove(to / CATALOG)
 
 
-def forget_oldest(folder: Path) -> None:
+def _forget_oldest(folder: Path) -> None:
     """Remove the past states that were not asked for longest."""
     with contextlib.suppress(OSError):  # another process removes them too
         states = [path for path in safe_files.folders(folder) if STATE.fullmatch(path.name)]

@@ -60,16 +60,16 @@ def find_clone(layout: Layout) -> Clone:
     folder = git_folder(layout.root)
     clone = Clone(layout, folder, state_of_index(folder))
     try:
-        marks = {path: read_mark(path) for path in own_folders(layout)}
-        ids = read_ids([*git_file(folder), *user_files()])
+        marks = {path: _read_mark(path) for path in _own_folders(layout)}
+        ids = _read_ids([*_git_file(folder), *_user_files()])
         own = [path for path, mark in marks.items() if mark.partition(" ")[0] in ids]
-        if shown := [f"{FOLDER}/{path.name}" for path in own if hide(path)]:  # made by an older version
+        if shown := [f"{FOLDER}/{path.name}" for path in own if _hide(path)]:  # made by an older version
             clone.notices = (f"{' and '.join(shown)} can no longer get into a commit",)
         if all(found in [f"{known} {clone.index}" for known in ids] for found in marks.values()):
             return clone
-        with kept_ids(folder) as known:
+        with _kept_ids(folder) as known:
             if path := tracked(layout, folder):
-                return elsewhere(clone, is_tracked(path))
+                return elsewhere(clone, _is_tracked(path))
             clone.notices += tuple(mark(layout, known, clone.index))
     except (OSError, Unavailable) as error:
         what = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
@@ -96,7 +96,7 @@ def elsewhere(clone: Clone, refusal: GraphmemError) -> Clone:
     return clone
 
 
-def is_tracked(path: str) -> Refused:
+def _is_tracked(path: str) -> Refused:
     """Report that git tracks a file of this machine."""
     return Refused(
         f"git tracks {path!r}: local/ and state/ are of one machine, and a branch must not bring them",
@@ -105,7 +105,7 @@ def is_tracked(path: str) -> Refused:
     )
 
 
-def own_folders(layout: Layout) -> tuple[Path, Path]:
+def _own_folders(layout: Layout) -> tuple[Path, Path]:
     """Return the folders that are of this clone alone."""
     return layout.local, layout.state
 
@@ -116,15 +116,15 @@ def mark(layout: Layout, known: Sequence[str], index: str) -> Iterator[str]:
 
     ``local/`` is derived and removed. ``state/`` may be the user's own after all, and is put aside.
     """
-    for folder in own_folders(layout):
-        found = read_mark(folder).partition(" ")[0]
+    for folder in _own_folders(layout):
+        found = _read_mark(folder).partition(" ")[0]
         if found not in known and safe_files.entries(folder):
             if os.lstat(folder).st_uid != os.geteuid():
                 raise PermissionError(errno.EPERM, "made by another user", str(folder))
             if folder == layout.state:
                 safe_files.remove_folder(layout.state_aside)
                 safe_files.replace(folder, layout.state_aside)
-                hide(layout.state_aside)
+                _hide(layout.state_aside)
             else:
                 safe_files.remove_folder(folder)
             yield f"{FOLDER}/{folder.name} was not made in this clone: {SAID[folder.name]}"
@@ -132,10 +132,10 @@ def mark(layout: Layout, known: Sequence[str], index: str) -> Iterator[str]:
             fresh = folder / f".{FILE}.{os.getpid()}.tmp"
             safe_files.write(fresh, f"{known[0]} {index}".encode())
             safe_files.replace(fresh, folder / FILE)
-        hide(folder)
+        _hide(folder)
 
 
-def hide(folder: Path) -> bool:
+def _hide(folder: Path) -> bool:
     """
     Tell git to ignore a folder whatever is checked out, and return whether that was not so.
 
@@ -151,7 +151,7 @@ def hide(folder: Path) -> bool:
     return False
 
 
-def read_mark(folder: Path) -> str:
+def _read_mark(folder: Path) -> str:
     """Return what a folder carries: an id and the state of git's index; empty where it carries none."""
     try:
         return safe_files.read(folder / FILE, most=200).decode("ascii", "replace")
@@ -171,12 +171,12 @@ def git_folder(root: Path) -> Path | None:
     return found if found.is_dir() else None
 
 
-def git_file(folder: Path | None) -> list[Path]:
+def _git_file(folder: Path | None) -> list[Path]:
     """Return the file in the git directory that keeps an id; none where there is no such directory here."""
     return [folder / KEPT_IN_GIT] if folder is not None and folder.is_dir() else []
 
 
-def user_files() -> list[Path]:
+def _user_files() -> list[Path]:
     """Return the files that may keep the id of the user: the first one that can be written does."""
     found = []
     with contextlib.suppress(RuntimeError):  # a user without a home
@@ -186,7 +186,7 @@ def user_files() -> list[Path]:
     return found
 
 
-def read_ids(paths: Sequence[Path]) -> list[str]:
+def _read_ids(paths: Sequence[Path]) -> list[str]:
     """Return the ids that are kept in these files."""
     found = []
     for path in paths:
@@ -196,7 +196,7 @@ def read_ids(paths: Sequence[Path]) -> list[str]:
 
 
 @contextlib.contextmanager
-def kept_ids(folder: Path | None) -> Iterator[list[str]]:
+def _kept_ids(folder: Path | None) -> Iterator[list[str]]:
     """
     Yield the ids that a folder of this clone may carry, while no other process of this user compares them.
 
@@ -206,14 +206,14 @@ def kept_ids(folder: Path | None) -> Iterator[list[str]]:
     handle = safe_files.descriptor(private_folder() / f"{FILE}.lock", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        of_user, of_git = user_files(), git_file(folder)
-        known = next(iter(read_ids(of_user)), None) or os.urandom(16).hex()
+        of_user, of_git = _user_files(), _git_file(folder)
+        known = next(iter(_read_ids(of_user)), None) or os.urandom(16).hex()
         for path in of_user:
-            if is_kept(path, known):
+            if _is_kept(path, known):
                 break
         for path in of_git:
-            is_kept(path, known)
-        found = read_ids([*of_git, *of_user])
+            _is_kept(path, known)
+        found = _read_ids([*of_git, *of_user])
         if not found:
             raise OSError("neither the git directory nor a folder of the user can be written")
         yield found
@@ -221,10 +221,10 @@ def kept_ids(folder: Path | None) -> Iterator[list[str]]:
         os.close(handle)
 
 
-def is_kept(path: Path, known: str) -> bool:
+def _is_kept(path: Path, known: str) -> bool:
     """Keep an id in a file that is not there yet, and return whether one is there."""
     with contextlib.suppress(OSError):
-        if not read_ids([path]):
+        if not _read_ids([path]):
             with safe_files.folder(path.parent, make=True):
                 safe_files.write(path, known.encode())
         return True

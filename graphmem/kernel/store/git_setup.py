@@ -37,11 +37,11 @@ def unregistered(layout: Layout) -> dict[str, str]:
     )
     entries = (entry.partition("\n") for entry in output_of.decode("utf-8", "surrogateescape").split("\0"))
     found = {name: value for name, _, value in entries}
-    wrong = {name: fault(name, found.get(name), value) for name, value in drivers().items()}
+    wrong = {name: _fault(name, found.get(name), value) for name, value in drivers().items()}
     return {name: what for name, what in wrong.items() if what is not None}
 
 
-def fault(name: str, found: str | None, right: str) -> str | None:
+def _fault(name: str, found: str | None, right: str) -> str | None:
     """Return what is wrong with a setting; nothing where another environment of this user made it."""
     if found is None:
         return "is not set"

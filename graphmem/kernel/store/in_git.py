@@ -42,7 +42,7 @@ def findings(layout: Layout) -> list[Finding]:
     if folder is None or not safe_files.is_folder(layout.store):
         return []
     found = list[Finding]()
-    for look in (bare, kept_out, changed_by_attributes, not_on_disk, uncommitted_elsewhere):
+    for look in (bare, _kept_out, _changed_by_attributes, not_on_disk, _uncommitted_elsewhere):
         with contextlib.suppress(Unavailable, OSError):
             found += look(layout)
     return found
@@ -55,7 +55,7 @@ def bare(layout: Layout) -> Iterator[Finding]:
         yield Finding.of(FOLDER, Code.NO_WORKING_TREE, what, right, "move it into a worktree: git worktree list")
 
 
-def kept_out(layout: Layout) -> Iterator[Finding]:
+def _kept_out(layout: Layout) -> Iterator[Finding]:
     """Yield by which lines of ignore files git keeps files of the store out of commits."""
     there = layout.look_at_rows()
     files = dict.fromkeys([*USUAL_FILES, *there.data_files, *there.type_files])
@@ -72,7 +72,7 @@ def kept_out(layout: Layout) -> Iterator[Finding]:
         yield Finding.of(FOLDER, Code.KEPT_OUT, what, "files that are committed", "take that line out, or narrow it")
 
 
-def changed_by_attributes(layout: Layout) -> Iterator[Finding]:
+def _changed_by_attributes(layout: Layout) -> Iterator[Finding]:
     """Yield what attributes of git, such as those of LFS, do to data files on their way into a commit."""
     arguments = ("check-attr", "-z", *ATTRIBUTES, "--", USUAL_FILES[2])
     parts = (commands.git(layout.store, *arguments) or b"").decode("utf-8", "replace").split("\0")
@@ -119,7 +119,7 @@ def unchecked_out(root: Path) -> tuple[str, str] | None:
 # --- other worktrees -------------------------------------------------------------------------------------------------
 
 
-def uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
+def _uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
     """Yield the other worktrees of the repository that have memory which is in no commit of their branch."""
     folder = git_folder(layout.root)
     top = top_of(layout.root)
@@ -130,31 +130,31 @@ def uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
             continue
         other = Layout(worktree / layout.root.relative_to(top))
         with contextlib.suppress(GraphmemError, OSError):
-            if number := uncommitted(other):
+            if number := _uncommitted(other):
                 place, files = visible(str(worktree)), f"{number:,} file{'' if number == 1 else 's'}"
                 what = f"the worktree {place!r} has memory that is not committed: {files}"
                 fix = command("git", "-C", str(worktree), "add", "--", os.fspath(other.store.relative_to(worktree)))
                 yield Finding.of(FOLDER, Code.UNCOMMITTED, what, "committed memory", f"{fix}, then commit there")
 
 
-def uncommitted(layout: Layout) -> int:
+def _uncommitted(layout: Layout) -> int:
     """Return how many files of a store are not as the commit has them that is checked out there."""
     if layout.store.is_symlink() or not layout.store.is_dir():
         return 0
     tree = commands.tree_of(layout.root, "HEAD", FOLDER)
     committed = commands.files_of(layout.root, tree) if tree else {}
     committed = {path: name for path, name in committed.items() if path.partition("/")[0] in SHARED}
-    there = [file for file in layout.look(*(layout.store / name for name in SHARED)).files if not is_fresh(file)]
-    differing = sum(not is_as_committed(layout.store / file, committed.pop(file, None)) for file in there)
+    there = [file for file in layout.look(*(layout.store / name for name in SHARED)).files if not _is_fresh(file)]
+    differing = sum(not _is_as_committed(layout.store / file, committed.pop(file, None)) for file in there)
     return differing + len(committed)
 
 
-def is_fresh(file: str) -> bool:
+def _is_fresh(file: str) -> bool:
     """Return whether a file is one that a write is about to put in place."""
     return file.endswith(".tmp")
 
 
-def is_as_committed(path: Path, name: str | None) -> bool:
+def _is_as_committed(path: Path, name: str | None) -> bool:
     """Return whether a file is what an object of git holds, line ends apart; no filter of git runs for it."""
     if name is None:
         return safe_files.bytes_of([path]) == 0  # an empty file says nothing

@@ -59,14 +59,14 @@ def finish(store: PurgedStore) -> list[str]:
     path = store.layout.purge
     left: list[str] = []
     if (found := traces.read(path)) is not None and found.hashes & store.catalog.purges().hashes:
-        left = [what for what, clear in steps(store, found) if not is_done(clear)]
+        left = [what for what, clear in _steps(store, found) if not _is_done(clear)]
     if not left:
         with contextlib.suppress(OSError):
             safe_files.remove(path)
     return left
 
 
-def is_done(clear: Callable[[], object]) -> bool:
+def _is_done(clear: Callable[[], object]) -> bool:
     """Do a step of clearing up, and return whether it could be done."""
     try:
         clear()
@@ -75,11 +75,11 @@ def is_done(clear: Callable[[], object]) -> bool:
     return True
 
 
-def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[], object]]]:
+def _steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield where purged records left traces outside of the data files, each with what clears it."""
     layout, local = store.layout, store.local
-    yield "undo notes", lambda: clear_undo(layout, found)
-    yield "state/", lambda: clear_state(store, found)
+    yield "undo notes", lambda: _clear_undo(layout, found)
+    yield "state/", lambda: _clear_state(store, found)
     for clear in extensions("purge"):  # what features keep there
         yield "state/", partial(clear, store.state, found)
     yield "state/", store.state.shrink
@@ -89,7 +89,7 @@ def steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[],
     with contextlib.suppress(Unavailable):  # a user without such a folder has nothing in it
         folder = cached(layout)
         yield "the user's cache", lambda: safe_files.remove_folder(folder)
-    if digests := orphaned(store.catalog, found):
+    if digests := _orphaned(store.catalog, found):
         yield "vectors", lambda: forget_vectors(store.catalog, local / "vectors", digests)
     yield "the search index", store.lexical.catch_up
     yield "the catalog", store.catalog.compact
@@ -102,7 +102,7 @@ def forget_scoped(store: PurgedStore) -> None:
             open_mirror(folder, store.catalog, lock_timeout_s=store.lock_timeout_s).forget()
 
 
-def orphaned(catalog: Catalog, found: Traces) -> list[bytes]:
+def _orphaned(catalog: Catalog, found: Traces) -> list[bytes]:
     """Return the hashes of texts that have a vector, and no record and no report any more."""
     asked = {hash_of(report.question) for report in catalog.reports_with_texts().values() if report.question}
     digests = [bytes.fromhex(digest) for digest in sorted(found.digests)]
@@ -113,14 +113,14 @@ def orphaned(catalog: Catalog, found: Traces) -> list[bytes]:
     ]
 
 
-def clear_undo(layout: Layout, found: Traces) -> None:
+def _clear_undo(layout: Layout, found: Traces) -> None:
     """Remove the undo notes that a purge here put aside, and those that hold a row of a purge that arrived."""
     safe_files.remove_folder(layout.undo_aside)
     for path in filter(found.is_file_told, safe_files.files(layout.undo)):
         safe_files.remove(path)
 
 
-def clear_state(store: PurgedStore, found: Traces) -> None:
+def _clear_state(store: PurgedStore, found: Traces) -> None:
     """Take the traces of purged records out of ``state/``."""
     layout = store.layout
     safe_files.remove_folder(layout.state_aside)

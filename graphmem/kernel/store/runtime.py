@@ -71,7 +71,7 @@ MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
 OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
 
 
-def open_files(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
+def _open_files(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
     """Return the files of a store as the place of its rows."""
     return FilePlace(clone.layout, clone.git_folder, catalog, lock, lock_timeout_s=timeout_s)
 
@@ -137,7 +137,7 @@ class Runtime:
     tells_subjects: bool = True  # of commits, which may be about what a caller with a scope does not see
     asks_user: bool = True  # whether questions go to the user's own store too
     project: Path | None = None  # the one that the user's own store is asked for
-    open_place: OpenPlace = open_files  # where the rows are
+    open_place: OpenPlace = _open_files  # where the rows are
     is_closed: bool = False
 
     def __post_init__(self) -> None:
@@ -153,7 +153,7 @@ class Runtime:
         clients: dict[Rights, Client] = vars(self.of_thread).setdefault("clients", {})
         if rights not in clients:
             if self.is_closed:
-                raise closed_error()
+                raise _closed_error()
             clients[rights] = open_client(self) if rights == ALL_RIGHTS else narrowed(self.client(), rights)
             self.clients.add(clients[rights])
         return clients[rights]
@@ -211,7 +211,7 @@ class Runtime:
             user.close()
 
 
-def closed_error() -> Usage:
+def _closed_error() -> Usage:
     """Return the error for the use of a memory that was closed."""
     return Usage("the memory is closed", hint="open another one: Memory(folder)")
 
@@ -495,7 +495,7 @@ class Client:
     def refuse_unusable(self) -> None:
         """Raise ``Usage`` for a memory that is closed."""
         if self.is_closed:
-            raise closed_error()
+            raise _closed_error()
 
     def report(self, rows_read_first: int = 0) -> None:
         """Report, once, what was read again and which lines are bad."""
@@ -845,7 +845,7 @@ def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = No
     settings = runtime.settings(clone.layout.config)
     local = derived_folder(clone.layout)
     catalog = Catalog(local / CATALOG)
-    open_place = runtime.open_place if present is None else open_files  # a past state is always one of files
+    open_place = runtime.open_place if present is None else _open_files  # a past state is always one of files
     place = open_place(clone, catalog, local / LOCK, settings.store.lock_timeout)
     ledger = SyncedLedger(place, catalog, clone.layout, runtime.command)
     client = Client(runtime, clone, settings, ledger, catalog, local, present)

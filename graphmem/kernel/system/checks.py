@@ -78,7 +78,7 @@ def run(command: str, folder: Path, environment: Mapping[str, str], seconds: flo
     except (OSError, ValueError) as error:
         return CheckEnd(None, False, monotonic() - begin, str(error))
     try:
-        tail, is_timed_out = read_to_end(child, begin + seconds, kept_bytes)
+        tail, is_timed_out = _read_to_end(child, begin + seconds, kept_bytes)
     finally:
         status = end(child)
         if child.stdout is not None:
@@ -136,7 +136,7 @@ def end(child: "subprocess.Popen[bytes]") -> int:
     return child.wait()
 
 
-def read_to_end(child: "subprocess.Popen[bytes]", until: float, kept_bytes: int) -> tuple[bytes, bool]:
+def _read_to_end(child: "subprocess.Popen[bytes]", until: float, kept_bytes: int) -> tuple[bytes, bool]:
     """Read what a command writes until it has ended or its time is up; return the end of it, and which it was."""
     assert child.stdout is not None
     tail, ended_at = b"", None
@@ -154,11 +154,11 @@ def read_to_end(child: "subprocess.Popen[bytes]", until: float, kept_bytes: int)
                 data = os.read(child.stdout.fileno(), PIPE_BYTES)
                 if not data:
                     selector.unregister(child.stdout)
-                    return tail, not wait_until(child.pid, until)
+                    return tail, not _wait_until(child.pid, until)
                 tail = (tail + data)[-kept_bytes:]
 
 
-def wait_until(pid: int, until: float) -> bool:
+def _wait_until(pid: int, until: float) -> bool:
     """Wait for a command that closed its output; return whether it ended in time."""
     while not has_ended(pid):
         if monotonic() >= until:

@@ -34,7 +34,7 @@ def toml(text: str) -> dict[str, Any]:
     Raises:
         ValueError: it is not TOML, or is made to take time.
     """
-    refuse_size(text, TOML_CHARS)
+    _refuse_size(text, TOML_CHARS)
     if (found := LONG_KEY.search(text)) is not None:
         raise ValueError(f"a key has more than {TOML_PARTS} parts: {found[0][:40]}…")
     try:
@@ -53,7 +53,7 @@ def json(text: str, *, load: Callable[[str], Any] = orjson.loads) -> Any:
     Raises:
         ValueError: it is not JSON, or is made to take memory.
     """
-    refuse_size(text, JSON_CHARS)
+    _refuse_size(text, JSON_CHARS)
     if text.count(",") + text.count("[") + text.count("{") > JSON_VALUES:
         raise ValueError(f"it has more than {JSON_VALUES:,} values")
     try:
@@ -72,7 +72,7 @@ def yaml(text: str) -> Any:
     """
     import yaml as parser  # noqa: PLC0415 - 25 ms that only a changed vocabulary pays
 
-    refuse_size(text, YAML_CHARS)
+    _refuse_size(text, YAML_CHARS)
     starts = (
         parser.FlowSequenceStartToken,
         parser.FlowMappingStartToken,
@@ -90,7 +90,7 @@ def yaml(text: str) -> Any:
     return parser.safe_load(text)
 
 
-def refuse_size(text: str, most: int) -> None:
+def _refuse_size(text: str, most: int) -> None:
     """Raise ``ValueError`` for a text of more than so many characters."""
     if len(text) > most:
         raise ValueError(f"it has {len(text):,} characters; at most {most:,} are read")

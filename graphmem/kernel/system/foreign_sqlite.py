@@ -45,7 +45,7 @@ class ForeignDatabase(AbstractContextManager["ForeignDatabase"]):
         self.name = "the database" if isinstance(source, bytes) else str(source)
         self.until, self.is_interrupted = 0.0, False
         with self.refusing():
-            self.connection = opened(source)
+            self.connection = _opened(source)
             size = len(source) if isinstance(source, bytes) else source.stat().st_size
             self.left = 2 * size + SPARE_BYTES
             self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(self.left, MOST_VALUE))
@@ -86,7 +86,7 @@ class ForeignDatabase(AbstractContextManager["ForeignDatabase"]):
         statement = f"SELECT {', '.join(quoted)} FROM {table}{only}{sorting}"
         with self.refusing():
             self.until = monotonic() + ROW_S
-            self.connection.set_authorizer(only_stored(table))
+            self.connection.set_authorizer(_only_stored(table))
             for row in self.connection.execute(statement, where[1:] if where else ()):
                 self.left -= sum(len(value) for value in row if isinstance(value, str | bytes))
                 if self.left < 0:
@@ -114,7 +114,7 @@ class ForeignDatabase(AbstractContextManager["ForeignDatabase"]):
             raise BadInput(f"{self.name} cannot be read as a database: {error}", hint=hint) from None
 
 
-def opened(source: Path | bytes) -> sqlite3.Connection:
+def _opened(source: Path | bytes) -> sqlite3.Connection:
     """Return a connection to a file, or to a copy of a content."""
     if isinstance(source, Path):
         safe_files.refuse_link(source)
@@ -126,7 +126,7 @@ def opened(source: Path | bytes) -> sqlite3.Connection:
     return connection
 
 
-def only_stored(table: str) -> Any:
+def _only_stored(table: str) -> Any:
     """Return what lets a statement read the rows of one table, and nothing that a view or a function makes."""
 
     def decide(action: int, first: str | None, second: str | None, database: str | None, inside: str | None) -> int:

@@ -35,15 +35,15 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
         Unavailable: the file system has no locks.
     """
     end = time.monotonic() + timeout_s
-    with opened(path) as handle:
-        with opened(path.with_name(f"{path.name}.gate")) as gate:
+    with _opened(path) as handle:
+        with _opened(path.with_name(f"{path.name}.gate")) as gate:
             take(path, gate, fcntl.LOCK_EX, end, named_by=handle)
             take(path, handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, end, named_by=handle)
         if shared:
             yield
             return
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        text = f"pid {os.getpid()}, {command()}, since {since}"
+        text = f"pid {os.getpid()}, {_command()}, since {since}"
         with contextlib.suppress(OSError):  # on a full disk the holder has no name
             os.ftruncate(handle, 0)
             os.pwrite(handle, text.encode("utf-8", "replace"), 0)
@@ -54,7 +54,7 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
                 os.ftruncate(handle, 0)
 
 
-def command() -> str:
+def _command() -> str:
     """Return what this process is called, with the verb of the command line."""
     name = Path(sys.argv[0]).name or "python"
     name = "graphmem" if name == "__main__.py" else name
@@ -62,7 +62,7 @@ def command() -> str:
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[int]:
+def _opened(path: Path) -> Iterator[int]:
     """Open a lock file, made where it is missing; to close it is to let it go."""
     try:
         handle = safe_files.descriptor(path, os.O_RDWR | os.O_CREAT)
@@ -84,7 +84,7 @@ def take(path: Path, handle: int, mode: int, end: float, *, named_by: int) -> No
             return
         except BlockingIOError:
             if time.monotonic() >= end:
-                holder = holder_of(named_by)
+                holder = _holder_of(named_by)
                 raise Locked(
                     f"the store is in use by {holder}",
                     hint="wait for it, or give --lock-timeout SECONDS",
@@ -99,7 +99,7 @@ def take(path: Path, handle: int, mode: int, end: float, *, named_by: int) -> No
             ) from None
 
 
-def holder_of(handle: int) -> str:
+def _holder_of(handle: int) -> str:
     """Return the holder that a lock file names; "a reader" where that process is dead."""
     text = os.pread(handle, 200, 0).decode(errors="replace")
     pid = re.match(r"pid (\d+),", text)

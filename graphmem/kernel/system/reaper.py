@@ -35,20 +35,20 @@ def main(parent: str, words: str, *given: str) -> int:
     environment = {name: value for name, value in os.environ.items() if name in names}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until it is known what is to be ended
-    take_orphans(int(parent))
+    _take_orphans(int(parent))
     outer = os.getpid()
     if inner := os.fork():
-        return ended(inner)
-    take_orphans(outer)
+        return _ended(inner)
+    _take_orphans(outer)
     try:
         child = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigmask=[], setsigdef=DEFAULT)
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr)
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-    return ended(child)
+    return _ended(child)
 
 
-def take_orphans(parent: int) -> None:
+def _take_orphans(parent: int) -> None:
     """Become the parent of every process below this one whose own parent ends; end when the parent does."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -57,26 +57,26 @@ def take_orphans(parent: int) -> None:
         sys.exit()
 
 
-def ended(child: int) -> int:
+def _ended(child: int) -> int:
     """Wait for a child, end all others, and return its status as a shell has it."""
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        status = end_all(child)
+        status = _end_all(child)
     code = os.waitstatus_to_exitcode(status)
     return 128 - code if code < 0 else code
 
 
-def end_all(leader: int) -> int:
+def _end_all(leader: int) -> int:
     """Kill the group of a child and every child, those that come to be children meanwhile too; return its status."""
     found = 0
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)  # it is not waited for yet: the number is still its own
     with contextlib.suppress(ChildProcessError):
         while True:
-            for pid in children():
+            for pid in _children():
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             pid, status = os.waitpid(-1, 0)
@@ -84,7 +84,7 @@ def end_all(leader: int) -> int:
     return found
 
 
-def processes() -> Iterator[tuple[int, list[bytes]]]:
+def _processes() -> Iterator[tuple[int, list[bytes]]]:
     """Yield the processes that /proc lists, each with what its file ``stat`` has after the name: state, parent, …"""
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if name.isdecimal():
@@ -92,15 +92,15 @@ def processes() -> Iterator[tuple[int, list[bytes]]]:
                 yield int(name), file.read().rpartition(b")")[2].split()
 
 
-def children() -> Iterator[int]:
+def _children() -> Iterator[int]:
     """Yield the children of this process, as far as the system lists processes in /proc."""
-    yield from (pid for pid, fields in processes() if int(fields[1]) == os.getpid())
+    yield from (pid for pid, fields in _processes() if int(fields[1]) == os.getpid())
 
 
 def left_of(session: int, mark: bytes) -> list[int]:
     """Return the processes of a session but its leader, and those whose environment has a variable, by /proc."""
     found = []
-    for pid, fields in processes():
+    for pid, fields in _processes():
         if pid != session and fields[0] != b"Z":
             with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
                 if int(fields[3]) == session or mark in file.read().split(b"\0"):

@@ -46,7 +46,7 @@ MODES = {
 
 
 @lru_cache(maxsize=1024)  # a call asks a hundred times, about some dozens of folders
-def divided(path: str) -> Place:
+def _divided(path: str) -> Place:
     """Return the folder from which a path is walked part by part, and those parts."""
     parts = Path(path).parts
     if STORE not in parts:
@@ -96,7 +96,7 @@ def entered(start: str, parts: tuple[str, ...], *, make: bool = False) -> tuple[
     From ``start`` on no link is followed.
     """
     kept = HELD.folders.get((start, parts)) if HELD.folders else None
-    if kept is not None and is_still(kept, start, parts):
+    if kept is not None and _is_still(kept, start, parts):
         return kept.handle, True
     if parts:
         outer, is_kept = entered(start, parts[:-1], make=make)
@@ -124,7 +124,7 @@ def keep(start: str, parts: tuple[str, ...], handle: int) -> bool:
     return True
 
 
-def is_still(kept: Kept, start: str, parts: tuple[str, ...]) -> bool:
+def _is_still(kept: Kept, start: str, parts: tuple[str, ...]) -> bool:
     """Return whether the name of a folder that is kept open still leads to it, and not to another folder or a link."""
     try:
         found = os.stat("/".join((start, *parts)), follow_symlinks=not parts)
@@ -133,7 +133,7 @@ def is_still(kept: Kept, start: str, parts: tuple[str, ...]) -> bool:
     return (found.st_dev, found.st_ino) == (kept.device, kept.inode)
 
 
-def explained(error: OSError, path: Path | str) -> OSError:
+def _explained(error: OSError, path: Path | str) -> OSError:
     """Return an error of the operating system with the whole path; what a link hides counts as missing."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         return FileNotFoundError(errno.ENOENT, "a symbolic link is not followed", str(path))
@@ -144,7 +144,7 @@ def explained(error: OSError, path: Path | str) -> OSError:
 @contextlib.contextmanager
 def folder(path: Path | str, *, make: bool = False) -> Iterator[int]:
     """Yield the descriptor of a folder, made where it is missing if asked for."""
-    handle, is_kept = opened_folder(path, make=make)
+    handle, is_kept = _opened_folder(path, make=make)
     try:
         yield handle
     finally:
@@ -152,48 +152,48 @@ def folder(path: Path | str, *, make: bool = False) -> Iterator[int]:
             os.close(handle)
 
 
-def opened_folder(path: Path | str, *, make: bool = False) -> tuple[int, bool]:
+def _opened_folder(path: Path | str, *, make: bool = False) -> tuple[int, bool]:
     """Return what ``entered`` does of a folder."""
     try:
-        return entered(*divided(os.fspath(path)), make=make)
+        return entered(*_divided(os.fspath(path)), make=make)
     except OSError as error:
-        raise explained(error, path) from None
+        raise _explained(error, path) from None
 
 
-def within(path: Path, act: Callable[[str, int], T], *, make: bool = False) -> T:
+def _within(path: Path, act: Callable[[str, int], T], *, make: bool = False) -> T:
     """Act on a file by its name and the descriptor of its folder, which is made where it is missing if asked for."""
     place, name = os.path.split(path)
-    parent, is_kept = opened_folder(place or os.curdir, make=make)
+    parent, is_kept = _opened_folder(place or os.curdir, make=make)
     try:
         return act(name, parent)
     except OSError as error:
-        raise explained(error, path) from None
+        raise _explained(error, path) from None
     finally:
         if not is_kept:
             os.close(parent)
 
 
-def without_folder(path: Path, act: Callable[[str, int], T]) -> T:
+def _without_folder(path: Path, act: Callable[[str, int], T]) -> T:
     """
     Act on a file; where a folder has its name below ``local/``, the folder is removed and it is done once more.
 
     Only graphmem gives names there, and what is there is made again from the files.
     """
     try:
-        return within(path, act)
+        return _within(path, act)
     except IsADirectoryError:
-        if divided(os.fspath(path))[1][:1] != (DERIVED,):
+        if _divided(os.fspath(path))[1][:1] != (DERIVED,):
             raise
     with contextlib.suppress(FileNotFoundError):  # another process has put a file there
         remove_folder(path)
-    return within(path, act)
+    return _within(path, act)
 
 
 def descriptor(path: Path, flags: int) -> int:
     """Return the descriptor of a regular file; one that is made in ``state/`` is for this user alone."""
     flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    mode = 0o600 if divided(str(path.parent))[1][:1] == (STATE,) else 0o666
-    handle = without_folder(path, lambda name, parent: os.open(name, flags, mode, dir_fd=parent))
+    mode = 0o600 if _divided(str(path.parent))[1][:1] == (STATE,) else 0o666
+    handle = _without_folder(path, lambda name, parent: os.open(name, flags, mode, dir_fd=parent))
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
     os.close(handle)
@@ -265,7 +265,7 @@ def copy(source: Path, target: Path) -> None:
 def stat_of(path: Path) -> os.stat_result | None:
     """Return the status of a regular file, or None."""
     try:
-        found = within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
+        found = _within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
     except FileNotFoundError:
         return None
     return found if stat.S_ISREG(found.st_mode) else None
@@ -283,7 +283,7 @@ def is_file(path: Path) -> bool:
 
 def is_linked(path: Path) -> bool:
     """Return whether a file of a store is a symbolic link, or lies behind one."""
-    _, parts = divided(os.fspath(path))
+    _, parts = _divided(os.fspath(path))
     return any(place.is_symlink() for place in (path, *path.parents[: len(parts) - 1]))
 
 
@@ -298,19 +298,19 @@ def is_folder(path: Path) -> bool:
 
 def replace(source: Path, target: Path) -> None:
     """Put a file in the place of another one of the same folder."""
-    without_folder(target, lambda name, parent: os.replace(source.name, name, src_dir_fd=parent, dst_dir_fd=parent))
+    _without_folder(target, lambda name, parent: os.replace(source.name, name, src_dir_fd=parent, dst_dir_fd=parent))
 
 
 def remove(path: Path) -> None:
     """Remove a file, or a link itself, if it is there."""
     with contextlib.suppress(FileNotFoundError):
-        without_folder(path, lambda name, parent: os.unlink(name, dir_fd=parent))
+        _without_folder(path, lambda name, parent: os.unlink(name, dir_fd=parent))
 
 
 def remove_folder(path: Path) -> None:
     """Remove a folder with all it holds, if it is there."""
     with contextlib.suppress(FileNotFoundError):
-        within(path, lambda name, parent: shutil.rmtree(name, dir_fd=parent))
+        _within(path, lambda name, parent: shutil.rmtree(name, dir_fd=parent))
 
 
 def flush(path: Path) -> None:
@@ -332,18 +332,18 @@ def folders(path: Path) -> list[Path]:
 def entries(path: Path | str) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in name order; nothing where it is missing."""
     try:
-        return listed(path)
+        return _listed(path)
     except FileNotFoundError:
         return []
 
 
-def listed(path: Path | str) -> list[os.DirEntry[str]]:
+def _listed(path: Path | str) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in name order."""
     with folder(path) as handle:
-        return held_by(handle)
+        return _held_by(handle)
 
 
-def held_by(handle: int) -> list[os.DirEntry[str]]:
+def _held_by(handle: int) -> list[os.DirEntry[str]]:
     """Return what an open folder holds, in name order."""
     with os.scandir(handle) as found:
         known = sorted(found, key=attrgetter("name"))
@@ -360,7 +360,7 @@ def tree(path: Path, but: Path | None = None) -> Iterator[tuple[str, list[os.Dir
     first ``MOST_DEPTH`` are looked into.
     """
     with contextlib.suppress(FileNotFoundError), folder(path) as top:
-        known = held_by(top)
+        known = _held_by(top)
         yield str(path), known
         chain = [(str(path), top, True, iter(known))]  # with each, whether somebody else closes it
         try:
@@ -374,15 +374,15 @@ def tree(path: Path, but: Path | None = None) -> Iterator[tuple[str, list[os.Dir
                 elif (found := f"{outer}/{entry.name}") != str(but) and len(chain) < MOST_DEPTH:
                     try:
                         if len(chain) <= USUAL_DEPTH:
-                            below, is_kept = opened_folder(found)
+                            below, is_kept = _opened_folder(found)
                         else:
                             below, is_kept = os.open(entry.name, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle), False
                     except OSError as error:
-                        if isinstance(gone := explained(error, found), FileNotFoundError):
+                        if isinstance(gone := _explained(error, found), FileNotFoundError):
                             continue  # it has just been removed, or a link has its name
                         raise gone from None
                     chain.append((found, below, is_kept, iter(())))
-                    known = held_by(below)
+                    known = _held_by(below)
                     chain[-1] = found, below, is_kept, iter(known)
                     yield found, known
         finally:
@@ -415,7 +415,7 @@ def refuse_links(found: Sequence[Path]) -> None:
 def refuse_link(path: Path) -> None:
     """Raise ``Unavailable`` where a file that is opened by its path is not a regular one, or lies behind a link."""
     try:
-        found = within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
+        found = _within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
     except FileNotFoundError:
         if path.parent.exists() and not is_folder(path.parent):
             raise Unavailable(f"{str(path)!r} lies behind a symbolic link", hint="remove the link") from None

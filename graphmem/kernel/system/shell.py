@@ -5,10 +5,10 @@ import shlex
 
 def command(*words: str) -> str:
     """Return a command that can be typed into a shell, each word quoted where necessary."""
-    return " ".join(map(quoted, words))
+    return " ".join(map(_quoted, words))
 
 
-def quoted(word: str) -> str:
+def _quoted(word: str) -> str:
     """
     Return one word of a command.
 

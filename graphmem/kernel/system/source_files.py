@@ -23,10 +23,10 @@ def source_files(folder: Path, suffix: str, most_bytes: int) -> Iterator[tuple[s
         folders[:] = sorted(name for name in inner if not os.path.lexists(os.path.join(place, name, ENVIRONMENT)))
         for name in sorted(name for name in files if name.endswith(suffix)):
             path = os.path.normpath(os.path.join(below, name)).replace(os.sep, "/")
-            yield path, content_of(Path(place, name), path, most_bytes)
+            yield path, _content_of(Path(place, name), path, most_bytes)
 
 
-def content_of(place: Path, path: str, most_bytes: int) -> bytes | str:
+def _content_of(place: Path, path: str, most_bytes: int) -> bytes | str:
     """Return the content of a file, or why it is left out."""
     try:
         path.encode()

@@ -118,14 +118,14 @@ def run(command: Sequence[str]) -> CommandEnd:
     """
     with SignalForwarder() as relay:
         child = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if is_one_file() else subprocess.PIPE, bufsize=0
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if _is_one_file() else subprocess.PIPE, bufsize=0
         )
         relay.to(child)
         ended, kept, pumps = Event(), [], []
         for pipe, target in ((child.stdout, OUT), (child.stderr, ERR)):
             if pipe is not None:
                 kept.append(RetainedOutput())
-                pumps.append(Thread(target=pump, args=(pipe, target, kept[-1], ended), daemon=True))
+                pumps.append(Thread(target=_pump, args=(pipe, target, kept[-1], ended), daemon=True))
                 pumps[-1].start()
         status = child.wait()
         ended.set()
@@ -134,7 +134,7 @@ def run(command: Sequence[str]) -> CommandEnd:
     return CommandEnd(status if status >= 0 else 128 - status, bool(relay.received), tuple(kept))
 
 
-def is_one_file() -> bool:
+def _is_one_file() -> bool:
     """Return whether our standard output and standard error are the same."""
     try:
         return os.path.sameopenfile(OUT, ERR)
@@ -142,7 +142,7 @@ def is_one_file() -> bool:
         return False
 
 
-def pump(pipe: IO[bytes], target: int, kept: RetainedOutput, ended: Event) -> None:
+def _pump(pipe: IO[bytes], target: int, kept: RetainedOutput, ended: Event) -> None:
     """
     Pass on and keep what comes out of a pipe, until every writer has closed it or the child has ended and it is silent.
 
@@ -159,13 +159,13 @@ def pump(pipe: IO[bytes], target: int, kept: RetainedOutput, ended: Event) -> No
             if not data:
                 return
             try:
-                write_all(target, data)
+                _write_all(target, data)
             except OSError:
                 return
             kept.write(data)
 
 
-def write_all(target: int, data: bytes) -> None:
+def _write_all(target: int, data: bytes) -> None:
     """Write all of ``data``, also to a file that another program made non-blocking."""
     while data:
         try:
@@ -199,7 +199,7 @@ class SignalForwarder:
         self.received.append(number)
         if self.child is None:
             self.waiting.append(number)
-        elif not (number in OF_A_TERMINAL and is_in_foreground()):  # else the terminal has sent it to the child too
+        elif not (number in OF_A_TERMINAL and _is_in_foreground()):  # else the terminal has sent it to the child too
             self.child.send_signal(number)
 
     def to(self, child: subprocess.Popen[bytes]) -> None:
@@ -209,7 +209,7 @@ class SignalForwarder:
             child.send_signal(number)
 
 
-def is_in_foreground() -> bool:
+def _is_in_foreground() -> bool:
     """Return whether our process group is the one that a terminal sends its signals to."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)

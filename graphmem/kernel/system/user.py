@@ -28,10 +28,10 @@ def callers_own(variables: "Mapping[str, str]") -> dict[str, str]:
 def for_a_child(variables: "Mapping[str, str]") -> dict[str, str]:
     """Return the variables for a process of ours in another folder: nothing that it would load from that folder."""
     kept = {name: value for name, value in variables.items() if not name.startswith(FOREIGN)}
-    return kept | {name: places for name in PLACES if (places := absolute(variables.get(name, "")))}
+    return kept | {name: places for name in PLACES if (places := _absolute(variables.get(name, "")))}
 
 
-def absolute(places: str) -> str:
+def _absolute(places: str) -> str:
     """Return those folders of a list that are the same ones from every folder."""
     return os.pathsep.join(place for place in places.split(os.pathsep) if os.path.isabs(place))
 

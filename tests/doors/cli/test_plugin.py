@@ -6,13 +6,13 @@ import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from graphmem import __version__
 from graphmem.doors.agents.clients import BY_PATH
-from graphmem.doors.agents.install_contract import InstallClient
+from graphmem.doors.agents.install_contract import INSTALL_CLIENTS
 from graphmem.doors.agents.plugin import PROGRAMS, contents
 from graphmem.doors.agents.skills import SKILLS
 from graphmem.doors.cli.app import run
@@ -211,7 +211,7 @@ def test_a_plugin_in_which_something_of_others_lies_is_refused(
         (["install", "codex", "--out", "x"], "graphmem install codex --plugin"),
         *(
             (["install", client, "--plugin"], f"no plugin for {client}")
-            for client in get_args(InstallClient)
+            for client in INSTALL_CLIENTS
             if client not in PROGRAMS
         ),
     ],

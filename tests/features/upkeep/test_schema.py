@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.doors.cli.app import run
+from graphmem.features.upkeep.schema import SchemaRequest, schema
 from graphmem.kernel.registry import OPERATIONS
 
 
@@ -23,7 +24,7 @@ def test_schema_prints_an_entry_for_each_kind_or_operation_where_no_store_is(
 
 
 def test_the_schema_of_answers_has_every_operation_and_resolves_every_name() -> None:
-    document = OPERATIONS["schema"].function(OPERATIONS["schema"].request(of="answers")).document
+    document = schema(SchemaRequest(of="answers")).document
     assert OPERATIONS.keys() <= document["$defs"].keys()
     named = {part.partition('"')[0] for part in json.dumps(document).split('"#/$defs/')[1:]}
     assert named <= document["$defs"].keys()

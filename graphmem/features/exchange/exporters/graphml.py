@@ -21,8 +21,8 @@ def written(graph: Graph) -> tuple[dict[str, str], Counter[str]]:
     nodes = [(key, {**record.to_row(), "ref": record.ref}) for key, record in graph.records.items()]
     edges = [(edge, {"type": edge.type, "weight": edge.weight, **edge.says}) for edge in graph.edges]
     kinds = {
-        "node": types_of(fields for _, fields in nodes),
-        "edge": types_of(fields for _, fields in edges),
+        "node": _types_of(fields for _, fields in nodes),
+        "edge": _types_of(fields for _, fields in edges),
     }
     lines = [HEAD]
     for owner, types in kinds.items():
@@ -31,15 +31,15 @@ def written(graph: Graph) -> tuple[dict[str, str], Counter[str]]:
             lines.append(f'<key id="{owner[0]}{number}" for="{owner}" {said}/>\n')
     lines.append('<graph id="graphmem" edgedefault="directed">\n')
     for key, fields in nodes:
-        lines += [f'<node id="{text(key)}">\n', *attributes("n", kinds["node"], fields), "</node>\n"]
+        lines += [f'<node id="{text(key)}">\n', *_attributes("n", kinds["node"], fields), "</node>\n"]
     for edge, fields in edges:
         ends = f'source="{text(edge.source)}" target="{text(edge.target)}"'
         directed = ' directed="false"' if edge.type in graph.symmetric else ""
-        lines += [f"<edge {ends}{directed}>\n", *attributes("e", kinds["edge"], fields), "</edge>\n"]
+        lines += [f"<edge {ends}{directed}>\n", *_attributes("e", kinds["edge"], fields), "</edge>\n"]
     return {"memory.graphml": "".join([*lines, "</graph>\n</graphml>\n"])}, graph.counts
 
 
-def types_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def _types_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the type of each attribute: a number or a flag where all its values are, else a text."""
     found: dict[str, set[str]] = {}
     for row in rows:
@@ -49,7 +49,7 @@ def types_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {name: sorts.pop() if len(sorts) == 1 else "string" for name, sorts in sorted(found.items())}
 
 
-def attributes(start: str, types: Mapping[str, str], fields: Mapping[str, Any]) -> Iterator[str]:
+def _attributes(start: str, types: Mapping[str, str], fields: Mapping[str, Any]) -> Iterator[str]:
     """Yield the attributes of a node or an edge; what is not a text, a number or a flag is written as JSON."""
     for number, name in enumerate(types):
         if name in fields:

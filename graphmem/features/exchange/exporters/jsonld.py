@@ -33,42 +33,42 @@ def written(graph: Graph) -> tuple[dict[str, str], Counter[str]]:
     for key, record in graph.records.items():
         row = record.to_row()
         rows.append(row)
-        nodes[key] = {"@id": identity(key), "@type": f"type:{record.record_type}", **properties(row)}
+        nodes[key] = {"@id": _identity(key), "@type": f"type:{record.record_type}", **_properties(row)}
     for edge in graph.edges:
-        nodes[edge.source].setdefault(f"relation:{edge.type}", []).append({"@id": identity(edge.target)})
+        nodes[edge.source].setdefault(f"relation:{edge.type}", []).append({"@id": _identity(edge.target)})
     relations = []
     for edge in graph.edges:
         row = {"type": edge.type, "weight": edge.weight, **edge.says}
         rows.append(row)
         ends = {
-            f"field:{end}": {"@id": identity(key)} for end, key in zip(ENDS, (edge.source, edge.target), strict=True)
+            f"field:{end}": {"@id": _identity(key)} for end, key in zip(ENDS, (edge.source, edge.target), strict=True)
         }
-        relations.append({"@type": RELATION, **ends, **properties(row)})
-    document = {"@context": context_of(rows), "@graph": [*nodes.values(), *relations]}
+        relations.append({"@type": RELATION, **ends, **_properties(row)})
+    document = {"@context": _context_of(rows), "@graph": [*nodes.values(), *relations]}
     text = json.dumps(document, ensure_ascii=False, indent=1)
     safe = inert(text).replace("<", "\\u003c")  # it can be a part of a page of HTML
     return {"memory.jsonld": f"{safe}\n"}, graph.counts
 
 
-def identity(key: str) -> str:
+def _identity(key: str) -> str:
     """Return the address of a record."""
     return f"record:{quote(key)}"
 
 
-def properties(row: Mapping[str, Any]) -> dict[str, Any]:
+def _properties(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a row as properties."""
     found = {f"field:{name}": value for name, value in row.items() if TERM.fullmatch(name)}
     rest = {name: value for name, value in row.items() if not TERM.fullmatch(name)}
     return found | ({MORE: rest} if rest else {})
 
 
-def context_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _context_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the context: what the prefixes mean, and which properties hold JSON."""
-    objects = {name for row in rows for name, value in properties(row).items() if is_nested(value)}
+    objects = {name for row in rows for name, value in _properties(row).items() if _is_nested(value)}
     literal = {name: {"@id": FIELDS + name.partition(":")[2], "@type": "@json"} for name in sorted(objects)}
     return {"@version": 1.1, **PREFIXES, **literal}
 
 
-def is_nested(value: object) -> bool:
+def _is_nested(value: object) -> bool:
     """Return whether a value is an object, or a list that holds more than texts."""
     return isinstance(value, dict) or (isinstance(value, list) and not all(isinstance(item, str) for item in value))

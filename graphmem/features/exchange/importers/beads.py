@@ -55,7 +55,7 @@ Issues = Mapping[str, tuple[str, Row]]
 def is_meant(source: Source) -> bool:
     """Return whether a file holds what this module reads."""
     found = source.first_object or {}
-    return {"id", "title", "issue_type", "status"} <= found.keys() or is_memory(found)
+    return {"id", "title", "issue_type", "status"} <= found.keys() or _is_memory(found)
 
 
 def read(source: Source) -> ForeignInput:
@@ -63,30 +63,30 @@ def read(source: Source) -> ForeignInput:
     reading = ForeignInput(NAME)
     issues: dict[str, tuple[str, Row]] = {}
     for place, issue in source.objects(reading):
-        if is_memory(issue):
-            add_memory(reading, place, issue)
+        if _is_memory(issue):
+            _add_memory(reading, place, issue)
             continue
         reading.read["issue"] += 1
-        reading.read["dependency"] += len(dependencies_of(issue))
+        reading.read["dependency"] += len(_dependencies_of(issue))
         number, title = issue.get("id"), issue.get("title")
         if not isinstance(number, str) or not number.strip():
-            skip(reading, place, issue, "it has no id")
+            _skip(reading, place, issue, "it has no id")
         elif not isinstance(title, str) or not title.strip():
-            skip(reading, place, issue, f"issue {number} has no title")
+            _skip(reading, place, issue, f"issue {number} has no title")
         elif number in issues:
-            skip(reading, place, issue, f"issue {number} is in {issues[number][0]} already")
+            _skip(reading, place, issue, f"issue {number} is in {issues[number][0]} already")
         else:
             issues[number] = place, issue
-    Importer(reading, issues, parents_among(issues)).run()
+    Importer(reading, issues, _parents_among(issues)).run()
     return reading
 
 
-def is_memory(line: Row) -> bool:
+def _is_memory(line: Row) -> bool:
     """Return whether a line is a memory of the tracker, and not an issue."""
     return line.get("_type") == "memory" and isinstance(line.get("key"), str) and isinstance(line.get("value"), str)
 
 
-def add_memory(reading: ForeignInput, place: str, line: Row) -> None:
+def _add_memory(reading: ForeignInput, place: str, line: Row) -> None:
     """Add a memory: a rule, or what was decided."""
     reading.read["memory"] += 1
     fields = Fields(line)
@@ -106,35 +106,35 @@ def says_what(reason: str | None) -> bool:
     return len(words) > 1 and any(word.strip(".,:;!?()'\"") not in RESOLVES for word in words)
 
 
-def parents_among(issues: Issues) -> frozenset[str]:
+def _parents_among(issues: Issues) -> frozenset[str]:
     """Return the ids of the issues that are a campaign too: epics, and those that others are children of."""
     parents = {number for number, (_, issue) in issues.items() if issue.get("issue_type") == "epic"}
     return frozenset(
-        parents | {found for _, issue in issues.values() for found in parents_of(issue) if found in issues}
+        parents | {found for _, issue in issues.values() for found in _parents_of(issue) if found in issues}
     )
 
 
-def skip(reading: ForeignInput, place: str, issue: Row, reason: str) -> None:
+def _skip(reading: ForeignInput, place: str, issue: Row, reason: str) -> None:
     """Leave an issue out with its dependencies."""
     reading.skip(place, reason)
-    for _ in dependencies_of(issue):
+    for _ in _dependencies_of(issue):
         reading.skip(place, f"a dependency of what is left out: {reason}")
 
 
-def dependencies_of(issue: Row) -> list[Any]:
+def _dependencies_of(issue: Row) -> list[Any]:
     """Return the dependencies of an issue."""
     found = issue.get("dependencies")
     return found if isinstance(found, list) else []
 
 
-def parents_of(issue: Row) -> list[str]:
+def _parents_of(issue: Row) -> list[str]:
     """Return the ids of the issues that an issue is a child of, as its dependencies say."""
-    return targets_of(issue, "parent-child")
+    return _targets_of(issue, "parent-child")
 
 
-def targets_of(issue: Row, sort: str) -> list[str]:
+def _targets_of(issue: Row, sort: str) -> list[str]:
     """Return the ids that an issue's dependencies of a sort name."""
-    found = (one for one in dependencies_of(issue) if isinstance(one, dict) and one.get("type") == sort)
+    found = (one for one in _dependencies_of(issue) if isinstance(one, dict) and one.get("type") == sort)
     return [one["depends_on_id"] for one in found if isinstance(one.get("depends_on_id"), str)]
 
 
@@ -146,11 +146,13 @@ class Importer:
         self.own = {number: take_own(issue) for number, (_, issue) in issues.items()}
         self.of_campaign = {number: own.pop(OF_CAMPAIGN, None) for number, own in self.own.items()}
         self.alone = {number for number, own in self.own.items() if own.get("kind") == "campaign"}
-        self.keys = {number: key_in(self.own[number]) if number in self.alone else slug_of(number) for number in issues}
+        self.keys = {
+            number: _key_in(self.own[number]) if number in self.alone else slug_of(number) for number in issues
+        }
         self.campaigns = {number: self.campaign_of(number) for number in issues if number not in self.alone}
-        self.rings = rings({number: targets_of(issue, "blocks") for number, (_, issue) in issues.items()})
+        self.rings = rings({number: _targets_of(issue, "blocks") for number, (_, issue) in issues.items()})
         self.tasks = {
-            number: key_in(self.own[number]) or task_name(key, number) for number, key in self.campaigns.items()
+            number: _key_in(self.own[number]) or task_name(key, number) for number, key in self.campaigns.items()
         }
 
     def run(self) -> None:
@@ -163,7 +165,7 @@ class Importer:
     def campaign_of(self, number: str) -> str:
         """Return the key of the campaign of an issue: of its first parent, also of one that only its id names."""
         named = number.rpartition(".")[0]
-        found = [*parents_of(self.issues[number][1]), *([named] if named in self.parents else [])]
+        found = [*_parents_of(self.issues[number][1]), *([named] if named in self.parents else [])]
         return next((str(self.keys[one]) for one in found if one in self.issues and one != number), DEFAULT)
 
     def add_default(self) -> None:
@@ -242,7 +244,7 @@ class Importer:
         """
         links: list[tuple[str, str]] = []
         kept: list[Any] = []
-        for one in dependencies_of({"dependencies": fields.left.pop("dependencies", None)}):
+        for one in _dependencies_of({"dependencies": fields.left.pop("dependencies", None)}):
             target, sort = (one.get("depends_on_id"), one.get("type")) if isinstance(one, dict) else (None, None)
             if not isinstance(target, str) or not isinstance(sort, str) or not sort.strip():
                 self.reading.skip(place, f"a dependency of issue {number} has no depends_on_id or no type")
@@ -289,7 +291,7 @@ class Importer:
         self.reading.add(with_own(row, own), place)
 
 
-def key_in(own: Row) -> str | None:
+def _key_in(own: Row) -> str | None:
     """Return the key of a record that graphmem wrote, if its own fields say it."""
     return own.get("key") or own.get("name")
 
@@ -301,46 +303,46 @@ def written(records: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str,
     A campaign is an epic, unless it came from an issue, which its task is.
     """
     rows = {f"{row['kind']}/{row.get('key', row['name'])}": row for row in records}
-    numbers = numbers_of(rows)
+    numbers = _numbers_of(rows)
     tasks = {numbers[ref] for ref, row in rows.items() if row["kind"] == "task"}
     own = {
         ref: row for ref, row in rows.items() if ref in numbers and (row["kind"] == "task" or numbers[ref] not in tasks)
     }
-    issues = {numbers[ref]: issue_of(row, numbers[ref], numbers) for ref, row in own.items()}
+    issues = {numbers[ref]: _issue_of(row, numbers[ref], numbers) for ref, row in own.items()}
     places = {number: (number, dict(issue)) for number, issue in issues.items()}
-    importer = Importer(ForeignInput(NAME), places, parents_among(places))
+    importer = Importer(ForeignInput(NAME), places, _parents_among(places))
     for ref, row in own.items():
-        add_own(importer, issues[numbers[ref]], row, rows)
+        _add_own(importer, issues[numbers[ref]], row, rows)
     edges = [
         row for row in relations if row["from"] in own and rows[row["from"]]["kind"] == "task" and row["to"] in numbers
     ]
     for edge in edges:
         issues[numbers[edge["from"]]].setdefault("dependencies", []).append(
-            dependency_of(importer, edge, rows, numbers)
+            _dependency_of(importer, edge, rows, numbers)
         )
     lines = (f"{encode(issue).decode()}\n" for _, issue in sorted(issues.items()))
     return {"issues.jsonl": "".join(lines)}, Counter(row["kind"] for row in (*records, *edges))
 
 
-def numbers_of(rows: Mapping[str, Row]) -> dict[str, str]:
+def _numbers_of(rows: Mapping[str, Row]) -> dict[str, str]:
     """Return the id of the issue for each task and campaign: that which it came with, or its key; none for the rest."""
-    numbers = {ref: origin_of(row) or ref.partition("/")[2] for ref, row in rows.items() if row["kind"] == "task"}
+    numbers = {ref: _origin_of(row) or ref.partition("/")[2] for ref, row in rows.items() if row["kind"] == "task"}
     taken = {*numbers.values()}
     for ref, row in rows.items():
-        origin = origin_of(row)
+        origin = _origin_of(row)
         if row["kind"] == "campaign" and origin != DEFAULT:
             key = ref.partition("/")[2]
             numbers[ref] = origin if origin in taken else ref if key in taken else key
     return numbers
 
 
-def origin_of(row: Row) -> str | None:
+def _origin_of(row: Row) -> str | None:
     """Return the id of the issue that a record came from."""
     start = f"{NAME}:"
     return next((one.removeprefix(start) for one in row.get("sources", ()) if one.startswith(start)), None)
 
 
-def add_own(importer: Importer, issue: Row, row: Row, rows: Mapping[str, Row]) -> None:
+def _add_own(importer: Importer, issue: Row, row: Row, rows: Mapping[str, Row]) -> None:
     """Give an issue the fields of its records that reading it alone would make otherwise."""
     number, drafts = str(issue["id"]), importer.reading.drafts
     before = len(drafts)
@@ -353,7 +355,7 @@ def add_own(importer: Importer, issue: Row, row: Row, rows: Mapping[str, Row]) -
     issue.update({OWN: own} if own else {})
 
 
-def issue_of(row: Row, number: str, numbers: Mapping[str, str]) -> Row:
+def _issue_of(row: Row, number: str, numbers: Mapping[str, str]) -> Row:
     """Return a task or a campaign as an issue, with what it depends on."""
     kept = {name: value for name, value in kept_in(row, KEPT).items() if name not in ("dependencies", "id", OWN)}
     title, _, text = str(row["objective"]).partition("\n\n")
@@ -368,20 +370,20 @@ def issue_of(row: Row, number: str, numbers: Mapping[str, str]) -> Row:
     if "archived_at" in row:
         issue |= {"status": TOMBSTONE, "deleted_at": row["archived_at"], "delete_reason": row.get("archive_reason")}
     if row["kind"] == "campaign":
-        issue[OWN] = {"kind": "campaign", **names_in(row)}
+        issue[OWN] = {"kind": "campaign", **_names_in(row)}
     else:
-        issue["dependencies"] = list(dependencies_in(row, number, numbers))
-        if origin_of(row) is None or task_name(str(row["campaign"]).partition("/")[2], number) != row["name"]:
-            issue[OWN] = names_in(row)
+        issue["dependencies"] = list(_dependencies_in(row, number, numbers))
+        if _origin_of(row) is None or task_name(str(row["campaign"]).partition("/")[2], number) != row["name"]:
+            issue[OWN] = _names_in(row)
     return {name: value for name, value in issue.items() if value not in (None, "", [])}
 
 
-def names_in(row: Row) -> Row:
+def _names_in(row: Row) -> Row:
     """Return the name and the key of a row."""
     return {name: row[name] for name in ("name", "key") if name in row}
 
 
-def dependencies_in(row: Row, number: str, numbers: Mapping[str, str]) -> Iterator[Row]:
+def _dependencies_in(row: Row, number: str, numbers: Mapping[str, str]) -> Iterator[Row]:
     """Yield the dependencies that are fields of a task, as they were in its issue where it came with them."""
     given = kept_in(row, KEPT).get("dependencies")
     was = [one for one in (given if isinstance(given, list) else ()) if isinstance(one, dict)]
@@ -397,7 +399,7 @@ def dependencies_in(row: Row, number: str, numbers: Mapping[str, str]) -> Iterat
     yield from ({"type": sort, "depends_on_id": number} for sort, number in fields if (sort, number) not in own)
 
 
-def dependency_of(importer: Importer, edge: Row, rows: Mapping[str, Row], numbers: Mapping[str, str]) -> Row:
+def _dependency_of(importer: Importer, edge: Row, rows: Mapping[str, Row], numbers: Mapping[str, str]) -> Row:
     """Return an edge of a task as a dependency of its issue; its word is never one that is read as a field."""
     word = str(edge["type"]).removeprefix("their_").replace("_", "-")
     if word == "child-of" and edge["to"].startswith("campaign/") and edge["to"] != rows[edge["from"]]["campaign"]:

@@ -27,16 +27,16 @@ GONE = ("superseded", "consolidated")  # statuses of an entry that no longer cou
 
 def is_meant(source: Source) -> bool:
     """Return whether a folder, or its ``.fctry``, holds what this module reads."""
-    folder = place_of(source)
+    folder = _place_of(source)
     state, memory, inbox = (folder.below(name) for name in ("state.json", "memory.md", "inbox.json"))
     return (
         not STATE.isdisjoint((state.document if state else None) or {})
-        or (memory is not None and ENTRY.search(text_of(memory)) is not None)
-        or any(isinstance(one, dict) and one.keys() >= ITEM for one in (items_of(inbox) if inbox else None) or [])
+        or (memory is not None and ENTRY.search(_text_of(memory)) is not None)
+        or any(isinstance(one, dict) and one.keys() >= ITEM for one in (_items_of(inbox) if inbox else None) or [])
     )
 
 
-def place_of(source: Source) -> Source:
+def _place_of(source: Source) -> Source:
     """Return the folder of fctry in a project, or the one that was named."""
     inner = Source(source.path / ".fctry")
     return inner if inner.is_folder else source
@@ -44,27 +44,27 @@ def place_of(source: Source) -> Source:
 
 def read(source: Source) -> ForeignInput:
     """Return the inbox and the memory of a project."""
-    reading, folder = ForeignInput(NAME), place_of(source)
+    reading, folder = ForeignInput(NAME), _place_of(source)
     state = folder.below("state.json")
     for name, value in sorted(((state.document if state else None) or {}).items()):
-        add_state(reading, name, value)
+        _add_state(reading, name, value)
     if inbox := folder.below("inbox.json"):
-        add_inbox(reading, inbox)
+        _add_inbox(reading, inbox)
     if memory := folder.below("memory.md"):
-        text = text_of(memory)
+        text = _text_of(memory)
         parts = list(ENTRY.finditer(text))
         for one, after in zip(parts, [*parts[1:], None], strict=True):
-            add_entry(reading, one, text[one.end() : after.start() if after else len(text)])
+            _add_entry(reading, one, text[one.end() : after.start() if after else len(text)])
     return reading
 
 
-def add_state(reading: ForeignInput, name: str, value: Any) -> None:
+def _add_state(reading: ForeignInput, name: str, value: Any) -> None:
     """Add a field of the run state, where graphmem has one for it."""
     reading.read["state field"] += 1
-    field, place = snake(name), f"state.json: {name}"
+    field, place = _snake(name), f"state.json: {name}"
     if field == "last_updated" or field not in RunState.model_fields:
         return reading.skip(place, "the run state has no such field")
-    made = value if field in NAMED_FREELY else snaked(value)
+    made = value if field in NAMED_FREELY else _snaked(value)
     if field == "build_run" and isinstance(made, dict) and isinstance(made.get("chunks"), list):
         made["chunks"] = [with_texts(one) for one in made["chunks"]]
     try:
@@ -75,32 +75,32 @@ def add_state(reading: ForeignInput, name: str, value: Any) -> None:
     return None
 
 
-def snake(name: str) -> str:
+def _snake(name: str) -> str:
     """Return a name in camel case as graphmem writes it."""
     return OF_STATE.get(name) or CAMEL.sub("_", name).lower()
 
 
-def snaked(value: Any) -> Any:
+def _snaked(value: Any) -> Any:
     """Return a value with the names in it as graphmem writes them."""
     if isinstance(value, dict):
-        return {snake(name): snaked(part) for name, part in value.items()}
-    return [snaked(part) for part in value] if isinstance(value, list) else value
+        return {_snake(name): _snaked(part) for name, part in value.items()}
+    return [_snaked(part) for part in value] if isinstance(value, list) else value
 
 
-def text_of(memory: Source) -> str:
+def _text_of(memory: Source) -> str:
     """Return the text of the memory."""
     return memory.read(IMPORT_NOTE_BYTES).decode("utf-8", "replace")
 
 
-def items_of(inbox: Source) -> list[Any] | None:
+def _items_of(inbox: Source) -> list[Any] | None:
     """Return what is in the list of an inbox; None where the file holds no list."""
     items = json_of(inbox.read())
     return items if isinstance(items, list) else None
 
 
-def add_inbox(reading: ForeignInput, inbox: Source) -> None:
+def _add_inbox(reading: ForeignInput, inbox: Source) -> None:
     """Add the items of the inbox, as the events that added and moved them."""
-    items = items_of(inbox)
+    items = _items_of(inbox)
     if items is None:
         reading.read["item"] += 1
         return reading.skip(inbox.name, "it is not a list of items")
@@ -122,12 +122,12 @@ def add_inbox(reading: ForeignInput, inbox: Source) -> None:
     return None
 
 
-def add_entry(reading: ForeignInput, head: "re.Match[str]", text: str) -> None:
+def _add_entry(reading: ForeignInput, head: "re.Match[str]", text: str) -> None:
     """Add an entry of the memory: a decision, a constraint for a preference, a pattern for a lesson."""
     reading.read["entry"] += 1
     time, sort, project = head.groups()
     place = f"memory.md: {time} {sort}"
-    said = fields_of(text)
+    said = _fields_of(text)
     content = said.pop("Content", "").strip()
     if not content:
         return reading.skip(place, "it has no content")
@@ -146,7 +146,7 @@ def add_entry(reading: ForeignInput, head: "re.Match[str]", text: str) -> None:
     return reading.add(row | {"x_fctry": {"type": sort, "project": project, **said}}, place)
 
 
-def fields_of(text: str) -> dict[str, Any]:
+def _fields_of(text: str) -> dict[str, Any]:
     """Return the fields of an entry; a line that begins none goes on with the one before it."""
     found: dict[str, Any] = {}
     name = ""

@@ -50,7 +50,7 @@ def read(source: Source, format_name: str | None, columns: Mapping[str, str] | N
         return tables.read_table(source, format_name, columns)
     if columns:
         raise Usage(f"{format_name} says itself what its rows are", hint=f"a map is for {' and '.join(TABLES)}")
-    reading: ForeignInput = FORMATS[format_name or recognised(source)].read(source)
+    reading: ForeignInput = FORMATS[format_name or _recognised(source)].read(source)
     if not (reading.drafts or reading.run):
         reasons = "; ".join(f"{one.place}: {one.reason}" for one in reading.skipped[:3])
         raise BadInput(
@@ -60,7 +60,7 @@ def read(source: Source, format_name: str | None, columns: Mapping[str, str] | N
     return reading
 
 
-def recognised(source: Source) -> str:
+def _recognised(source: Source) -> str:
     """Return the format that a file or a folder is in."""
     found = [name for name, module in FORMATS.items() if module.is_meant(source)]
     if len(found) == 1:
@@ -68,12 +68,12 @@ def recognised(source: Source) -> str:
     if found:
         raise BadInput(f"{source.name!r} can be {' or '.join(found)}", hint=f"say which: --from {found[0]}")
     raise BadInput(
-        f"{source.name!r} is in no format that is known here: it {seen(source)}",
+        f"{source.name!r} is in no format that is known here: it {_seen(source)}",
         hint=f"say its format with --from; known: {KNOWN}",
     )
 
 
-def seen(source: Source) -> str:
+def _seen(source: Source) -> str:
     """Return what a file or a folder looks like."""
     if source.is_folder:
         return "is a folder"

@@ -22,7 +22,7 @@ def is_meant(source: Source) -> bool:
 def read(source: Source) -> ForeignInput:
     """Return the types and the rows of a project."""
     reading = ForeignInput(NAME)
-    prose = {group: texts(source, group) for group in ("entities", "edges")}
+    prose = {group: _texts(source, group) for group in ("entities", "edges")}
     files = [path for rows in ROWS for path in safe_files.files(source.path / rows) if path.suffix == ".ndjson"]
     edges: list[tuple[str, str, Row]] = []
     for path in files:
@@ -32,14 +32,14 @@ def read(source: Source) -> ForeignInput:
             else:
                 add_entity(reading, path.stem, place, row, prose["entities"].get(path.stem, ""))
     for name, place, row in edges:
-        add_edge(reading, name, place, row)
+        _add_edge(reading, name, place, row)
     for name, made in list(reading.types.items()):
         group = "entities" if isinstance(made, EntityType) else "edges"
         reading.types[name] = made.model_copy(update={"prose": prose[group].get(name, "")})
     return reading
 
 
-def texts(source: Source, group: str) -> dict[str, str]:
+def _texts(source: Source, group: str) -> dict[str, str]:
     """Return the prose of the project's types by name."""
     found: dict[str, str] = {}
     for path in safe_files.files(source.path / VOCABULARY / group):
@@ -65,7 +65,7 @@ def add_entity(reading: ForeignInput, kind: str, place: str, row: Row, prose: st
     return reading.add(entity | ({"value": value} if value else {}) | fields.rest(NAME), place)
 
 
-def add_edge(reading: ForeignInput, name: str, place: str, row: Row) -> None:
+def _add_edge(reading: ForeignInput, name: str, place: str, row: Row) -> None:
     """Add an edge, of weight 1."""
     reading.read["edge"] += 1
     fields = Fields(row)

@@ -56,16 +56,16 @@ def read(source: Source) -> ForeignInput:
     reading = ForeignInput(NAME)
     refs = {row["id"]: f"{row['type']}/{slug_of(str(row['name']))}" for row in tables.get("memory", ())}
     for row in tables.get("memory", ()):
-        add_memory(reading, row, refs)
+        _add_memory(reading, row, refs)
     for row in tables.get("memory_edge", ()):
-        add_edge(reading, f"memory_edge {row.get('id')}", refs, row)
+        _add_edge(reading, f"memory_edge {row.get('id')}", refs, row)
     FtlCampaigns(reading, tables, frozenset(refs.values())).run()
     for row in tables.get("exploration", ()):
-        add_exploration(reading, row)
+        _add_exploration(reading, row)
     for row in tables.get("event", ()):
-        add_event(reading, row)
+        _add_event(reading, row)
     for row in tables.get("phase_state", ()):
-        add_phases(reading, row)
+        _add_phases(reading, row)
     for name in OTHERS:
         for row in tables.get(name, ()):
             reading.read[name] += 1
@@ -73,29 +73,29 @@ def read(source: Source) -> ForeignInput:
     return reading
 
 
-def fields_of(row: Mapping[str, Any]) -> Fields:
+def _fields_of(row: Mapping[str, Any]) -> Fields:
     """Return the columns of a row: JSON as what it says, without vectors and what is counted here."""
     kept = {name: value for name, value in row.items() if name not in DERIVED and not isinstance(value, bytes)}
     found = {name: json_of(value) if str(value)[:1] in ("[", "{") else value for name, value in kept.items()}
     return Fields({name: value if value is not None else kept[name] for name, value in found.items()})
 
 
-def times(fields: Fields, *names: str) -> Row:
+def _times(fields: Fields, *names: str) -> Row:
     """Take times by their names; they are in UTC."""
     return {name: at for name in names if (at := fields.time(name)) is not None}
 
 
-def add_memory(reading: ForeignInput, row: Mapping[str, Any], refs: Mapping[int, str]) -> None:
+def _add_memory(reading: ForeignInput, row: Mapping[str, Any], refs: Mapping[int, str]) -> None:
     """Add a failure or a pattern, its reports, and the relations that it names."""
     kind, name = row.get("type"), str(row.get("name"))
     reading.read["memory"] += 1
     place = f"memory {row.get('id')}"
     if kind not in ("failure", "pattern"):
         return reading.skip(place, f"{kind!r} is neither a failure nor a pattern")
-    fields = fields_of(row)
+    fields = _fields_of(row)
     for taken in ("type", "name"):
         fields.left.pop(taken, None)
-    record: Row = {"kind": kind, "name": slug_of(name), **times(fields, "created_at")}
+    record: Row = {"kind": kind, "name": slug_of(name), **_times(fields, "created_at")}
     record["sources"] = sorted({reading.origin(f"{kind}/{name}"), *fields.texts("source")})
     for field, column in (("trigger", "trigger"), ("fix" if kind == "failure" else "insight", "resolution")):
         record |= {field: text} if (text := fields.text(column)) else {}
@@ -125,7 +125,7 @@ def add_memory(reading: ForeignInput, row: Mapping[str, Any], refs: Mapping[int,
     return None
 
 
-def add_edge(reading: ForeignInput, place: str, refs: Mapping[int, str], row: Mapping[str, Any]) -> None:
+def _add_edge(reading: ForeignInput, place: str, refs: Mapping[int, str], row: Mapping[str, Any]) -> None:
     """Add a relation with its weight."""
     reading.read["relation"] += 1
     source, target = refs.get(row["from_id"]), refs.get(row["to_id"])
@@ -167,11 +167,11 @@ def link(
     return reading.add(row, place)
 
 
-def add_exploration(reading: ForeignInput, row: Mapping[str, Any]) -> None:
+def _add_exploration(reading: ForeignInput, row: Mapping[str, Any]) -> None:
     """Add an exploration, each mode as it was reported."""
     reading.read["exploration"] += 1
     place = f"exploration {row.get('id')}"
-    fields = fields_of(row)
+    fields = _fields_of(row)
     said = fields.text("objective")
     if said is None:
         return reading.skip(place, "it has no objective")
@@ -186,13 +186,13 @@ def add_exploration(reading: ForeignInput, row: Mapping[str, Any]) -> None:
         if text and len(text.encode()) <= 16 * 1024:
             record[mode] = text
             del fields.left[mode]
-    return reading.add(record | times(fields, "created_at") | fields.rest(NAME), place)
+    return reading.add(record | _times(fields, "created_at") | fields.rest(NAME), place)
 
 
-def add_event(reading: ForeignInput, row: Mapping[str, Any]) -> None:
+def _add_event(reading: ForeignInput, row: Mapping[str, Any]) -> None:
     """Add something that happened."""
     reading.read["event"] += 1
-    fields = fields_of(row)
+    fields = _fields_of(row)
     place, sort, at = f"event {row.get('id')}", fields.text("event_type", 200), fields.time("timestamp")
     if sort is None or at is None:
         return reading.skip(place, "an event needs an event_type and a timestamp")
@@ -200,10 +200,10 @@ def add_event(reading: ForeignInput, row: Mapping[str, Any]) -> None:
     return reading.add({"kind": "event", "id": number, "type": sort, "at": at, "data": fields.left or None}, place)
 
 
-def add_phases(reading: ForeignInput, row: Mapping[str, Any]) -> None:
+def _add_phases(reading: ForeignInput, row: Mapping[str, Any]) -> None:
     """Add the moves that led to the phase of the work, or where none are noted, one to that phase."""
     reading.read["phase_state"] += 1
-    fields, place, made = fields_of(row).left, f"phase_state {row.get('id')}", 0
+    fields, place, made = _fields_of(row).left, f"phase_state {row.get('id')}", 0
     noted = fields.get("transitions")
     now = {"to": fields.get("phase"), **{name: fields[name] for name in MOVED_AT if name in fields}}
     for number, one in enumerate(noted if isinstance(noted, list) and noted else [now]):
@@ -241,28 +241,28 @@ class FtlCampaigns:
     def add(self, number: int, row: Row) -> None:
         """Add a campaign and its tasks."""
         place, key = f"campaign {number}", f"ftl-{number}"
-        fields = fields_of(row)
+        fields = _fields_of(row)
         said = fields.text("objective")
         planned = fields.left.pop("tasks", [])
         record: Row = {
-            "kind": "campaign", "name": key, "objective": said or f"Campaign {number}", **times(fields, "created_at"),
+            "kind": "campaign", "name": key, "objective": said or f"Campaign {number}", **_times(fields, "created_at"),
             "sources": [self.reading.origin(f"campaign/{number}")],
             **fields.chosen("status", get_args(CampaignStatus)),
         }  # fmt: skip
         if record.get("status", "active") != "active":
-            record |= times(fields, "completed_at")
+            record |= _times(fields, "completed_at")
         for field in ("framework", "outcome"):
             record |= {field: text} if (text := fields.text(field)) else {}
         self.reading.add(record | fields.rest(NAME), place)
         listed = planned if isinstance(planned, list) else []
         tasks = {str(one["seq"]): one for one in listed if isinstance(one, dict) and one.get("seq") is not None}
         names = {seq: self.name(key, seq, tasks, number) for seq in {**tasks, **self.workspaces[number]}}
-        needs = {seq: [one for one in needs_of(tasks.get(seq, {})) if one in names] for seq in names}
+        needs = {seq: [one for one in _needs_of(tasks.get(seq, {})) if one in names] for seq in names}
         closing = rings(needs)
         for seq, name in names.items():
             depends = [f"task/{names[one]}" for one in needs[seq] if (seq, one) not in closing]
-            self.reading.read["dependency"] += len(needs_of(tasks.get(seq, {})))
-            self.reading.dangling += len(needs_of(tasks.get(seq, {}))) - len(needs[seq])
+            self.reading.read["dependency"] += len(_needs_of(tasks.get(seq, {})))
+            self.reading.dangling += len(_needs_of(tasks.get(seq, {}))) - len(needs[seq])
             for one in needs[seq]:
                 if (seq, one) in closing:
                     self.reading.skip(place, f"task {seq} needs {one}, which waits for it already")
@@ -278,14 +278,14 @@ class FtlCampaigns:
         self.reading.read["task"] += 1
         place = f"campaign {number} task {seq}"
         there = self.workspaces[number].get(seq, {})
-        fields = Fields({**fields_of(planned).left, **fields_of(there).left})
+        fields = Fields({**_fields_of(planned).left, **_fields_of(there).left})
         for taken in ("seq", "slug", "workspace_id", "campaign_id", "depends"):
             fields.left.pop(taken, None)
         record: Row = {
             "kind": "task", "name": name, "campaign": f"campaign/ftl-{number}", "depends": depends,
             "objective": fields.text("objective") or str(planned.get("slug") or seq),
             "sources": [self.reading.origin(f"task/{number}/{seq}")],
-            **times(fields, "created_at", "started_at", "completed_at", "blocked_at"),
+            **_times(fields, "created_at", "started_at", "completed_at", "blocked_at"),
             **fields.chosen("status", get_args(TaskStatus)), **fields.chosen("type", get_args(TaskType)),
         }  # fmt: skip
         for field in ("verify", "verify_source", "framework", "delivered", "blocked_reason"):
@@ -311,7 +311,7 @@ class FtlCampaigns:
                 found["idioms"] = {name: idioms[name] for name in taken.left} | made
                 del fields.left["idioms"]
         for field in ("prior_knowledge", "utilized"):
-            refs = list(memories_in(fields.left.get(field)))
+            refs = list(_memories_in(fields.left.get(field)))
             if refs and self.memories.issuperset(refs):
                 found[field] = sorted(set(refs))
                 del fields.left[field]
@@ -328,20 +328,20 @@ class FtlCampaigns:
         return found
 
 
-def memories_in(value: Any) -> Iterator[str]:
+def _memories_in(value: Any) -> Iterator[str]:
     """Yield the references of the memories that a workspace names, as objects with type and name, or by kind."""
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         yield f"{value.get('type')}/{slug_of(value['name'])}"
     elif isinstance(value, dict):
         for kind, listed in value.items():
             for one in listed if isinstance(listed, list) else []:
-                yield from memories_in({"type": kind.removesuffix("s"), **one} if isinstance(one, dict) else None)
+                yield from _memories_in({"type": kind.removesuffix("s"), **one} if isinstance(one, dict) else None)
     elif isinstance(value, list):
         for one in value:
-            yield from memories_in(one)
+            yield from _memories_in(one)
 
 
-def needs_of(task: Mapping[str, Any]) -> list[str]:
+def _needs_of(task: Mapping[str, Any]) -> list[str]:
     """Return the numbers of the tasks that a planned task needs."""
     given = task.get("depends")
     found = given if isinstance(given, list) else [given]

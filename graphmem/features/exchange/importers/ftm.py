@@ -48,18 +48,18 @@ def read(source: Source) -> ForeignInput:
     """Return what a blackboard remembers."""
     reading = ForeignInput(NAME)
     context = source.below("context.json")
-    add_context(reading, (context.document if context else None) or {})
+    _add_context(reading, (context.document if context else None) or {})
     for path in safe_files.files(source.path / "experiences"):
         if path.suffix == ".json" and path.stem != "index":
-            add_experience(reading, f"experiences/{path.name}", path.stem, Source(path).document)
+            _add_experience(reading, f"experiences/{path.name}", path.stem, Source(path).document)
     patterns = source.below("patterns.json")
     for group, entries in ((patterns.document if patterns else None) or {}).items():
         for number, one in enumerate(entries if isinstance(entries, list) else [entries], 1):
-            add_insight(reading, f"patterns.json: {group} {number}", group, one)
+            _add_insight(reading, f"patterns.json: {group} {number}", group, one)
     return reading
 
 
-def add_context(reading: ForeignInput, context: Row) -> None:
+def _add_context(reading: ForeignInput, context: Row) -> None:
     """Add the decisions and the constraints of a session."""
     for group, kind in (("recent_decisions", "decision"), ("active_constraints", "constraint")):
         given = context.get(group)
@@ -72,7 +72,7 @@ def add_context(reading: ForeignInput, context: Row) -> None:
                 reading.skip(place, f"it has no {kind}")
                 continue
             row: Row = {"kind": kind, kind: said, "sources": [reading.origin(f"{kind}/{mark(said)}")]}
-            row |= texts(fields, ("reasoning",) if kind == "decision" else ("source",))
+            row |= _texts(fields, ("reasoning",) if kind == "decision" else ("source",))
             for name, time in (("created_at", "timestamp"), ("expires_at", "expires_at")):
                 if (name == "created_at" or kind == "constraint") and (at := fields.time(time)):
                     row[name] = at
@@ -82,12 +82,12 @@ def add_context(reading: ForeignInput, context: Row) -> None:
         reading.skip(f"context.json: {name}", "it is of a session that is under way, not of the project")
 
 
-def texts(fields: Fields, names: tuple[str, ...]) -> Row:
+def _texts(fields: Fields, names: tuple[str, ...]) -> Row:
     """Take texts by their names."""
     return {name: text for name in names if (text := fields.text(name)) is not None}
 
 
-def add_experience(reading: ForeignInput, place: str, name: str, given: Row | None) -> None:
+def _add_experience(reading: ForeignInput, place: str, name: str, given: Row | None) -> None:
     """Add an experience; it is called as its file is."""
     reading.read["experience"] += 1
     if given is None:
@@ -95,7 +95,7 @@ def add_experience(reading: ForeignInput, place: str, name: str, given: Row | No
     fields = Fields(given)
     sort = str(fields.left.get("task_type"))
     row: Row = {"kind": "experience", "name": name, "sources": [reading.origin(f"experiences/{name}")]}
-    row |= texts(fields, ("description", "approach"))
+    row |= _texts(fields, ("description", "approach"))
     row["task_type"] = fields.left.pop("task_type") if sort in get_args(ExperienceType) else "feature"
     lessons = fields.left.get("lessons")
     if isinstance(lessons, list) and all(isinstance(one, str) for one in lessons):
@@ -111,7 +111,7 @@ def add_experience(reading: ForeignInput, place: str, name: str, given: Row | No
     return reading.add(row | fields.rest(NAME), place)
 
 
-def add_insight(reading: ForeignInput, place: str, group: str, given: Any) -> None:
+def _add_insight(reading: ForeignInput, place: str, group: str, given: Any) -> None:
     """Add an insight of the category that its group says."""
     reading.read["insight"] += 1
     if group not in CATEGORIES or not isinstance(given, dict):
@@ -122,7 +122,7 @@ def add_insight(reading: ForeignInput, place: str, group: str, given: Any) -> No
     if said is None:
         return reading.skip(place, f"it says nothing in {', '.join(SAYS)}")
     row: Row = {"kind": "insight", "category": category, "statement": said, "derived_from": []}
-    row |= {"sources": [reading.origin(f"{category}/{mark(said)}")], **texts(fields, parts)}
+    row |= {"sources": [reading.origin(f"{category}/{mark(said)}")], **_texts(fields, parts)}
     row |= fields.chosen("frequency", FREQUENCIES) if category == "user_behavior" else {}
     count = fields.left.get("occurrences")
     if isinstance(count, int) and not isinstance(count, bool) and count >= 0:

@@ -21,24 +21,24 @@ OBSERVATION = "observation"  # the type of an observation that does not fit into
 def is_meant(source: Source) -> bool:
     """Return whether a file holds what this module reads."""
     found = source.first_object or {}
-    return is_graph(source) or {"name", "entityType"} <= found.keys() or {"from", "to", "relationType"} <= found.keys()
+    return _is_graph(source) or {"name", "entityType"} <= found.keys() or {"from", "to", "relationType"} <= found.keys()
 
 
 def read(source: Source) -> ForeignInput:
     """Return the entities and relations of a file."""
     reading = ForeignInput(NAME)
-    lines = lines_of(source.document or {}) if is_graph(source) else source.objects(reading)
-    read_lines(reading, united(reading, lines))
+    lines = _lines_of(source.document or {}) if _is_graph(source) else source.objects(reading)
+    _read_lines(reading, _united(reading, lines))
     return reading
 
 
-def is_graph(source: Source) -> bool:
+def _is_graph(source: Source) -> bool:
     """Return whether a file holds the whole graph as one document, as the server's ``read_graph`` prints it."""
     graph = source.document or {}
     return isinstance(graph.get("entities"), list) and isinstance(graph.get("relations"), list)
 
 
-def lines_of(graph: Row) -> Iterator[tuple[str, Row]]:
+def _lines_of(graph: Row) -> Iterator[tuple[str, Row]]:
     """Yield the entities and relations of a graph as the server prints it, each with its place."""
     for part in ("entities", "relations"):
         listed = graph.get(part)
@@ -47,7 +47,7 @@ def lines_of(graph: Row) -> Iterator[tuple[str, Row]]:
                 yield f"{part} {number}", one
 
 
-def united(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+def _united(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
     """Yield lines, those of one entity as one with the observations of all: unions of branches leave several."""
     entities: dict[tuple[str, str], tuple[str, Row]] = {}
     others: list[tuple[str, Row]] = []
@@ -68,7 +68,7 @@ def united(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> Iterator[
     yield from others
 
 
-def read_lines(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> None:
+def _read_lines(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> None:
     """Read entities and relations, each with its place."""
     types: dict[str, str] = {}
     relations: list[tuple[str, Row]] = []
@@ -111,11 +111,11 @@ def add_entity(reading: ForeignInput, place: str, line: Row, types: dict[str, st
     reading.add(with_own(row | fields.rest(NAME), own), place)
     if not is_kept:
         for text in texts:
-            add_observation(reading, place, text, f"{kind}/{name}", times)
+            _add_observation(reading, place, text, f"{kind}/{name}", times)
     return None
 
 
-def add_observation(reading: ForeignInput, place: str, text: str, ref: str, times: Row) -> None:
+def _add_observation(reading: ForeignInput, place: str, text: str, ref: str, times: Row) -> None:
     """Add an observation as an entity of its own, with an edge to what it is of."""
     name = text_key(text[:60], f"{ref} {text}")
     kind = reading.entity_type(OBSERVATION)
@@ -160,7 +160,7 @@ def written(entities: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str
         Refused: two of them have one name, by which the server tells them apart.
     """
     live = [row for row in entities if "archived_at" not in row]
-    parts = {f"{row['type']}/{row.get('key', row['name'])}" for row in live if is_part(row)}
+    parts = {f"{row['type']}/{row.get('key', row['name'])}" for row in live if _is_part(row)}
     names: dict[str, str] = {}
     taken: set[str] = set()
     lines: list[Row] = []
@@ -174,41 +174,41 @@ def written(entities: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str
             raise Refused(message, hint="rename one with: graphmem rename")
         taken.add(row["name"])
         names[ref] = row["name"]
-        kept = {"entityType": row["type"], "observations": observations(row), **kept_of(row)}
+        kept = {"entityType": row["type"], "observations": _observations(row), **_kept_of(row)}
         lines.append({"type": "entity", "name": row["name"], **kept, "createdAt": row["created_at"]})
         rows.append(row)
     for row in relations:
         if row["from"] in names and row["to"] in names:
             more: Row = {name: row[name] for name in ("weight", "note") if name in row}
-            kept = {"relationType": row["type"], **more, **kept_of(row)}
+            kept = {"relationType": row["type"], **more, **_kept_of(row)}
             ends = {"from": names[row["from"]], "to": names[row["to"]]}
             lines.append({"type": "relation", **ends, **kept, "createdAt": row["created_at"]})
             rows.append(row)
     counts = Counter(row["kind"] for row in rows) + Counter(entity=len(parts))
     counts["relation"] += sum(row["from"] in parts for row in relations)
-    return {"memory.jsonl": "".join(f"{encode(line).decode()}\n" for line in with_own_fields(lines, rows))}, counts
+    return {"memory.jsonl": "".join(f"{encode(line).decode()}\n" for line in _with_own_fields(lines, rows))}, counts
 
 
-def with_own_fields(lines: Sequence[Row], rows: Sequence[Row]) -> Iterator[Row]:
+def _with_own_fields(lines: Sequence[Row], rows: Sequence[Row]) -> Iterator[Row]:
     """Yield lines, each with the fields of its row that reading it alone would make otherwise."""
     reading = ForeignInput(NAME)
-    read_lines(reading, ((str(number), dict(line)) for number, line in enumerate(lines)))
+    _read_lines(reading, ((str(number), dict(line)) for number, line in enumerate(lines)))
     made = {int(draft.place): draft.row for draft in reversed(reading.drafts)}  # the first of each place
     for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
         own = own_fields(made[number], row)
         yield {**line, OWN: own} if own else line
 
 
-def kept_of(row: Row) -> Row:
+def _kept_of(row: Row) -> Row:
     """Return the fields of a line that have no place in its row."""
     return {name: value for name, value in kept_in(row, KEPT).items() if name not in ("name", "from", "to", OWN)}
 
 
-def is_part(row: Row) -> bool:
+def _is_part(row: Row) -> bool:
     """Return whether an entity is an observation that its own entity has as well."""
     return row["type"] == OBSERVATION and any(source.startswith(f"{NAME}:") for source in row.get("sources", ()))
 
 
-def observations(row: Row) -> list[str]:
+def _observations(row: Row) -> list[str]:
     """Return the observations in the value of an entity: its lines."""
     return str(row["value"]).split("\n") if row.get("value") else []

@@ -62,7 +62,7 @@ def read(source: Source) -> ForeignInput:
     reading = ForeignInput(NAME)
     concepts: dict[str, tuple[MarkdownNote, str, Row]] = {}
     for page in notes_of(source, reading):
-        note, own = own_of(page)
+        note, own = _own_of(page)
         name, sort = note.path.rpartition("/")[2], note.front.get("type")
         if name in RESERVED:
             reading.read[f"{name} file"] += 1
@@ -72,14 +72,14 @@ def read(source: Source) -> ForeignInput:
             reading.skip(note.place, "its front matter has no type")
         else:
             reading.read["concept"] += 1
-            concepts[note.path] = note, ref_of(reading, note, own), own
+            concepts[note.path] = note, _ref_of(reading, note, own), own
     refs = {path: ref for path, (_, ref, _) in concepts.items()}
     for note, ref, own in concepts.values():
         add(reading, note, ref, refs, own)
     return reading
 
 
-def own_of(note: MarkdownNote) -> tuple[MarkdownNote, Row]:
+def _own_of(note: MarkdownNote) -> tuple[MarkdownNote, Row]:
     """Return a page without the line that graphmem wrote at its end, and what that line says."""
     found = OWN_LINE.search(note.body)
     if found is None:
@@ -90,7 +90,7 @@ def own_of(note: MarkdownNote) -> tuple[MarkdownNote, Row]:
         return note, {}
 
 
-def ref_of(reading: ForeignInput, note: MarkdownNote, own: Row) -> str:
+def _ref_of(reading: ForeignInput, note: MarkdownNote, own: Row) -> str:
     """Return the reference of the record that a concept is; one that graphmem wrote may say it."""
     given = own.get("ref")
     sort, _, name = given.partition("/") if isinstance(given, str) else (str(note.front["type"]), "", "")
@@ -102,11 +102,11 @@ def ref_of(reading: ForeignInput, note: MarkdownNote, own: Row) -> str:
 
 def add(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[str, str], own: Row) -> None:
     """Add a concept, its reports, and its links."""
-    row = row_of(reading, note, ref, refs)
+    row = _row_of(reading, note, ref, refs)
     reading.add(with_own(row, kept_in(own, "fields")), note.place)
-    add_reports(reading, note, ref)
+    _add_reports(reading, note, ref)
     given = own.get("relations")
-    edges = links_of(reading, note, ref, refs) if not isinstance(given, list) else own_relations(reading, ref, given)
+    edges = _links_of(reading, note, ref, refs) if not isinstance(given, list) else _own_relations(reading, ref, given)
     for edge in edges:
         reading.read["link"] += 1
         if edge["to"] is None:
@@ -115,11 +115,11 @@ def add(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[str, 
             reading.add(edge, note.place)
 
 
-def row_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[str, str]) -> Row:
+def _row_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[str, str]) -> Row:
     """Return the row of a concept."""
     fields = Fields(note.front)
     kind, _, name = ref.partition("/")
-    created = time_in(note.front.get("generated"))
+    created = _time_in(note.front.get("generated"))
     sources = note.front.get("sources")
     named = [one.get("resource") for one in sources if isinstance(one, dict)] if isinstance(sources, list) else []
     row: Row = {"sources": sorted({reading.origin(note.path), *filter(is_item, named)})}
@@ -130,7 +130,7 @@ def row_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[st
         del fields.left["status"]
     if isinstance(new := note.front.get("superseded_by"), str) and new.removesuffix(".md") in refs:
         row |= {"archived_at": created or NO_TIME, "superseded_by": refs[new.removesuffix(".md")]}
-    said = texts_of(kind, note, fields)
+    said = _texts_of(kind, note, fields)
     if kind in ("decision", "pattern", "constraint"):
         row |= {"kind": kind, "name": name, "key": name}
     else:
@@ -138,9 +138,9 @@ def row_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[st
     return row | said | fields.rest(NAME)
 
 
-def links_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[str, str]) -> Iterable[Row]:
+def _links_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[str, str]) -> Iterable[Row]:
     """Yield an edge for each link of a page; one to what is not there leads nowhere."""
-    created = time_in(note.front.get("generated"))
+    created = _time_in(note.front.get("generated"))
     for path in note.links:
         target = refs.get(path)
         made = target and reading.relation_type("links_to", ref.partition("/")[0], target.partition("/")[0])
@@ -148,7 +148,7 @@ def links_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[
         yield edge | ({"created_at": created} if created else {})
 
 
-def own_relations(reading: ForeignInput, ref: str, given: Iterable[object]) -> Iterable[Row]:
+def _own_relations(reading: ForeignInput, ref: str, given: Iterable[object]) -> Iterable[Row]:
     """Yield the edges that graphmem wrote for a page, in the place of its links."""
     for one in given:
         if isinstance(one, dict) and isinstance(one.get("to"), str) and isinstance(one.get("type"), str):
@@ -157,29 +157,29 @@ def own_relations(reading: ForeignInput, ref: str, given: Iterable[object]) -> I
             yield {**one, "kind": "relation", "from": ref}
 
 
-def texts_of(kind: str, note: MarkdownNote, fields: Fields) -> Row:
+def _texts_of(kind: str, note: MarkdownNote, fields: Fields) -> Row:
     """Return the texts of a record; what does not fit into them is kept with what is left of the front matter."""
     title = fields.left.get("title")
     title = title if isinstance(title, str) else note.path.rpartition("/")[2]
     about = fields.left.get("description")
     about = about if isinstance(about, str) else ""
     if kind == "decision":
-        return {"decision": title, **whole(fields, "reasoning", note.body, TEXT_BYTES)}
+        return {"decision": title, **_whole(fields, "reasoning", note.body, TEXT_BYTES)}
     if kind == "pattern":
         taken = fields.texts("tags")
-        insight = whole(fields, "insight", note.body, TEXT_BYTES)
+        insight = _whole(fields, "insight", note.body, TEXT_BYTES)
         day = fields.time("stale_after")
         made = {"trigger": about or title, "insight": insight.get("insight") or about or title, "tags": taken}
         return made | ({"check_after": day[:10]} if day else {})
     if kind == "constraint":
-        return {"constraint": f"{title}: {about}" if about else title, **whole(fields, "", note.body, 0)}
+        return {"constraint": f"{title}: {about}" if about else title, **_whole(fields, "", note.body, 0)}
     if len(f"{title}\n{about}\n\n{note.body}".encode()) <= VALUE_BYTES:
         return {"value": "\n".join(filter(None, [title, about, "\n" * bool(note.body) + note.body])).strip("\n")}
     short = f"{title}\n{about}".strip()
-    return {"value": short[: VALUE_BYTES // 4], **whole(fields, "", note.body, 0)}
+    return {"value": short[: VALUE_BYTES // 4], **_whole(fields, "", note.body, 0)}
 
 
-def whole(fields: Fields, name: str, text: str, most: int) -> Row:
+def _whole(fields: Fields, name: str, text: str, most: int) -> Row:
     """Return a text as a field of a record if it fits; else keep it with what is left."""
     if text.strip() and len(text.encode()) <= most:
         return {name: text}
@@ -188,11 +188,11 @@ def whole(fields: Fields, name: str, text: str, most: int) -> Row:
     return {}
 
 
-def add_reports(reading: ForeignInput, note: MarkdownNote, ref: str) -> None:
+def _add_reports(reading: ForeignInput, note: MarkdownNote, ref: str) -> None:
     """Add a report for each time that a concept was verified."""
     given = note.front.get("verified")
     for one in given if isinstance(given, list) else [given]:
-        if isinstance(one, dict) and (at := time_in(one)) is not None:
+        if isinstance(one, dict) and (at := _time_in(one)) is not None:
             who = str(one.get("by"))[:200]
             number = reading.origin(f"{note.path}:{who}:{at}")[:256]
             reading.add(
@@ -201,7 +201,7 @@ def add_reports(reading: ForeignInput, note: MarkdownNote, ref: str) -> None:
             )
 
 
-def time_in(given: Any) -> str | None:
+def _time_in(given: Any) -> str | None:
     """Return the time of an act, such as of ``generated``."""
     return Fields(given).time("at") if isinstance(given, dict) else None
 
@@ -218,8 +218,8 @@ def written(records: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str,
     if len(records) > IMPORT_FILES:
         message = f"{len(records):,} records are more than the {IMPORT_FILES:,} pages that a bundle can have"
         raise Refused(message, hint="name kinds with --kind")
-    rows = {ref_in(row): row for row in records}
-    paths = paths_of(rows)
+    rows = {_ref_in(row): row for row in records}
+    paths = _paths_of(rows)
     refs = {path: ref for ref, path in paths.items()}
     edges: dict[str, list[Row]] = {ref: [] for ref in rows}
     for row in relations:
@@ -228,19 +228,19 @@ def written(records: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str,
     counts = Counter(row["kind"] for row in records)
     pages = {}
     for ref, row in rows.items():
-        note = note_of(row, paths[ref])
-        own, kept = own_in(note, row, ref, refs, edges[ref])
+        note = _note_of(row, paths[ref])
+        own, kept = _own_in(note, row, ref, refs, edges[ref])
         counts["relation"] += kept
-        pages[f"{note.path}.md"] = page_of(note, own)
+        pages[f"{note.path}.md"] = _page_of(note, own)
     return pages, +counts
 
 
-def ref_in(row: Row) -> str:
+def _ref_in(row: Row) -> str:
     """Return the reference by key of the record in a row."""
     return f"{row['type'] if row['kind'] == 'entity' else row['kind']}/{row.get('key', row['name'])}"
 
 
-def paths_of(rows: Mapping[str, Row]) -> dict[str, str]:
+def _paths_of(rows: Mapping[str, Row]) -> dict[str, str]:
     """Return the path of the page of each record: that which it came from, or one that is made of its name."""
     paths: dict[str, str] = {}
     taken: set[str] = set()
@@ -256,10 +256,10 @@ def paths_of(rows: Mapping[str, Row]) -> dict[str, str]:
     return paths
 
 
-def note_of(row: Row, path: str) -> MarkdownNote:
+def _note_of(row: Row, path: str) -> MarkdownNote:
     """Return the page of a record, with the front matter that it came with, if it did."""
     kept = kept_in(row, KEPT)
-    title, about, body = said_in(row, kept)
+    title, about, body = _said_in(row, kept)
     word = str(kept.get("type", ""))
     sort = row["type"] if row["kind"] == "entity" else row["kind"]
     is_same = (KINDS_OF.get(word.strip().lower()) or type_name(word)) == sort if word.strip() else False
@@ -275,7 +275,7 @@ def note_of(row: Row, path: str) -> MarkdownNote:
     return MarkdownNote(path, f"{path}.md", front, visible(body).strip("\n"))
 
 
-def said_in(row: Row, kept: Row) -> tuple[str, str, str]:
+def _said_in(row: Row, kept: Row) -> tuple[str, str, str]:
     """Return the title, the description and the text of a page."""
     body = str(kept.get("body", ""))
     if row["kind"] == "decision":
@@ -292,13 +292,13 @@ def said_in(row: Row, kept: Row) -> tuple[str, str, str]:
     return title, "", rest
 
 
-def own_in(note: MarkdownNote, row: Row, ref: str, refs: Mapping[str, str], edges: Sequence[Row]) -> tuple[Row, int]:
+def _own_in(note: MarkdownNote, row: Row, ref: str, refs: Mapping[str, str], edges: Sequence[Row]) -> tuple[Row, int]:
     """Return what reading a page alone would make otherwise, and how many edges the page holds."""
     reading = ForeignInput(NAME)
-    own: Row = {} if ref_of(reading, note, {}) == ref else {"ref": ref}
-    fields = own_fields(row_of(reading, note, ref, refs), row)
+    own: Row = {} if _ref_of(reading, note, {}) == ref else {"ref": ref}
+    fields = own_fields(_row_of(reading, note, ref, refs), row)
     own |= {"fields": fields} if fields else {}
-    links = [edge for edge in links_of(reading, note, ref, refs) if edge["to"] is not None]
+    links = [edge for edge in _links_of(reading, note, ref, refs) if edge["to"] is not None]
     if sorted(map(encode, links)) == sorted(map(encode, edges)):
         return own, len(edges)
     room, kept = RELATION_BYTES, []
@@ -310,7 +310,7 @@ def own_in(note: MarkdownNote, row: Row, ref: str, refs: Mapping[str, str], edge
     return {**own, "relations": kept}, len(kept)
 
 
-def page_of(note: MarkdownNote, own: Row) -> str:
+def _page_of(note: MarkdownNote, own: Row) -> str:
     """Return the text of a page."""
     parts = [front_text(note.front), note.body]
     if own or OWN_LINE.search(note.body):

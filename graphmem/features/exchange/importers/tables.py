@@ -32,31 +32,31 @@ def read_table(source: Source, name: str, columns: Mapping[str, str] | None) -> 
     if not columns or "kind" not in columns:
         raise Usage(f"a {name} file needs a map that says what its rows are", hint=HOLDS)
     reading = ForeignInput(name)
-    kind, model = model_for(columns["kind"])
+    kind, model = _model_for(columns["kind"])
     fields = {field: column for field, column in columns.items() if field not in TAKEN}
     for field in fields:
         if field not in model.model_fields:
             hint = did_you_mean(field, model.model_fields) or f"its fields: {', '.join(model.model_fields)}"
             raise Usage(f"a {columns['kind']} has no field {field!r}", hint=hint)
     base: Row = {"kind": kind} | ({"type": reading.entity_type(columns["kind"])} if kind == "entity" else {})
-    rows = source.objects(reading) if name == NDJSON else csv_rows(source, {*fields.values(), *by_id(columns)})
+    rows = source.objects(reading) if name == NDJSON else _csv_rows(source, {*fields.values(), *_by_id(columns)})
     for place, cells in rows:
         reading.read["row"] += 1
         values = {field: cells.pop(column) for field, column in fields.items() if column in cells}
         number = str(cells.pop(columns["id"], "")) if "id" in columns else mark(json.dumps(values, sort_keys=True))
-        row = base | {field: taken for field, cell in values.items() if (taken := value_of(model, field, cell)) != ""}
+        row = base | {field: taken for field, cell in values.items() if (taken := _value_of(model, field, cell)) != ""}
         row["sources"] = [*row.get("sources", []), reading.origin(number)]
         left = {column: cell for column, cell in cells.items() if cell not in (None, "")}
         reading.add(row | ({f"x_{name}": left} if left else {}), place)
     return reading
 
 
-def by_id(columns: Mapping[str, str]) -> list[str]:
+def _by_id(columns: Mapping[str, str]) -> list[str]:
     """Return the column that identifies a row, if the map names one."""
     return [columns["id"]] if "id" in columns else []
 
 
-def model_for(name: str) -> tuple[str, type[Record]]:
+def _model_for(name: str) -> tuple[str, type[Record]]:
     """Return the kind for the word of a map, and its model; any other word is an entity type."""
     model = MODELS.get(name)
     if model is None:
@@ -66,7 +66,7 @@ def model_for(name: str) -> tuple[str, type[Record]]:
     return name, model
 
 
-def csv_rows(source: Source, needed: set[str]) -> Iterator[tuple[str, Row]]:
+def _csv_rows(source: Source, needed: set[str]) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a CSV file by the columns of its header, each with its place."""
     try:
         text = source.read().decode("utf-8-sig")
@@ -86,7 +86,7 @@ def csv_rows(source: Source, needed: set[str]) -> Iterator[tuple[str, Row]]:
         raise BadInput(f"{source.name}:{table.line_num}: {error}", hint="a CSV file with a header") from None
 
 
-def value_of(model: type[Record], field: str, cell: Any) -> Any:
+def _value_of(model: type[Record], field: str, cell: Any) -> Any:
     """Return a cell as the field takes it: a list of what is between commas, a number, a time."""
     if not isinstance(cell, str):
         return "" if cell is None else cell
@@ -95,7 +95,7 @@ def value_of(model: type[Record], field: str, cell: Any) -> Any:
         return [part.strip() for part in cell.replace(";", ",").split(",") if part.strip()] or ""
     if field.endswith("_at"):
         return time_of(cell.strip()) or cell
-    if not takes_text(annotation) and cell.strip():
+    if not _takes_text(annotation) and cell.strip():
         try:
             return json.loads(cell)
         except ValueError:
@@ -103,9 +103,9 @@ def value_of(model: type[Record], field: str, cell: Any) -> Any:
     return cell.strip()
 
 
-def takes_text(annotation: Any) -> bool:
+def _takes_text(annotation: Any) -> bool:
     """Return whether a field can hold any text."""
-    return annotation is str or any(map(takes_text, get_args(annotation)))
+    return annotation is str or any(map(_takes_text, get_args(annotation)))
 
 
 def is_dump(source: Source) -> bool:
@@ -120,7 +120,7 @@ def read_dump(source: Source) -> ForeignInput:
     """Return rows that graphmem wrote, as they were, with the types that they need."""
     is_table = source.first_object is None
     reading = ForeignInput(CSV if is_table else NDJSON)
-    for place, row in dumped_rows(source, reading) if is_table else source.objects(reading):
+    for place, row in _dumped_rows(source, reading) if is_table else source.objects(reading):
         reading.read["row"] += 1
         kind, name = row.get("kind"), str(row.get("type"))
         if kind == "entity" and name not in RESERVED:
@@ -131,9 +131,9 @@ def read_dump(source: Source) -> ForeignInput:
     return reading
 
 
-def dumped_rows(source: Source, reading: ForeignInput) -> Iterator[tuple[str, Row]]:
+def _dumped_rows(source: Source, reading: ForeignInput) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a table that graphmem wrote: each cell is JSON."""
-    for place, cells in csv_rows(source, {"kind"}):
+    for place, cells in _csv_rows(source, {"kind"}):
         try:
             yield place, {name: json.loads(cell) for name, cell in cells.items() if cell}
         except (ValueError, RecursionError):
@@ -149,10 +149,10 @@ def written(rows: Iterable[Row]) -> str:
     table = csv.DictWriter(text, ["kind", *others], lineterminator="\n")
     table.writeheader()
     for row in found:
-        table.writerow({name: encode_cell(value) for name, value in row.items()})
+        table.writerow({name: _encode_cell(value) for name, value in row.items()})
     return text.getvalue()
 
 
-def encode_cell(value: Any) -> str:
+def _encode_cell(value: Any) -> str:
     """Return a value as a cell."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -23,12 +23,12 @@ def is_meant(source: Source) -> bool:
     """Return whether a file holds what this module reads."""
     return any(
         isinstance(task, dict) and {"id", "title", "status"} <= task.keys()
-        for _, tag in tags_of(source.document)
+        for _, tag in _tags_of(source.document)
         for task in tag["tasks"][:1]
     )
 
 
-def tags_of(document: Any) -> Iterator[tuple[str, Row]]:
+def _tags_of(document: Any) -> Iterator[tuple[str, Row]]:
     """Yield each tag of a file with its tasks."""
     if not isinstance(document, dict):
         return
@@ -43,7 +43,7 @@ def tags_of(document: Any) -> Iterator[tuple[str, Row]]:
 def read(source: Source) -> ForeignInput:
     """Return the tasks of a file, with what they depend on."""
     reading = ForeignInput(NAME)
-    for name, tag in tags_of(source.document):
+    for name, tag in _tags_of(source.document):
         TaskTag(reading, source.name, name, tag).run()
     return reading
 
@@ -67,7 +67,7 @@ class TaskTag:
         self.reading.read["subtask" if parent else "task"] += 1
         fields = given if isinstance(given, dict) else {}
         number, title = fields.get("id"), fields.get("title")
-        links = len(items_of(fields, "dependencies"))
+        links = len(_items_of(fields, "dependencies"))
         self.reading.read["dependency"] += links
         identity = f"{parent}.{number}" if parent else str(number)
         place = f"{self.place} {identity}"
@@ -76,12 +76,12 @@ class TaskTag:
         elif not isinstance(title, str) or not title.strip():
             self.reading.skip(place, f"task {identity} has no title")
         else:
-            identity = next(one for one in numbered(identity) if one not in self.tasks)
+            identity = next(one for one in _numbered(identity) if one not in self.tasks)
             self.tasks[identity] = place, fields, parent
             links = 0
         for _ in range(links):
             self.reading.skip(place, "a dependency of what is left out")
-        for one in items_of(fields, "subtasks") if parent is None else ():
+        for one in _items_of(fields, "subtasks") if parent is None else ():
             self.gather(one, identity)
 
     def run(self) -> None:
@@ -114,7 +114,7 @@ class TaskTag:
         _, task, parent = self.tasks[identity]
         return [
             f"{parent}.{one}" if parent and f"{parent}.{one}" in self.tasks else str(one)
-            for one in items_of(task, "dependencies")
+            for one in _items_of(task, "dependencies")
         ]
 
     def add(self, identity: str, needs: list[str], links: int) -> None:
@@ -154,13 +154,13 @@ class TaskTag:
         return {"tags": [status[:200]]} if status.strip() else {}
 
 
-def numbered(identity: str) -> Iterator[str]:
+def _numbered(identity: str) -> Iterator[str]:
     """Yield an id, and then what tells others from it that have it as well: real files have some twice."""
     yield identity
     yield from (f"{identity}#{number}" for number in count(2))
 
 
-def items_of(task: Mapping[str, Any], name: str) -> list[Any]:
+def _items_of(task: Mapping[str, Any], name: str) -> list[Any]:
     """Return a list of a task."""
     found = task.get(name)
     return found if isinstance(found, list) else []

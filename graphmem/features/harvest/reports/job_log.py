@@ -28,7 +28,7 @@ def read(report: CheckReport) -> None:
                 take(report, jobs, data.decode("utf-8", "replace").rstrip("\r\n"), usual)
             is_start = data.endswith(b"\n")
     for job in jobs.values():
-        ended(report, job)
+        _ended(report, job)
 
 
 def take(report: CheckReport, jobs: dict[str, LoggedJob], line: str, usual: str) -> None:
@@ -41,7 +41,7 @@ def take(report: CheckReport, jobs: dict[str, LoggedJob], line: str, usual: str)
     jobs.setdefault(name, LoggedJob(name)).add(line[columns.end() :] if columns else line)
 
 
-def ended(report: CheckReport, job: LoggedJob) -> None:
+def _ended(report: CheckReport, job: LoggedJob) -> None:
     """Take a job that is complete."""
     job.flush()
     run = report.run(time_of(job.at), job.commit)

@@ -62,12 +62,12 @@ class ReportLogReader:
         """Take a phase of a test, or the collection of a file, that failed."""
         path, _, test = name.partition("::")
         *classes, title = test.split("::") if test else [path]
-        text = plain_text(printed(row.get("longrepr")))
+        text = plain_text(_printed(row.get("longrepr")))
         problem = problem_in_test(".".join(classes), title, "", text, path)
         self.report.add(name, "flaky" if is_flaky else "failed", self.report.run(self.at), problem, text, path)
 
 
-def printed(shown: object) -> str:
+def _printed(shown: object) -> str:
     """Return what pytest prints of a failure, from the form that the log has of it."""
     if isinstance(shown, str):
         return shown[:OUTPUT]

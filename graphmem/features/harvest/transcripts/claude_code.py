@@ -31,10 +31,10 @@ def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
     head = list(islice(found, HEAD))
     value = first_with(head, "cwd", "sessionId")
     session = value("sessionId") or path.stem
-    yield ForeignSession("claude-code", session, value("cwd"), events(chain(head, found)))
+    yield ForeignSession("claude-code", session, value("cwd"), _events(chain(head, found)))
 
 
-def events(lines: Iterable[Mapping[str, Any]]) -> Iterator[TranscriptEvent]:
+def _events(lines: Iterable[Mapping[str, Any]]) -> Iterator[TranscriptEvent]:
     """Yield the events of the lines of a session."""
     made = SessionEvents()
     for row in lines:
@@ -42,7 +42,7 @@ def events(lines: Iterable[Mapping[str, Any]]) -> Iterator[TranscriptEvent]:
         if kind not in ("user", "assistant") or not isinstance(message, Mapping):
             continue
         is_person = not (row.get("isMeta") or row.get("isCompactSummary") or row.get("isSidechain"))
-        yield from of_message(
+        yield from _of_message(
             made,
             kind,
             message.get("content"),
@@ -54,7 +54,7 @@ def events(lines: Iterable[Mapping[str, Any]]) -> Iterator[TranscriptEvent]:
     yield from made.rest()
 
 
-def of_message(
+def _of_message(
     made: SessionEvents,
     role: str,
     content: object,
@@ -79,10 +79,10 @@ def of_message(
             given = mapping(part.get("input") or part.get("arguments") or part.get("args"))
             made.called(call, at, text_of(part, "name", "toolName"), given, folder)
         elif part.get("type") in ("tool_result", "toolResult", "tool-result"):
-            yield from of_result(made, part, result or {})
+            yield from _of_result(made, part, result or {})
 
 
-def of_result(made: SessionEvents, part: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
+def _of_result(made: SessionEvents, part: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[TranscriptEvent]:
     """Yield the events of the result of a call; ``result`` is what the client keeps beside it."""
     output = texts(part.get("content"))
     status: int | None = None
@@ -105,7 +105,7 @@ def read_cline(path: Path, skips: Skips, client: str = "cline") -> Iterator[Fore
         made = SessionEvents()
         for message in found:
             at = time_text(message.get("ts"))
-            yield from of_message(made, text_of(message, "role"), message.get("content"), at=at)
+            yield from _of_message(made, text_of(message, "role"), message.get("content"), at=at)
         yield from made.rest()
 
     if found:
@@ -120,7 +120,7 @@ def read_cursor(path: Path, skips: Skips) -> Iterator[ForeignSession]:
         for row in rows(path, skips):
             message = mapping(row.get("message"))
             if role := text_of(row, "role"):
-                yield from of_message(made, role, message.get("content"))
+                yield from _of_message(made, role, message.get("content"))
         yield from made.rest()
 
     yield ForeignSession("cursor", path.stem, "", of_all())
@@ -140,7 +140,7 @@ def read_pi(path: Path, skips: Skips) -> Iterator[ForeignSession]:
                 output, call = texts(message.get("content")), text_of(message, "toolCallId")
                 yield from made.returned(call, output, is_error=bool(message.get("isError")))
             elif message:
-                yield from of_message(made, text_of(message, "role"), message.get("content"), at=at)
+                yield from _of_message(made, text_of(message, "role"), message.get("content"), at=at)
         yield from made.rest()
 
     yield ForeignSession("pi", text_of(head, "id") or path.stem, text_of(head, "cwd"), of_all())

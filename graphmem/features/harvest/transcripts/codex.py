@@ -28,10 +28,10 @@ def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
     about = next((mapping(row.get("payload")) for row in head if row.get("type") == "session_meta"), {})
     session = text_of(about, "session_id", "id") or path.stem
     folder = text_of(about, "cwd")
-    yield ForeignSession("codex", session, folder, events(chain(head, found), folder))
+    yield ForeignSession("codex", session, folder, _events(chain(head, found), folder))
 
 
-def events(lines: Iterator[Mapping[str, Any]], folder: str) -> Iterator[TranscriptEvent]:
+def _events(lines: Iterator[Mapping[str, Any]], folder: str) -> Iterator[TranscriptEvent]:
     """Yield the events of a rollout."""
     made = SessionEvents()
     for row in lines:
@@ -50,11 +50,11 @@ def events(lines: Iterator[Mapping[str, Any]], folder: str) -> Iterator[Transcri
             name = text_of(payload, "name") or "shell"
             made.called(call, at, name, given, text_of(given, "workdir") or folder)
         elif kind in ("function_call_output", "custom_tool_call_output", "local_shell_call_output"):
-            yield from returned(made, text_of(payload, "call_id"), payload.get("output"))
+            yield from _returned(made, text_of(payload, "call_id"), payload.get("output"))
     yield from made.rest()
 
 
-def returned(made: SessionEvents, call: str, output: object) -> Iterator[TranscriptEvent]:
+def _returned(made: SessionEvents, call: str, output: object) -> Iterator[TranscriptEvent]:
     """Yield the events of a call that returned; its output is a text, or an object with a text and a status."""
     found = mapping(output)
     about = mapping(found.get("metadata"))

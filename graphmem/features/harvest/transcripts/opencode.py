@@ -29,11 +29,11 @@ def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:
     """Yield the sessions of a database."""
     with ForeignDatabase(path) as database:
         for session, folder in list(database.rows("session", ("id", "directory"), ("time_created", "id"))):
-            parts = parts_of(database, str(session))
-            yield ForeignSession("opencode", str(session), str(folder or ""), events(parts, str(folder or "")))
+            parts = _parts_of(database, str(session))
+            yield ForeignSession("opencode", str(session), str(folder or ""), _events(parts, str(folder or "")))
 
 
-def parts_of(database: ForeignDatabase, session: str) -> Iterator[tuple[Any, ...]]:
+def _parts_of(database: ForeignDatabase, session: str) -> Iterator[tuple[Any, ...]]:
     """Yield the parts of the messages of a session, each with its message and when that was."""
     order, whose = ("time_created", "id"), ("session_id", session)
     for message, about, created in list(database.rows("message", ("id", "data", "time_created"), order, whose)):
@@ -45,35 +45,35 @@ def read_files(path: Path, skips: Skips) -> Iterator[ForeignSession]:
     """Yield the session of a file, with the messages and parts in the files beside it."""
     about = mapping(document(path, skips))
     folder = text_of(about, "directory")
-    yield ForeignSession("opencode", path.stem, folder, events(parts_beside(path, skips), folder))
+    yield ForeignSession("opencode", path.stem, folder, _events(_parts_beside(path, skips), folder))
 
 
-def parts_beside(path: Path, skips: Skips) -> Iterator[tuple[Any, ...]]:
+def _parts_beside(path: Path, skips: Skips) -> Iterator[tuple[Any, ...]]:
     """Yield the parts of the messages of a session, each with its message and when that was; the names are in order."""
-    for message in safe_files.files(messages_of(path)):
+    for message in safe_files.files(_messages_of(path)):
         about = document(message, skips)
-        for part in safe_files.files(parts_of_message(path, message.stem)):
+        for part in safe_files.files(_parts_of_message(path, message.stem)):
             yield about, document(part, skips), mapping(mapping(about).get("time")).get("created")
 
 
-def messages_of(path: Path) -> Path:
+def _messages_of(path: Path) -> Path:
     """Return the folder with the messages of the session in a file."""
     return path.parents[2] / "message" / path.stem
 
 
-def parts_of_message(path: Path, message: str) -> Path:
+def _parts_of_message(path: Path, message: str) -> Path:
     """Return the folder with the parts of a message of the session in a file."""
     return path.parents[2] / "part" / message
 
 
 def changing(path: Path) -> Iterator[Path]:
     """Yield the places beside the file of a session that change when it goes on."""
-    yield messages_of(path)
-    if messages := safe_files.files(messages_of(path)):
-        yield parts_of_message(path, messages[-1].stem)
+    yield _messages_of(path)
+    if messages := safe_files.files(_messages_of(path)):
+        yield _parts_of_message(path, messages[-1].stem)
 
 
-def events(parts: Iterator[tuple[Any, ...]], folder: str) -> Iterator[TranscriptEvent]:
+def _events(parts: Iterator[tuple[Any, ...]], folder: str) -> Iterator[TranscriptEvent]:
     """Yield the events of the parts of a session."""
     made = SessionEvents()
     for message, data, created in parts:
@@ -82,10 +82,10 @@ def events(parts: Iterator[tuple[Any, ...]], folder: str) -> Iterator[Transcript
         if part.get("type") == "text" and not part.get("synthetic"):
             yield from made.said(at, "person" if about.get("role") == "user" else "agent", text_of(part, "text"))
         elif part.get("type") == "tool":
-            yield from of_tool(made, at, part, folder)
+            yield from _of_tool(made, at, part, folder)
 
 
-def of_tool(made: SessionEvents, at: str, part: Mapping[str, Any], folder: str) -> Iterator[TranscriptEvent]:
+def _of_tool(made: SessionEvents, at: str, part: Mapping[str, Any], folder: str) -> Iterator[TranscriptEvent]:
     """Yield the events of the call of a tool."""
     state = mapping(part.get("state"))
     about = mapping(state.get("metadata"))

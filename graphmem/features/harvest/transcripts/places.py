@@ -73,10 +73,10 @@ class TranscriptFile(NamedTuple):
             beside = [self.path.with_name(f"{self.path.name}-wal")]  # what SQLite writes first
         elif self.reader == "opencode-files":
             beside = opencode.changing(self.path)
-        return found.st_size, max([found.st_mtime_ns, *(changed_at(path) for path in beside)])
+        return found.st_size, max([found.st_mtime_ns, *(_changed_at(path) for path in beside)])
 
 
-def changed_at(path: Path) -> int:
+def _changed_at(path: Path) -> int:
     """Return when a file or a folder was changed last, in nanoseconds since 1970; 0 if it is missing."""
     try:
         return path.lstat().st_mtime_ns
@@ -97,33 +97,33 @@ def usual(home: Path, variables: Mapping[str, str], roots: Sequence[Path]) -> It
     data = Path(variables.get("XDG_DATA_HOME") or home / ".local/share")
     claude = Path(variables.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     for folder in (claude, config / "claude"):
-        yield from (TranscriptFile(path, "claude-code") for path in below(folder / "projects", ".jsonl"))
+        yield from (TranscriptFile(path, "claude-code") for path in _below(folder / "projects", ".jsonl"))
     code = Path(variables.get("CODEX_HOME") or home / ".codex")
     for name in ("sessions", "archived_sessions"):
-        yield from (TranscriptFile(path, "codex") for path in below(code / name, ".jsonl"))
-    yield from of_gemini(home / ".gemini" / "tmp", roots)
-    yield from (TranscriptFile(path, "opencode") for path in below(data / "opencode", ".db", deep=1))
+        yield from (TranscriptFile(path, "codex") for path in _below(code / name, ".jsonl"))
+    yield from _of_gemini(home / ".gemini" / "tmp", roots)
+    yield from (TranscriptFile(path, "opencode") for path in _below(data / "opencode", ".db", deep=1))
     storage = data / "opencode/storage/session"
-    yield from (TranscriptFile(path, "opencode-files") for path in below(storage, ".json", deep=1))
-    yield from of_cursor(home / ".cursor" / "projects", roots)
+    yield from (TranscriptFile(path, "opencode-files") for path in _below(storage, ".json", deep=1))
+    yield from _of_cursor(home / ".cursor" / "projects", roots)
     for name in ("Code", "Code - Insiders", "VSCodium", "Cursor"):
         for base in (config / name, home / "Library/Application Support" / name):
             extensions = base / "User/globalStorage"
-            yield from of_tasks(extensions / "saoudrizwan.claude-dev" / "tasks", "cline")
-            yield from of_tasks(extensions / "rooveterinaryinc.roo-cline" / "tasks", "roo")
-    yield from (TranscriptFile(path, "pi") for path in below(home / ".pi/agent/sessions", ".jsonl"))
+            yield from _of_tasks(extensions / "saoudrizwan.claude-dev" / "tasks", "cline")
+            yield from _of_tasks(extensions / "rooveterinaryinc.roo-cline" / "tasks", "roo")
+    yield from (TranscriptFile(path, "pi") for path in _below(home / ".pi/agent/sessions", ".jsonl"))
     yield from (
         TranscriptFile(path, "copilot")
-        for path in below(home / ".copilot/session-state", ".jsonl")
+        for path in _below(home / ".copilot/session-state", ".jsonl")
         if path.name == "events.jsonl" or path.parent.name == "session-state"
     )
-    yield from (TranscriptFile(path, "deepseek") for path in below(home / ".deepseek/sessions", ".jsonl"))
+    yield from (TranscriptFile(path, "deepseek") for path in _below(home / ".deepseek/sessions", ".jsonl"))
     for root in roots:
         if safe_files.is_file(root / AIDER):
             yield TranscriptFile(root / AIDER, "aider", str(root))
 
 
-def of_gemini(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
+def _of_gemini(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
     """Yield the chats of Gemini CLI: their folder is the hash of the project's path, or holds a file that names it."""
     hashes = {hashlib.sha256(str(root).encode()).hexdigest(): str(root) for root in roots}
     for folder in folders(place):
@@ -131,27 +131,27 @@ def of_gemini(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
         root = hashes.get(folder.name, "")
         if not root and safe_files.is_file(named):
             root = safe_files.read(named, most=4_096).decode("utf-8", "replace").strip()
-        for path in (*below(folder / "chats", ".json"), *below(folder / "chats", ".jsonl")):
+        for path in (*_below(folder / "chats", ".json"), *_below(folder / "chats", ".jsonl")):
             yield TranscriptFile(path, "gemini", root or str(folder))
 
 
-def of_cursor(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
+def _of_cursor(place: Path, roots: Sequence[Path]) -> Iterator[TranscriptFile]:
     """Yield the transcripts of Cursor: their folder is the project's path; empty where it may be another's."""
     known = {as_cursor(str(root)): str(root) if is_only(str(root), as_cursor) else "" for root in roots}
     for folder in folders(place):
         root = known.get(folder.name.strip("-"), str(folder))
-        for path in below(folder / "agent-transcripts", ".jsonl"):
+        for path in _below(folder / "agent-transcripts", ".jsonl"):
             yield TranscriptFile(path, "cursor", "" if names_other(path, root) else root)
 
 
-def of_tasks(place: Path, reader: str) -> Iterator[TranscriptFile]:
+def _of_tasks(place: Path, reader: str) -> Iterator[TranscriptFile]:
     """Yield the conversations of Cline and of what was made from it."""
-    for path in below(place, ".json", deep=2):
+    for path in _below(place, ".json", deep=2):
         if path.name == "api_conversation_history.json":
             yield TranscriptFile(path, reader)
 
 
-def below(place: Path, end: str, deep: int = DEEP) -> Iterator[Path]:
+def _below(place: Path, end: str, deep: int = DEEP) -> Iterator[Path]:
     """Yield the regular files below a folder whose names end so, in order; no link is followed."""
     left = MOST_FILES
     for folder, found, files in os.walk(place, followlinks=False):
@@ -169,7 +169,7 @@ def given(path: Path) -> Iterator[TranscriptFile]:
     """Yield the transcripts of a file or a folder; those of no known form with an empty reader."""
     if path.is_dir() and not path.is_symlink():
         for end in ENDS:
-            for found in below(path, end):
+            for found in _below(path, end):
                 if reader := reader_of(found):
                     yield TranscriptFile(found, reader)
         return
@@ -197,12 +197,12 @@ def reader_of(path: Path) -> str:
             row = value_of(line)
         except orjson.JSONDecodeError:
             continue
-        if isinstance(row, dict) and (found := reader_of_row(row)):
+        if isinstance(row, dict) and (found := _reader_of_row(row)):
             return found
     return ""
 
 
-def reader_of_row(row: Mapping[str, object]) -> str:
+def _reader_of_row(row: Mapping[str, object]) -> str:
     """Return the key of the reader of a file by one of its first lines; empty where the line is of no known form."""
     kind = text_of(row, "type")
     if kind in ("session_meta", "response_item"):

@@ -106,7 +106,7 @@ class SessionEvents:
 
     def called(self, call: str, at: str, name: str, given: Mapping[str, Any], folder: str = "") -> None:
         """Take the call of a tool; of too many without a result the oldest is forgotten."""
-        self.calls[call] = (at, name, clipped(given), folder[:MOST_PATH])
+        self.calls[call] = (at, name, _clipped(given), folder[:MOST_PATH])
         if len(self.calls) > MOST_CALLS:
             del self.calls[next(iter(self.calls))]
 
@@ -150,12 +150,12 @@ class SessionEvents:
         """Yield what the call of a tool did."""
         tool = name.rpartition(".")[2].lower()
         if tool in SHELLS:
-            command = command_of(given)
+            command = _command_of(given)
             if "*** Begin Patch" in command:
                 yield from self.patched(at, command, is_done=is_done, is_refused=is_refused)
             elif command:
                 found = COMMITTED.search(output) if "commit" in command else None
-                text, commit = ends_of(output), found[1] if found else ""
+                text, commit = _ends_of(output), found[1] if found else ""
                 yield RanCommand(at, self.next(), command, status, text, folder, commit, is_refused)
         elif tool in PATCHERS and (patch := text_of(given, "input", "patchText", "patch")):
             yield from self.patched(at, patch, is_done=is_done, is_refused=is_refused)
@@ -180,7 +180,7 @@ class SessionEvents:
                 added.append(line[1:])
 
 
-def clipped(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _clipped(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a tool is given with its long texts cut: it is kept until the result comes."""
     return {name: value[:MOST_GIVEN] if isinstance(value, str) else value for name, value in given.items()}
 
@@ -190,7 +190,7 @@ def text_of(given: Mapping[str, Any], *names: str) -> str:
     return next((value for name in names if isinstance(value := given.get(name), str) and value), "")
 
 
-def command_of(given: Mapping[str, Any]) -> str:
+def _command_of(given: Mapping[str, Any]) -> str:
     """Return the command line of a shell tool: a text, or words, the last of ``bash -lc TEXT``."""
     for name in ("command", "cmd", "CommandLine", "script"):
         value = given.get(name)
@@ -211,7 +211,7 @@ def sides_of(given: Mapping[str, Any]) -> tuple[str, str]:
     return removed[:MOST_EDIT], added[:MOST_EDIT]
 
 
-def ends_of(text: str) -> str:
+def _ends_of(text: str) -> str:
     """Return a text, of a very long one its beginning and its end."""
     half = MOST_TEXT // 2
     return text if len(text) <= MOST_TEXT else f"{text[:half]}\n{text[-half:]}"

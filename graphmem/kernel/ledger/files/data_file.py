@@ -34,7 +34,7 @@ def place_of(data: bytes, number: int, symmetric: frozenset[str]) -> tuple[int, 
     return low, low
 
 
-def read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:
+def _read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[str, str | None]) -> Entry:
     """Return the row on a line of a file, or raise ``BadLine``; ``held`` is what the file holds."""
     refuse_long(line)
     entry = read_entry(line.rstrip(b"\r"), symmetric)
@@ -81,7 +81,7 @@ def lfs_pointer(file: str, head: bytes) -> list[Finding]:
     return [Finding.of(file, Code.LFS_POINTER, what, "the rows", fix, line=1)]
 
 
-def more_bad_lines(file: str, number: int) -> Finding:
+def _more_bad_lines(file: str, number: int) -> Finding:
     """Report how many lines of a file are bad beside those that were named."""
     return Finding.of(file, Code.MORE_BAD_LINES, f"{number:,} more bad lines", "rows")
 
@@ -142,7 +142,7 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
         entry = None
         try:
             if number is None:
-                entry = read_line(file, line, known.symmetric, held)
+                entry = _read_line(file, line, known.symmetric, held)
                 number = entry.id
             if texts.setdefault(number, hash(line)) == hash(line) and number in places:
                 scan.is_ordered = False  # the very same line, as a union merge leaves it: the next write drops it
@@ -155,7 +155,7 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
             if len(scan.findings) < KEPT_FINDINGS and not is_known:
                 scan.findings.append(finding(error, file, place))
             continue
-        if is_purged(line, entry, known):
+        if _is_purged(line, entry, known):
             scan.purged.append(number)
         elif entry is not None:
             entries.append(entry)
@@ -166,12 +166,12 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
             yield Batch(file, entries=entries)
             entries = []
     if bad > len(scan.findings):
-        scan.findings.append(more_bad_lines(file, bad - len(scan.findings)))
+        scan.findings.append(_more_bad_lines(file, bad - len(scan.findings)))
     scan.is_ordered = scan.is_ordered and lines.is_usual and not bad
     yield Batch(file, gone=set(known.lines.values()) - (places.keys() - set(scan.purged)), entries=entries)
 
 
-def is_purged(line: bytes, entry: Entry | None, known: Known) -> bool:
+def _is_purged(line: bytes, entry: Entry | None, known: Known) -> bool:
     """Return whether the row on a line was purged; without ``entry`` the line is one that was read before."""
     if not known.purges or (entry is None and not known.is_every_line):
         return False
@@ -184,11 +184,11 @@ def without_purged(data: bytes, purges: Purges, symmetric: frozenset[str]) -> by
     if not purges:
         return data
     lines = data.split(b"\n")
-    kept = [line for line in lines if not is_purged_line(line, purges, symmetric)]
+    kept = [line for line in lines if not _is_purged_line(line, purges, symmetric)]
     return b"\n".join(kept) if len(kept) < len(lines) else data
 
 
-def is_purged_line(line: bytes, purges: Purges, symmetric: frozenset[str]) -> bool:
+def _is_purged_line(line: bytes, purges: Purges, symmetric: frozenset[str]) -> bool:
     """Return whether a line holds a row that was purged; one that holds no row does not."""
     try:
         row = read_entry(line.rstrip(b"\r"), symmetric).row if line.strip() else None

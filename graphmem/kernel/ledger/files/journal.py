@@ -49,7 +49,7 @@ def replace_files(
                 safe_files.write(new, contents[path] or b"", is_flushed=True)
         draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp") if journal is not None else None
         if layout is not None and journal is not None and draft is not None:
-            flush_folders(fresh.values())
+            _flush_folders(fresh.values())
             steps = [
                 *(
                     [str(new.relative_to(layout.store)), str(path.relative_to(layout.store))]
@@ -63,7 +63,7 @@ def replace_files(
         ready({path: new for path, new in fresh.items() if path != journal})  # all that takes long is done
         if journal is not None:
             safe_files.replace(fresh.pop(journal), journal)
-            flush_folders([journal])
+            _flush_folders([journal])
     except Exception as error:  # whatever ``ready`` raises: nothing was replaced yet
         for new in fresh.values():
             with contextlib.suppress(OSError):
@@ -75,7 +75,7 @@ def replace_files(
         safe_files.replace(new, path)
     for path in gone:
         safe_files.remove(path)
-    flush_folders(contents)
+    _flush_folders(contents)
     if journal is not None:
         safe_files.remove(journal)
 
@@ -93,16 +93,16 @@ def recover(layout: Layout) -> bool:
         if safe_files.is_folder(layout.journal):  # not ours: it would keep every write from being finished
             safe_files.remove_folder(layout.journal)
         return False
-    steps = list(read_steps(layout, data))
+    steps = list(_read_steps(layout, data))
     for new, path in steps:
         with contextlib.suppress(FileNotFoundError):  # done before the process died
             safe_files.replace(new, path) if new is not None else safe_files.remove(path)
-    flush_folders(path for _, path in steps)
+    _flush_folders(path for _, path in steps)
     safe_files.remove(layout.journal)
     return True
 
 
-def read_steps(layout: Layout, data: bytes) -> Iterator[tuple[Path | None, Path]]:
+def _read_steps(layout: Layout, data: bytes) -> Iterator[tuple[Path | None, Path]]:
     """
     Yield the renames of a journal, then the files that go, without a new name; nothing if it is cut off, for then none
     had begun, or is not a list of these.
@@ -115,7 +115,7 @@ def read_steps(layout: Layout, data: bytes) -> Iterator[tuple[Path | None, Path]
         steps = orjson.loads(data)
     except orjson.JSONDecodeError:
         return
-    if not isinstance(steps, list) or not all(is_step(step) for step in steps):
+    if not isinstance(steps, list) or not all(_is_step(step) for step in steps):
         return
     written = set[str]()  # kinds, each by its one file, of which a file gets new contents
     for new, path in (step for step in steps if len(step) > 1):
@@ -124,23 +124,23 @@ def read_steps(layout: Layout, data: bytes) -> Iterator[tuple[Path | None, Path]
         is_ours = found is not None and found[1] == target.name and Path(new).parent == Path(path).parent
         if is_ours and ".." not in Path(path).parts and target.parent in layout.folders():
             yield layout.store / new, target
-            written |= {home_of(path)} if is_data_file(path) else set()
+            written |= {home_of(path)} if _is_data_file(path) else set()
     for (path,) in (step for step in steps if len(step) == 1):
-        if VOCABULARY_FILE.fullmatch(path) or (is_data_file(path) and home_of(path) in written):
+        if VOCABULARY_FILE.fullmatch(path) or (_is_data_file(path) and home_of(path) in written):
             yield None, layout.store / path
 
 
-def is_step(step: object) -> bool:
+def _is_step(step: object) -> bool:
     """Return whether an item of a journal is a rename, two paths below the store, or a file that goes, one path."""
-    return isinstance(step, list) and len(step) in (1, 2) and all(map(is_path, step))
+    return isinstance(step, list) and len(step) in (1, 2) and all(map(_is_path, step))
 
 
-def is_data_file(path: str) -> bool:
+def _is_data_file(path: str) -> bool:
     """Return whether a path of a journal is that of a data file."""
     return path.startswith("data/") and path.endswith(".ndjson") and is_plain(path) and ".." not in path.split("/")
 
 
-def is_path(value: object) -> bool:
+def _is_path(value: object) -> bool:
     """Return whether a value of a journal can be a path."""
     return isinstance(value, str) and "\0" not in value
 
@@ -152,7 +152,7 @@ def sweep(layout: Layout, look: Look) -> None:
         safe_files.remove(layout.store / file)
 
 
-def flush_folders(paths: Iterable[Path]) -> None:
+def _flush_folders(paths: Iterable[Path]) -> None:
     """Write the folders that hold these files down to the disk: their names count from then on."""
     for folder in {path.parent for path in paths}:
         safe_files.flush(folder)

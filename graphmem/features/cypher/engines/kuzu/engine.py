@@ -48,11 +48,11 @@ def open_database(
         Unavailable: the limit on virtual memory is too low, or the engine cannot open the file.
     """
     size = path.stat().st_size if path.is_file() else 0
-    reserved = address_space(max_bytes, max(size, needed_bytes, GRAPH_LEAST_BYTES))
+    reserved = _address_space(max_bytes, max(size, needed_bytes, GRAPH_LEAST_BYTES))
     try:
         module = importlib.import_module(ENGINE)
         database = module.Database(
-            engine_path(path),
+            _engine_path(path),
             read_only=read_only,
             buffer_pool_size=min(buffer_bytes, reserved),
             max_db_size=reserved,
@@ -63,7 +63,7 @@ def open_database(
         raise unavailable(error, "the graph cannot be opened") from None
 
 
-def engine_path(path: Path) -> str:
+def _engine_path(path: Path) -> str:
     """Return a path as the engine takes it: as UTF-8. Of a folder with another name the process goes into it."""
     name = str(path)
     try:
@@ -100,7 +100,7 @@ class Bulk:
             self.connection.execute(f"COPY {table} FROM '/dev/fd/{file.fileno()}' ({given})")
 
 
-def address_space(most: int, needed: int) -> int:
+def _address_space(most: int, needed: int) -> int:
     """Return how much address space to reserve, a power of two: ``most``, or under a limit no more than is needed."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:

@@ -317,14 +317,14 @@ class KuzuMirror:
         return os.stat(self.catalog.path).st_size // 2
 
 
-def database_files(path: Path) -> list[Path]:
+def _database_files(path: Path) -> list[Path]:
     """Return the files of a database."""
     return [path.with_name(path.name + suffix) for suffix in ("", ".wal", ".shadow", ".tmp")]
 
 
 def remove_database(path: Path) -> None:
     """Delete a database with what the engine keeps beside it."""
-    for file in database_files(path):
+    for file in _database_files(path):
         safe_files.remove(file)
 
 
@@ -336,7 +336,7 @@ def opened(path: Path, *, read_only: bool, needed_bytes: int = 0) -> Iterator[Co
     One that could not be written stays open until this process ends: Kuzu writes again when it is closed, and then
     aborts the process or never returns (0.11.3: Database::~Database, NodeTable::rollbackCheckpoint).
     """
-    for file in database_files(path):
+    for file in _database_files(path):
         safe_files.refuse_link(file)
     database, connection = open_database(
         path,

@@ -29,15 +29,15 @@ def fill(bulk: Bulk, catalog: Catalog, progress: Progress | None = None) -> tupl
     """
     ends: Ends = {}
     for record_type in catalog.record_types():
-        for part in parts(catalog.live_rows(record_type), PART):
+        for part in _parts(catalog.live_rows(record_type), PART):
             ends.update((number, (record_type, key)) for number, key, *_ in part)
-            bulk.copy(quoted(label(record_type)), nodes(catalog, record_type, part))
+            bulk.copy(quoted(label(record_type)), _nodes(catalog, record_type, part))
             if progress:
                 progress(len(part))
-    return len(ends), sum(fill_edges(bulk, catalog, ends, progress))
+    return len(ends), sum(_fill_edges(bulk, catalog, ends, progress))
 
 
-def fill_edges(bulk: Bulk, catalog: Catalog, ends: Ends, progress: Progress | None) -> Iterator[int]:
+def _fill_edges(bulk: Bulk, catalog: Catalog, ends: Ends, progress: Progress | None) -> Iterator[int]:
     """Copy the live edges, gathered by relation type and labels of their ends; yield how many each copy took."""
     gathered: dict[Pair, list[Edge]] = {}
     for kind, src, dst, weight, line in catalog.live_edges():
@@ -45,7 +45,7 @@ def fill_edges(bulk: Bulk, catalog: Catalog, ends: Ends, progress: Progress | No
         found = gathered.setdefault(pair, [])
         found.append((src, dst, weight, line))
         if len(found) == PART:
-            yield copy_edges(bulk, pair, edges(gathered.pop(pair), ends, edge_kinds(kind)), progress)
+            yield _copy_edges(bulk, pair, edges(gathered.pop(pair), ends, edge_kinds(kind)), progress)
     # The rows of all pairs with the same columns are made at once: most pairs have few.
     for kinds, group in groupby(
         sorted(gathered.items(), key=lambda item: (item[0][0] == "used", item[0])), lambda item: edge_kinds(item[0][0])
@@ -54,11 +54,11 @@ def fill_edges(bulk: Bulk, catalog: Catalog, ends: Ends, progress: Progress | No
         rest = edges([edge for _, found in left for edge in found], ends, kinds)
         place = 0
         for pair, found in left:
-            yield copy_edges(bulk, pair, rest[place : place + len(found)], progress)
+            yield _copy_edges(bulk, pair, rest[place : place + len(found)], progress)
             place += len(found)
 
 
-def copy_edges(bulk: Bulk, pair: Pair, rows: Sequence[bytes], progress: Progress | None) -> int:
+def _copy_edges(bulk: Bulk, pair: Pair, rows: Sequence[bytes], progress: Progress | None) -> int:
     """Copy some edges of one type between two labels."""
     name, source, target = relation_label(pair[0]), label(pair[1]), label(pair[2])
     declare(bulk.connection, name, source, target)
@@ -68,7 +68,7 @@ def copy_edges(bulk: Bulk, pair: Pair, rows: Sequence[bytes], progress: Progress
     return len(rows)
 
 
-def parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
+def _parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
     """Yield the rows in lists of at most ``size``."""
     part: list[Any] = []
     for row in rows:
@@ -80,10 +80,10 @@ def parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
         yield part
 
 
-def nodes(catalog: Catalog, record_type: str, part: Sequence[tuple[int, str, str, bytes]]) -> list[bytes]:
+def _nodes(catalog: Catalog, record_type: str, part: Sequence[tuple[int, str, str, bytes]]) -> list[bytes]:
     """Return the nodes of some records as JSON, their properties in the order of the data definition."""
     numbers, _, shown, lines = zip(*part, strict=True)
-    return as_json(node_columns(catalog, record_type, numbers, shown, lines), columns(model_of(record_type)))
+    return _as_json(node_columns(catalog, record_type, numbers, shown, lines), columns(model_of(record_type)))
 
 
 def edges(part: Sequence[Edge], ends: Ends, kinds: Mapping[str, str]) -> list[bytes]:
@@ -91,10 +91,10 @@ def edges(part: Sequence[Edge], ends: Ends, kinds: Mapping[str, str]) -> list[by
     sources, targets, weights, lines = zip(*part, strict=True) if part else ([], [], [], [])
     named = {"from": [ends[end][1] for end in sources], "to": [ends[end][1] for end in targets]}
     found = edge_columns([orjson.loads(line) for line in lines], weights, kinds)
-    return as_json(named | found, [*named, *kinds])
+    return _as_json(named | found, [*named, *kinds])
 
 
-def as_json(found: Mapping[str, list[Any]], names: Iterable[str]) -> list[bytes]:
+def _as_json(found: Mapping[str, list[Any]], names: Iterable[str]) -> list[bytes]:
     """Return the rows of some columns as JSON objects, in the order of ``names``."""
     names = list(names)
     return [

@@ -21,13 +21,13 @@ CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as t
 
 
 @cache
-def defaults(model: type[Frozen]) -> Mapping[str, object]:
+def _defaults(model: type[Frozen]) -> Mapping[str, object]:
     """Return the values that rows of a model leave out and that a query wants to see: numbers, words, truth."""
     found = ((alias, default) for _, alias, default in row_fields(model) if default is not ...)
     return {alias: default for alias, default in found if default or isinstance(default, int)}
 
 
-def with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
+def _with_derived_fields(row: Row, state: LessonState | None = None) -> Row:
     """Return the row of a record with what its node has beside: the name of a fact, the state of a lesson."""
     match row["kind"]:
         case "run":
@@ -57,100 +57,100 @@ def node_columns(
     """
     states = catalog.lesson_states(numbers) if record_type == "lesson" else {}
     rows = [
-        with_derived_fields(catalog.told(orjson.loads(line)), states.get(number))
+        _with_derived_fields(catalog.told(orjson.loads(line)), states.get(number))
         for number, line in zip(numbers, lines, strict=True)
     ]
     made: dict[str, list[Any]] = {
         "key": [composed(str(row.get("key") or row["name"])) for row in rows],
         "name": list(shown),
         "ref": [f"{record_type}/{name}" for name in shown],
-        "updated_at": [latest(row) for row in rows],
+        "updated_at": [_latest(row) for row in rows],
     }
     wanted = columns(model_of(record_type))
-    usual = defaults(model_of(record_type))
+    usual = _defaults(model_of(record_type))
     if record_type == "task":
         slugs = [str(row["name"]).rpartition("/")[2] for row in rows]
         made |= {"seq": [slug[:3] for slug in slugs], "slug": [slug[4:] for slug in slugs]}
-        made["unmet"] = unmet(catalog, rows)
+        made["unmet"] = _unmet(catalog, rows)
     if "helped" in wanted:
-        made |= usefulness(rows, catalog.reports(numbers), numbers)
-        made["disputed"] = disputed(rows, catalog.disputes(numbers), numbers)
+        made |= _usefulness(rows, catalog.reports(numbers), numbers)
+        made["disputed"] = _disputed(rows, catalog.disputes(numbers), numbers)
     for name, kind in wanted.items():
         if name not in made:
             default: Any = [] if kind == "STRING[]" else usual.get(name)
             values = [row.get(name, default) for row in rows]
-            made[name] = list(map(AS.get(kind, unchanged), values))
+            made[name] = list(map(AS.get(kind, _unchanged), values))
     return {name: made[name] for name in wanted}
 
 
-def usefulness(
+def _usefulness(
     rows: Sequence[Row], reports: Mapping[int, tuple[int, int, str | None]], numbers: Sequence[int]
 ) -> dict[str, list[Any]]:
     """Return how often memories helped and failed, by their rows and their reports, and when one last helped."""
     counts = [reports.get(number, (0, 0, None)) for number in numbers]
-    made: dict[str, list[Any]] = {"last_helped": [as_time(last) for *_, last in counts]}
+    made: dict[str, list[Any]] = {"last_helped": [_as_time(last) for *_, last in counts]}
     for place, name in enumerate(("helped", "failed")):
         made[name] = [(row.get(name) or 0) + count[place] for row, count in zip(rows, counts, strict=True)]  # type: ignore[operator]
     return made
 
 
-def disputed(rows: Sequence[Row], disputes: Mapping[int, Sequence[str]], numbers: Sequence[int]) -> list[int]:
+def _disputed(rows: Sequence[Row], disputes: Mapping[int, Sequence[str]], numbers: Sequence[int]) -> list[int]:
     """Return how many reports since its last edit say of each memory that it is wrong."""
     edits = [row.get("edited") if number in disputes else None for row, number in zip(rows, numbers, strict=True)]
     times = [
-        {name: str(as_time(time)) for name, time in edited.items()} if isinstance(edited, dict) else {}
+        {name: str(_as_time(time)) for name, time in edited.items()} if isinstance(edited, dict) else {}
         for edited in edits
     ]
     return [open_disputes(edited, disputes.get(number, ())) for edited, number in zip(times, numbers, strict=True)]
 
 
-def unmet(catalog: Catalog, rows: Sequence[Row]) -> list[list[str]]:
+def _unmet(catalog: Catalog, rows: Sequence[Row]) -> list[list[str]]:
     """Return the parents of each task that are archived or missing and not complete: the graph has no edge to them."""
     depends = [as_set(row.get("depends") or ()) for row in rows]  # type: ignore[arg-type]  # a list of texts
     settled = catalog.settled_tasks({ref for refs in depends for ref in refs})
     return [[ref for ref in refs if ref not in settled] for refs in depends]
 
 
-def unchanged(value: object) -> object:
+def _unchanged(value: object) -> object:
     """Return a value as it is."""
     return value
 
 
-def as_text(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     """Return what a text column holds of a value: JSON for anything but a text."""
     if value is None or isinstance(value, str):
         return value
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def as_list(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     """Return what a column of texts holds of a list, as it is, or of versions: each behind the name of its package."""
     return [f"{name} {version}" for name, version in sorted(pairs(value))] if isinstance(value, dict) else value
 
 
-def as_time(value: Any) -> str | None:
+def _as_time(value: Any) -> str | None:
     """Return the canonical text of a time, which the engine reads; a row may have another form of it."""
     return value if value is None or CANONICAL.fullmatch(value) else format_time(parse_time(value))
 
 
 AS: Mapping[str, Callable[[Any], object]] = {
-    "STRING": as_text,
-    "STRING[]": as_list,
-    "TIMESTAMP": as_time,
+    "STRING": _as_text,
+    "STRING[]": _as_list,
+    "TIMESTAMP": _as_time,
 }  # by type of a column
 
 
 def edge_columns(rows: Sequence[Row], weights: Sequence[float], kinds: Mapping[str, str]) -> dict[str, list[Any]]:
     """Return the properties of edges, one column each, from their rows and effective weights; times are texts."""
-    made: dict[str, list[Any]] = {"weight": list(weights), "updated_at": [latest(row) for row in rows]}
+    made: dict[str, list[Any]] = {"weight": list(weights), "updated_at": [_latest(row) for row in rows]}
     for name, kind in kinds.items():
         if name not in made:
-            made[name] = list(map(AS.get(kind, unchanged), (row.get(name) for row in rows)))
+            made[name] = list(map(AS.get(kind, _unchanged), (row.get(name) for row in rows)))
     return {name: made[name] for name in kinds}
 
 
-def latest(row: Row) -> str:
+def _latest(row: Row) -> str:
     """Return when a row was last changed."""
     edited = row.get("edited")
     times = [row["created_at"], *edited.values()] if isinstance(edited, dict) else [row["created_at"]]
-    return max(str(as_time(time)) for time in times)
+    return max(str(_as_time(time)) for time in times)

@@ -132,7 +132,7 @@ class Sandbox:
             if was_kept and not result.output and result.status == 0:  # it had ended, for it waited long or had grown
                 result = self.ask(line, timeout_s)
         try:
-            return answer_of(result, timeout_s)
+            return _answer_of(result, timeout_s)
         except GraphmemError:
             self.close()
             raise
@@ -166,7 +166,7 @@ class Sandbox:
         """Start a child; it ends at the latest when this object is collected, or this process ends."""
         self.child = start_worker("engines.kuzu.sandbox")
         self.queries, self.end_at, self.owner = 0, time.monotonic() + CYPHER_KEPT_S, os.getpid()
-        self.finalizer = weakref.finalize(self, end_child, self.child, self.owner)
+        self.finalizer = weakref.finalize(self, _end_child, self.child, self.owner)
 
     def close(self) -> int:
         """End the child, if there is one, and return its status; 0 where it has none."""
@@ -176,7 +176,7 @@ class Sandbox:
         return self.finalizer() or 0
 
 
-def end_child(child: subprocess.Popen[bytes], owner: int) -> int:
+def _end_child(child: subprocess.Popen[bytes], owner: int) -> int:
     """End a child, and return its status; a process that was forked off leaves the child of the other alone."""
     assert child.stdin is not None and child.stdout is not None
     child.stdin.close()
@@ -193,7 +193,7 @@ def run(path: Path, query: str, parameters: Mapping[str, object], *, timeout_s: 
         return sandbox.run(path, query, parameters, timeout_s=timeout_s, limit=limit)
 
 
-def answer_of(result: WorkerResult, timeout_s: float) -> GraphAnswer:
+def _answer_of(result: WorkerResult, timeout_s: float) -> GraphAnswer:
     """Return the answer of a child, or raise what went wrong as an error."""
     if len(result.output) > CYPHER_OUTPUT_BYTES:
         raise _error("size", "", timeout_s)
@@ -219,7 +219,7 @@ def place(timeout_s: float) -> Iterator[None]:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             handle = os.open(folder / f"cypher.{number}.lock", flags, 0o600)
             try:
-                if is_taken(handle):
+                if _is_taken(handle):
                     yield
                     return
             finally:
@@ -233,7 +233,7 @@ def place(timeout_s: float) -> Iterator[None]:
         time.sleep(POLL_S)
 
 
-def is_taken(handle: int) -> bool:
+def _is_taken(handle: int) -> bool:
     """Take the lock on an open file, and return whether that was possible."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

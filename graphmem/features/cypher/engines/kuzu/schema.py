@@ -25,22 +25,22 @@ COMPUTED: dict[str, dict[str, str]] = {  # columns that follow from the fields o
 }
 
 
-def column_type(annotation: object) -> str:
+def _column_type(annotation: object) -> str:
     """Return the engine's type for a field: typed scalars and lists of texts, all else as JSON text."""
     if get_origin(annotation) in (Union, types.UnionType):
-        return column_type(next(part for part in get_args(annotation) if part is not type(None)))
+        return _column_type(next(part for part in get_args(annotation) if part is not type(None)))
     if get_origin(annotation) is Literal:
         return "STRING"
     if get_origin(annotation) is tuple and get_args(annotation)[0] is not None:
         inner = get_args(annotation)[0]
-        return "STRING[]" if unwrapped(inner) is str else "STRING"
-    found = unwrapped(annotation)
+        return "STRING[]" if _unwrapped(inner) is str else "STRING"
+    found = _unwrapped(annotation)
     return SCALARS.get(found, "STRING") if isinstance(found, type) else "STRING"
 
 
-def unwrapped(annotation: object) -> object:
+def _unwrapped(annotation: object) -> object:
     """Return what an ``Annotated`` type is at heart."""
-    return unwrapped(annotation.__origin__) if hasattr(annotation, "__metadata__") else annotation  # type: ignore[attr-defined]
+    return _unwrapped(annotation.__origin__) if hasattr(annotation, "__metadata__") else annotation  # type: ignore[attr-defined]
 
 
 @cache
@@ -50,14 +50,14 @@ def columns(model: type[Frozen]) -> Mapping[str, str]:
     for name, alias, _ in row_fields(model):
         field = model.model_fields[name]
         is_map = is_checked_by(field.metadata, as_versions)  # a list of texts such as ``werkzeug 2.3.8``
-        found.setdefault(alias, "STRING[]" if is_map else column_type(unwrapped(field.annotation)))
+        found.setdefault(alias, "STRING[]" if is_map else _column_type(_unwrapped(field.annotation)))
     found["updated_at"] = "TIMESTAMP"
     if "helped" in found:
         found["last_helped"] = "TIMESTAMP"
     return found | COMPUTED.get(next((kind for kind in COMPUTED if MODELS[kind] is model), ""), {})
 
 
-def node_table(name: str, model: type[Frozen]) -> str:
+def _node_table(name: str, model: type[Frozen]) -> str:
     """Return the statement that makes the node table ``name``."""
     lines = [f"  `{column}` {kind}" for column, kind in columns(model).items()]
     return f"CREATE NODE TABLE IF NOT EXISTS `{name}` (\n" + ",\n".join([*lines, "  PRIMARY KEY (`key`)"]) + "\n);\n"
@@ -68,14 +68,14 @@ def edge_kinds(relation: str) -> Mapping[str, str]:
     return {**EDGE_COLUMNS, "helped": "BOOLEAN"} if relation == "used" else EDGE_COLUMNS
 
 
-def relation_table(name: str, source: str, target: str) -> str:
+def _relation_table(name: str, source: str, target: str) -> str:
     """Return the statement that makes the relation table ``name`` with its first pair of ends."""
     kinds = edge_kinds(name.lower())
     lines = [f"  FROM `{source}` TO `{target}`", *(f"  `{column}` {kind}" for column, kind in kinds.items())]
     return f"CREATE REL TABLE IF NOT EXISTS `{name}` (\n" + ",\n".join(lines) + "\n);\n"
 
 
-def put_query(kind: str, name: str, model: type[Frozen]) -> str:
+def _put_query(kind: str, name: str, model: type[Frozen]) -> str:
     """Return the stored query that writes one node of a kind."""
     found = columns(model)
     noun = f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
@@ -95,13 +95,13 @@ FIRST_SOURCES = {"used": "task"}
 
 def definitions() -> dict[str, str]:
     """Return every generated file of ``schema/`` and ``queries/`` that holds Cypher, by its path."""
-    nodes = [node_table(label(kind), MODELS[kind]) for kind in KINDS]
+    nodes = [_node_table(label(kind), MODELS[kind]) for kind in KINDS]
     built_in = (*BUILT_IN_RELATIONS.values(), *OWNED_RELATIONS.values())
     relations = [
-        relation_table(
+        _relation_table(
             relation_label(made.type),
-            first_end(made.sources, FIRST_SOURCES.get(made.type, "failure")),
-            first_end(made.targets, "failure"),
+            _first_end(made.sources, FIRST_SOURCES.get(made.type, "failure")),
+            _first_end(made.targets, "failure"),
         )
         for made in built_in
     ]
@@ -109,20 +109,20 @@ def definitions() -> dict[str, str]:
     files = {
         "schema/graph.cypher": head + "\n".join(nodes + relations),
         "schema/entity.cypher": "// The label of an entity type.\n\n"
-        + node_table("{label}", Entity).replace("`{label}`", "{label}"),
+        + _node_table("{label}", Entity).replace("`{label}`", "{label}"),
         "schema/relation.cypher": "// A relation type, with its first pair of ends.\n\n"
-        + relation_table("{relation}", "{from}", "{to}")
+        + _relation_table("{relation}", "{from}", "{to}")
         .replace("`{relation}`", "{relation}")
         .replace("`{from}`", "{from}")
         .replace("`{to}`", "{to}"),
     }
     for kind in KINDS:
-        files[f"queries/{kind}/put.cypher"] = put_query(kind, label(kind), MODELS[kind])
-    files["queries/entity/put.cypher"] = put_query("entity", "{label}", Entity)
+        files[f"queries/{kind}/put.cypher"] = _put_query(kind, label(kind), MODELS[kind])
+    files["queries/entity/put.cypher"] = _put_query("entity", "{label}", Entity)
     return files
 
 
-def first_end(ends: Sequence[str], of_any: str) -> str:
+def _first_end(ends: Sequence[str], of_any: str) -> str:
     """Return the label of the first end that a relation type allows; ``of_any`` where it allows any."""
     return label(of_any if ends[0] == ANY else ends[0])
 
@@ -135,7 +135,7 @@ def model_of(record_type: str) -> type[Frozen]:
 # --- in an open graph -----------------------------------------------------------------------------------------------
 
 
-def statements(file: str) -> Iterator[str]:
+def _statements(file: str) -> Iterator[str]:
     """Yield the statements of a file of ``schema/``, without its comments."""
     text = shipped("schema").joinpath(file).read_text(encoding="utf-8")
     body = "\n".join(line for line in text.split("\n") if not line.startswith("//"))
@@ -144,10 +144,10 @@ def statements(file: str) -> Iterator[str]:
 
 def define(connection: Connection, vocabulary: Vocabulary) -> None:
     """Make every table that the vocabulary asks for and that is not there yet."""
-    for statement in statements("graph.cypher"):
+    for statement in _statements("graph.cypher"):
         connection.execute(statement)
-    (entity,) = statements("entity.cypher")
-    (relation,) = statements("relation.cypher")
+    (entity,) = _statements("entity.cypher")
+    (relation,) = _statements("relation.cypher")
     for name in vocabulary.entities:
         connection.execute(entity.replace("{label}", quoted(label(name))))
     known = set(vocabulary.record_types)

@@ -21,15 +21,15 @@ def apply_changes(connection: Connection, catalog: Catalog, changes: Sequence[Ch
     connection.execute("BEGIN TRANSACTION")
     for kind, source, target in changes:
         if kind is None or target is None:
-            sync_node(connection, catalog, source)
+            _sync_node(connection, catalog, source)
         else:
-            sync_edge(connection, catalog, source, kind, target)
-    for ref in dependents(catalog, [source for _, source, _ in changes]):
-        sync_node(connection, catalog, ref)
+            _sync_edge(connection, catalog, source, kind, target)
+    for ref in _dependents(catalog, [source for _, source, _ in changes]):
+        _sync_node(connection, catalog, ref)
     connection.execute("COMMIT")
 
 
-def dependents(catalog: Catalog, refs: Sequence[str]) -> list[str]:
+def _dependents(catalog: Catalog, refs: Sequence[str]) -> list[str]:
     """Return the live tasks whose ``unmet`` may have changed: they depend on a changed task, or on one that is gone."""
     changed = {row_id(ref) for ref in refs if split_ref(ref)[0] == "task"}
     if not changed:
@@ -43,7 +43,7 @@ def dependents(catalog: Catalog, refs: Sequence[str]) -> list[str]:
     ]
 
 
-def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
+def _sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
     """Make the node of a record what the record is: there with its properties, or gone."""
     record_type, key = split_ref(ref)
     number = row_id(ref)
@@ -53,10 +53,10 @@ def sync_node(connection: Connection, catalog: Catalog, ref: str) -> None:
         return
     shown, line = row
     properties = node_columns(catalog, record_type, [number], [shown], [line])
-    put_node(connection, record_type, typed(properties, columns(model_of(record_type))))
+    put_node(connection, record_type, _typed(properties, columns(model_of(record_type))))
 
 
-def sync_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
+def _sync_edge(connection: Connection, catalog: Catalog, source: str, kind: str, target: str) -> None:
     """Make an edge what its row says, or take it out; a symmetric one is there once, as its row has it."""
     found = catalog.edge(source, kind, target)
     ends = split_ref(source), split_ref(target)
@@ -70,10 +70,10 @@ def sync_edge(connection: Connection, catalog: Catalog, source: str, kind: str, 
         return
     weight, row = found
     kinds = edge_kinds(kind)
-    put_edge(connection, kind, *ends, typed(edge_columns([row], [weight], kinds), kinds))
+    put_edge(connection, kind, *ends, _typed(edge_columns([row], [weight], kinds), kinds))
 
 
-def typed(found: Mapping[str, Sequence[Any]], kinds: Mapping[str, str]) -> dict[str, Any]:
+def _typed(found: Mapping[str, Sequence[Any]], kinds: Mapping[str, str]) -> dict[str, Any]:
     """Return the properties of the one node or edge in some columns as the engine takes them."""
     made = {name: value for name, (value,) in found.items()}
     times = {name: parse_time(made[name]) for name, kind in kinds.items() if kind == "TIMESTAMP" and made[name]}

@@ -33,10 +33,10 @@ def main() -> NoReturn:
     request = read_request()
     without_asyncio()
     output = redirect_stdout()
-    send(output, json.dumps(answer(request)).encode())
+    send(output, json.dumps(_answer(request)).encode())
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return what was done, or why it could not be done."""
     try:
         visible = request["visible"]
@@ -77,7 +77,7 @@ def catch_up(mirror: KuzuMirror) -> bool:
     if stamp is None or not mirror.can_open(stamp) or (stamp.schema, stamp.catalog, stamp.epoch) != ours:
         rebuild(mirror)
         return True
-    changes = [change for change in catalog.changes(stamp.seq) if is_visible(catalog, change)]
+    changes = [change for change in catalog.changes(stamp.seq) if _is_visible(catalog, change)]
     if len(changes) > MOST_CHANGES:
         rebuild(mirror)
         return True
@@ -90,7 +90,7 @@ def catch_up(mirror: KuzuMirror) -> bool:
     return False
 
 
-def is_visible(catalog: Catalog, change: Change) -> bool:
+def _is_visible(catalog: Catalog, change: Change) -> bool:
     """Return whether a change is of what the graph holds, whose caller may see some kinds and types only."""
     kind, *refs = change
     is_seen = catalog.visible is None or all(split_ref(ref)[0] in catalog.visible for ref in refs if ref is not None)
