@@ -13,14 +13,16 @@ import unicodedata
 from collections.abc import Container, Mapping
 from typing import Any
 
-SLUG = re.compile(r"[a-z0-9_.-]{1,120}")  # as files may hold it
-GIVEN_SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]{0,119}")  # as a command takes it
-TASK_NAME = re.compile(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
-DEVICE = re.compile(r"(aux|con|nul|prn|(com|lpt)[0-9])(\..*)?", re.IGNORECASE)  # no file of Windows is called so
-TYPE_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+from graphmem.patterns import lazy_re
+
+SLUG = lazy_re(r"[a-z0-9_.-]{1,120}")  # as files may hold it
+GIVEN_SLUG = lazy_re(r"[a-z0-9][a-z0-9_.-]{0,119}")  # as a command takes it
+TASK_NAME = lazy_re(r"[a-z0-9_.-]{1,120}/[0-9]{3}-[a-z0-9_.-]{1,120}")
+DEVICE = lazy_re(r"(aux|con|nul|prn|(com|lpt)[0-9])(\..*)?", re.IGNORECASE)  # no file of Windows is called so
+TYPE_NAME = lazy_re(r"[a-z][a-z0-9_]{0,63}")
 
 # A command that a message says to run, where it names no store.
-OWN_COMMAND = re.compile(r"(^|: )graphmem (?=[a-z])(?!.*--user)")
+OWN_COMMAND = lazy_re(r"(^|: )graphmem (?=[a-z])(?!.*--user)")
 
 LINE_CHARS = 300  # characters of a line of a message
 MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
@@ -190,9 +192,9 @@ INVISIBLE = (
 )
 EMOJI = r"\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 JOINING = r"\u0620-\u06d5\u06ee-\u06ff\u0750-\u0dff\u1780-\u17b3\u17b6-\u17d3\u1820-\u18aa"  # Arabic, Indic, Khmer, …
-HIDDEN = re.compile(f"[{INVISIBLE}]")
+HIDDEN = lazy_re(f"[{INVISIBLE}]")
 # Words of some scripts and sequences of emoji are written with joiners and variation selectors, which stay.
-SHOWN_OR_HIDDEN = re.compile(
+SHOWN_OR_HIDDEN = lazy_re(
     rf"(?<=[{JOINING}])[\u200c\u200d](?=[{JOINING}])"
     rf"|(?<=[{EMOJI}])[\ufe0e\ufe0f]|(?<=[0-9#*])\ufe0f(?=\u20e3)"
     rf"|(?<=[{EMOJI}\ufe0f])\u200d(?=[{EMOJI}])"

@@ -7,6 +7,8 @@ usage: python -m tests.generate
 
 from pathlib import Path
 
+from graphmem.doors.cli.app import command_line
+from graphmem.doors.cli.help import help_of
 from graphmem.features.cypher.engines.kuzu.schema import definitions
 from graphmem.features.cypher.stored_query import Stored, all_stored
 from graphmem.features.upkeep.schema import SchemaRequest, schema
@@ -24,7 +26,13 @@ def generated() -> dict[str, bytes]:
     files["schema/requests.schema.json"] = one_a_line(schema(SchemaRequest(of="requests")).document)
     files["queries/README.md"] = queries_page().encode()
     files["graphmem/api.pyi"] = api_stub().encode()
+    files["graphmem/doors/cli/help.txt"] = first_page().encode()
     return files
+
+
+def first_page() -> str:
+    """Return the first page of the help, as Typer prints it."""
+    return help_of(command_line(), "graphmem") + "\n"
 
 
 def queries_page() -> str:

@@ -43,7 +43,7 @@ UPWARDS = (
     "kernel.store: core.logs core.records features.cypher",
 )  # fmt: skip
 # The top level: these import no room, and `api` and `__main__` any.
-GROUND = ("constants", "errors", "names")
+GROUND = ("constants", "errors", "names", "patterns")
 SQL = re.compile(r"(SELECT \w.* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA) ")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
+from graphmem.doors.cli.app import run
 from tests.sample import open_memory
 
 HEAVY = (
@@ -122,3 +123,16 @@ def test_in_a_fresh_clone_no_command_but_cypher_builds_the_graph(tmp_path: Path)
 def prepare(memory: Memory) -> None:
     memory.failures.add("boom", name="boom")
     memory.failures.add("bong", name="bong")
+
+
+def test_the_first_page_of_the_help_takes_none_of_what_commands_need_and_is_that_of_typer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["--help"]) == 0
+    page = capsys.readouterr().out
+    for word in ("--help", "-h"):
+        command = [sys.executable, "-X", "importtime", "-m", "graphmem", word]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+        names = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+        assert done.stdout == page
+        assert names.isdisjoint({"typer", "rich", "pydantic", "orjson", "sqlite3"})

@@ -7,11 +7,12 @@ driver runs for every file of a merge, so nothing here loads the models.
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 import orjson
+
+from graphmem.patterns import lazy_re
 
 Row = dict[str, Any]
 
@@ -22,7 +23,7 @@ WIDTH = 80  # of the lines of a document
 NESTING = 32  # levels of a JSON value
 MAX_INTEGER = 2**53
 BOM = b"\xef\xbb\xbf"
-BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]')  # one, or a string, also one without its end
+BRACKET = lazy_re(rb'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]')  # one, or a string, also one without its end
 CONFLICT_MARKS = (b"<<<<<<< ", b"=======", b">>>>>>> ", b"||||||| ")
 
 

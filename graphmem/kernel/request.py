@@ -1,6 +1,5 @@
 """The base of all requests: one model an operation, checked once, for every front end (docs/reference/requests.md)."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
@@ -9,6 +8,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from graphmem.errors import GraphmemError, Usage
+from graphmem.patterns import lazy_re
 
 LARGEST = 2**63 - 1  # the index has no larger whole numbers
 SHOWN = 80  # characters of a value that an error shows
@@ -24,7 +24,7 @@ TYPES = {
     "string": "a text",
     "tuple": "a list",
 }
-SURROGATE = re.compile(r"[\ud800-\udfff]")  # no UTF-8 has one; no index, model or file takes it
+SURROGATE = lazy_re(r"[\ud800-\udfff]")  # no UTF-8 has one; no index, model or file takes it
 EXPECTED = "expected "  # begins what a check of our own raises about the value of a field
 WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 

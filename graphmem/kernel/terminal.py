@@ -1,15 +1,15 @@
 """What a terminal shows: lines as long as it is wide, fields and tables."""
 
-import re
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
 
 from graphmem.kernel.system.surroundings import variables
+from graphmem.patterns import lazy_re
 
 NARROW = 40  # characters of a terminal below which lines are as they are
-LEAD = re.compile(r"[ │├└─]*(?:> |\d+  |- )?")  # what is before the text of a line
+LEAD = lazy_re(r"[ │├└─]*(?:> |\d+  |- )?")  # what is before the text of a line
 BELOW = str.maketrans({"├": "│", "└": " ", "─": " ", ">": " ", "-": " ", **dict.fromkeys("0123456789", " ")})
 SET_IN = "    "  # before the rest of a line that is broken
 INDENT = 18  # characters before the value of a field

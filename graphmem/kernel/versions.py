@@ -1,8 +1,9 @@
 """Versions of packages as records have them: by name, one text, or several where branches saw several."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
+
+from graphmem.patterns import lazy_re
 
 Difference = Literal["same", "patch", "minor", "major"]
 
@@ -15,9 +16,9 @@ class Used(NamedTuple):
 
 
 RANKS: tuple[Difference, ...] = ("same", "patch", "minor", "major")
-NUMBER = re.compile(r"\d+")
-RELEASE = re.compile(r"[vV]?(?:\d+!)?(?P<release>\d+(?:\.\d+)*)")
-SEPARATORS = re.compile(r"[-_.]+")
+NUMBER = lazy_re(r"\d+")
+RELEASE = lazy_re(r"[vV]?(?:\d+!)?(?P<release>\d+(?:\.\d+)*)")
+SEPARATORS = lazy_re(r"[-_.]+")
 
 
 def pairs(versions: Mapping[str, str | Iterable[str]]) -> set[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """Marks of doubt: what speaks against relying on a record (docs/guides/doubts.md; decision 23)."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
@@ -12,6 +11,7 @@ from graphmem.kernel.model.proof import Proof, valid_proof
 from graphmem.kernel.model.record import Triggered
 from graphmem.kernel.versions import Used, comparable, nearest, pairs
 from graphmem.names import collapsed, one_line
+from graphmem.patterns import lazy_re
 
 NAMES_OF_PLATFORMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 PLATFORMS = {  # by the tags that name them
@@ -22,7 +22,7 @@ PLATFORMS = {  # by the tags that name them
     "windows": "Windows",
     "win32": "Windows",
 }
-HASH = re.compile(r"#[0-9a-f]{16}$")  # of a cite
+HASH = lazy_re(r"#[0-9a-f]{16}$")  # of a cite
 # Fields whose change answers reports. A merge adds sources, tags, cites, versions, a match by itself: no answer.
 SAYING = frozenset({"trigger", "fix", "insight", "description"})
 

@@ -10,18 +10,19 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from graphmem.kernel.system import foreign
+from graphmem.patterns import lazy_re
 
 Packages = set[tuple[str, str]]  # name and version
 
 OWN = r"(?!\nsource = \{ (?:editable|virtual|directory|workspace) )"  # a package that the project itself is
-TOML_PACKAGE = re.compile(rf'^\[\[packages?\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"{OWN}', re.M)
-CARGO_PACKAGE = re.compile(r'^\[\[package\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"\nsource = ', re.M)
-REQUIREMENT = re.compile(r"^[ \t]*([A-Za-z0-9][\w.-]*)(?:[ \t]*\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
-PNPM_PACKAGE = re.compile(r"""^  ['"]?/?((?:@[^/@\s'"]+/)?[^/@\s'"]+)[@/](\d[^:'"(\s_]*)""", re.M)
-YARN_PACKAGE = re.compile(r'^"?((?:@[^/@\s"]+/)?[^@\s"]+)@[^\n]*:\n  version:? "?([^"\s]+)', re.M)
-GO_REQUIRED = re.compile(r"^(?:require[ \t])?[ \t]*(\S+) (v\d\S*)", re.M)
-GO_SUM = re.compile(r"^(\S+) (v\d[^\s/]*) h1:", re.M)
-GEM = re.compile(r"^    ([\w.-]+) \(([^)\s-]+)(?:-[^)\n]*)?\)$", re.M)
+TOML_PACKAGE = lazy_re(rf'^\[\[packages?\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"{OWN}', re.M)
+CARGO_PACKAGE = lazy_re(r'^\[\[package\]\]\nname = "([^"\n]+)"\nversion = "([^"\n]+)"\nsource = ', re.M)
+REQUIREMENT = lazy_re(r"^[ \t]*([A-Za-z0-9][\w.-]*)(?:[ \t]*\[[^\]\n]*\])?[ \t]*===?[ \t]*([^\s;#,\\]+)", re.M)
+PNPM_PACKAGE = lazy_re(r"""^  ['"]?/?((?:@[^/@\s'"]+/)?[^/@\s'"]+)[@/](\d[^:'"(\s_]*)""", re.M)
+YARN_PACKAGE = lazy_re(r'^"?((?:@[^/@\s"]+/)?[^@\s"]+)@[^\n]*:\n  version:? "?([^"\s]+)', re.M)
+GO_REQUIRED = lazy_re(r"^(?:require[ \t])?[ \t]*(\S+) (v\d\S*)", re.M)
+GO_SUM = lazy_re(r"^(\S+) (v\d[^\s/]*) h1:", re.M)
+GEM = lazy_re(r"^    ([\w.-]+) \(([^)\s-]+)(?:-[^)\n]*)?\)$", re.M)
 
 
 def _by_pattern(pattern: re.Pattern[str], text: str) -> Packages:

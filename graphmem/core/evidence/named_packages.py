@@ -5,16 +5,17 @@ from collections.abc import Iterator, Mapping
 
 from graphmem.constants import VERSIONS_TAKEN
 from graphmem.kernel.versions import Used, by_name, comparable
+from graphmem.patterns import lazy_re
 
 # Paths of installed packages: Python and JavaScript without a version, Rust, Go and Ruby with it.
-INSTALLED = re.compile(
+INSTALLED = lazy_re(
     r"(?:site|dist)-packages/(?P<python>\w+)|node_modules/(?P<node>(?:@[\w.-]+/)?[\w.-]+)(?!.*node_modules/)"
     r"|registry/src/[^/\s]+/(?P<crate>[\w-]+?)-(?P<crate_version>\d+\.[\w.+-]*)/"
     r"|pkg/mod/(?P<go>[\w./~!-]+?)@(?P<go_version>v[\w.+-]+)"
     r"|gems/(?P<gem>[\w-]+?)-(?P<gem_version>\d+\.[\w.]*)/"
 )
 # A name in code: imported, quoted as a module, in a path of modules, with its version, before a class or a call.
-CODE = re.compile(
+CODE = lazy_re(
     r"^[\s>]*(?:from\s+(?P<source>[A-Za-z][\w.]*)\s+import\b|import\s+(?P<imported>[A-Za-z][\w.]*)\s*(?:$|,|as\b))"
     r"|\b(?:require|import)\s*\(\s*[\"'](?P<required>@?[A-Za-z][\w.@/-]*)"
     r"|\b(?:import|from|module(?:\s+named)?|package|gem|crate|library)\s+[\"'`](?P<quoted>@?[A-Za-z][\w.@/-]*)"
@@ -24,7 +25,7 @@ CODE = re.compile(
     re.M,
 )
 NAMED = ("source", "imported", "required", "quoted", "path", "versioned", "member")  # its groups of names
-INSTALLER = re.compile(
+INSTALLER = lazy_re(
     r"\b(?:pip3?|pipx|uv|poetry|pdm|conda|mamba|npm|pnpm|yarn|bun|cargo|go|gem|bundle|composer)\s+(?:pip\s+)?"
     r"(?:install|i|add|get|require|update|upgrade)\s+(?:-\S+\s+)*[\"']?(?P<name>@?[A-Za-z][\w./-]*)"
 )

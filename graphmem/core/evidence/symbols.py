@@ -11,30 +11,31 @@ from itertools import islice
 from textwrap import dedent
 
 from graphmem.constants import AFTER_NAME, BEFORE_NAME, HEAD_LINES, NAMED_LINES
+from graphmem.patterns import lazy_re
 
 # What opens a string or a comment, to its end or to that of the text: nothing is scanned twice.
 STRINGS = r'"(?:[^"\\\n]++|\\.)*+"?' + r"|'(?:[^'\\\n]++|\\.)*+'?"
 TRIPLE = r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:""")?' + r"|'''(?:[^'\\]++|\\.|'(?!''))*+(?:''')?"
-SHARP = re.compile(rf"{TRIPLE}|{STRINGS}|(?P<comment>#[^\n]*)", re.DOTALL)
-SLASHES = re.compile(rf"{STRINGS}|`(?:[^`\\]++|\\.)*+`?|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
+SHARP = lazy_re(rf"{TRIPLE}|{STRINGS}|(?P<comment>#[^\n]*)", re.DOTALL)
+SLASHES = lazy_re(rf"{STRINGS}|`(?:[^`\\]++|\\.)*+`?|(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))", re.DOTALL)
 SHARP_SUFFIXES = frozenset("py pyi pyx rb sh bash zsh pl pm r jl ex exs nim cmake mk tcl yml yaml toml".split())
 INSIDE = "\0"  # represents the characters of a string behind its first
 
-KEYWORD = re.compile(
+KEYWORD = lazy_re(
     r"(?:^|[^\w.$])(?:class|def|defp|defmodule|defmacro|function|func|fun|fn|sub|proc|procedure|trait|interface|type"
     r"|module|mod|namespace|package|protocol|extension|object|record|const|let|var|val|define|macro_rules!|table|message"
     r"|service|rpc)\b(?:[ \t]*\([^()]*\))?(?:<[^>]*>)?[ \t*&]+$"
 )
-AGGREGATE = re.compile(r"\b(?:struct|enum|union)[ \t]+$"), re.compile(r"\s*[{:;<(]")
-IMPLEMENTED = re.compile(r"[ \t]*(?:unsafe[ \t]+)?impl\b.*")
+AGGREGATE = lazy_re(r"\b(?:struct|enum|union)[ \t]+$"), lazy_re(r"\s*[{:;<(]")
+IMPLEMENTED = lazy_re(r"[ \t]*(?:unsafe[ \t]+)?impl\b.*")
 CALLABLE = (
-    re.compile(
+    lazy_re(
         r"[ \t]*(?!(?:if|else|elif|for|while|until|unless|switch|match|case|return|await|yield|new|throw|in|not)\b)"
         r"(?:[\w<>\[\],.:?@~]++[ \t*&]++)*?[*&]*(?:[\w<>~]+::)*"
     ),
-    re.compile(r"\s*\((?:[^()]++|\([^()]*+\))*+\)[^;{}()=]*+\{"),
+    lazy_re(r"\s*\((?:[^()]++|\([^()]*+\))*+\)[^;{}()=]*+\{"),
 )
-ASSIGNED = re.compile(r"[ \t]*(?:\w++[ \t]++)*?"), re.compile(r"[ \t]*(?::[^=\n;{}()]*+)?=(?![=>])")
+ASSIGNED = lazy_re(r"[ \t]*(?:\w++[ \t]++)*?"), lazy_re(r"[ \t]*(?::[^=\n;{}()]*+)?=(?![=>])")
 
 
 def definition(content: bytes, suffix: str, symbol: str) -> bytes | None:

@@ -3,7 +3,6 @@
 import codecs
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import filter as matching
 from functools import lru_cache
@@ -19,10 +18,11 @@ from graphmem.core.evidence.named_packages import named_packages
 from graphmem.kernel.system import foreign
 from graphmem.kernel.system.surroundings import variables
 from graphmem.kernel.versions import Used, comparable
+from graphmem.patterns import lazy_re
 
 Known = Mapping[str, Used]  # by the comparable name of a package
 TEXTS = ("trigger", "fix", "insight")  # of a memory: what went wrong, then what to do
-DIST_INFO = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
+DIST_INFO = lazy_re(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
 
 
 def packages_of(root: Path) -> Known | None:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from graphmem.kernel.model.candidate import OF_NOTES, Candidate, Fields, Occasion, candidate_id
 from graphmem.kernel.settings.instructions import MARKDOWN_MARKS, RULES_MARKS
+from graphmem.patterns import lazy_re
 
 ItemKind = Literal["constraint", "decision", "pattern"]
 LINE = 2_000  # characters of a line that are read
@@ -29,15 +30,15 @@ FIELDS: dict[ItemKind, tuple[str, str]] = {
 }  # fmt: skip
 
 OWN = dict((MARKDOWN_MARKS, RULES_MARKS))  # what ends a part that graphmem wrote, by what begins it
-HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*$")
-LIST_ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+•]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
-TASK_BOX = re.compile(r"^\[[ xX]\]\s")
-FENCE = re.compile(r"^\s*(```|~~~)")
-NO_PROSE = re.compile(r"^\s*(?:\||<!?[\w/-]|={3,}|-{3,}|\*{3,}|@\S+$|!\[)")
-LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)\s]{0,500}[^)]{0,200}\)")
-BOLD = re.compile(r"\*\*(\S(?:.{0,300}?\S)?)\*\*|__(\S(?:.{0,300}?\S)?)__")
-ITALIC = re.compile(r"(?<![\w*])[*_](\S[^*_\n]{0,200}?)[*_](?![\w*])")
-SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(])")
+HEADING = lazy_re(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*$")
+LIST_ITEM = lazy_re(r"^(?P<indent>[ \t]*)(?:[-*+•]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
+TASK_BOX = lazy_re(r"^\[[ xX]\]\s")
+FENCE = lazy_re(r"^\s*(```|~~~)")
+NO_PROSE = lazy_re(r"^\s*(?:\||<!?[\w/-]|={3,}|-{3,}|\*{3,}|@\S+$|!\[)")
+LINK = lazy_re(r"!?\[([^\]]{0,200})\]\([^)\s]{0,500}[^)]{0,200}\)")
+BOLD = lazy_re(r"\*\*(\S(?:.{0,300}?\S)?)\*\*|__(\S(?:.{0,300}?\S)?)__")
+ITALIC = lazy_re(r"(?<![\w*])[*_](\S[^*_\n]{0,200}?)[*_](?![\w*])")
+SENTENCE = lazy_re(r"(?<=[.!?])\s+(?=[A-Z`\"(])")
 
 VERB = (
     r"(?:use|run|keep|put|place|add|write|follow|name|prefer|ensure|verify|check|validate|include|import|return|raise"
@@ -47,40 +48,38 @@ VERB = (
     r"|group|order|sort|escape|quote|sanitize|cover|respect|preserve|maintain|apply|read|open|reference|review|install"
     r"|read|keep|link|state|describe|explain|assert|build|push|specify|choose|select|split|report|inspect|confirm)"
 )
-STRONG = re.compile(
+STRONG = lazy_re(
     r"\b(?:never|always|must(?:n't)?|do not|don't|shall|should(?:n't)?|avoid|forbidden|prohibited|not allowed"
     r"|mandatory|make sure|ensure|be sure|prefer(?:red)?|no longer|may not|required|needs? to|have to|only use"
     r"|cannot|can't|is not supported|are not supported|disallowed|at all costs|unless)\b",
     re.IGNORECASE,
 )
-RULE_IN_PROSE = re.compile(
+RULE_IN_PROSE = lazy_re(
     r"\b(?:never|always|must(?: not)?|mustn't|do not|don't|should not|shouldn't|avoid|make sure|be sure to|forbidden"
     r"|not allowed|mandatory)\b",
     re.IGNORECASE,
 )
-IMPERATIVE = re.compile(rf"^(?:please |only |first |then |also |no |{VERB} )", re.IGNORECASE)
-CHOSE = re.compile(
+IMPERATIVE = lazy_re(rf"^(?:please |only |first |then |also |no |{VERB} )", re.IGNORECASE)
+CHOSE = lazy_re(
     r"\b(?:we|it was|was|were|has been|have) (?:chose|chosen|decided|decide|picked|switched|migrated|dropped|adopted"
     r"|moved (?:from|to|away)|went with|use [^.]{2,80} (?:because|since|instead of|rather than|over))\b"
     r"|\b(?:decision|rationale)\s*:",
     re.IGNORECASE,
 )
-BECAUSE = re.compile(r"[,;:(—–-]?\s*\b(?:because|rationale:|reason:|the reason is|in order to avoid)\s+(.{8,})", re.I)
-CONDITION = re.compile(
+BECAUSE = lazy_re(r"[,;:(—–-]?\s*\b(?:because|rationale:|reason:|the reason is|in order to avoid)\s+(.{8,})", re.I)
+CONDITION = lazy_re(
     r"^(?P<when>(?:when(?:ever)?|if|before|after|while|once|for|on|to|in case of)\s[^:]{4,160}?)"
     r"(?P<sign>[,:]|\s[—–-]\s|\s→\s)\s*(?P<do>\S.{7,})$",
     re.IGNORECASE | re.DOTALL,
 )
-LEAD = re.compile(r"^(?P<lead>[^:.!?]{3,120}?)(?::|\s[—–-]{1,2}|\s→)\s+(?P<rest>\S.{7,})$", re.DOTALL)
-TROUBLE = re.compile(
+LEAD = lazy_re(r"^(?P<lead>[^:.!?]{3,120}?)(?::|\s[—–-]{1,2}|\s→)\s+(?P<rest>\S.{7,})$", re.DOTALL)
+TROUBLE = lazy_re(
     r"\b(?:gotchas?|pitfalls?|trouble\s?shooting|common (?:errors?|issues?|mistakes?|problems?|failures?)|lessons?"
     r"|known (?:issues?|problems?)|debugging|caveats?|traps?|learned)\b",
     re.IGNORECASE,
 )
-PATH = re.compile(
-    r"^`[^`]{1,120}`(?:,? (?:and|or|/|,) ?`[^`]{1,120}`)*\s*(?:[:=]|[—–-]{1,2}\s|→|\(|is |are |contains )"
-)
-DESCRIBES = re.compile(
+PATH = lazy_re(r"^`[^`]{1,120}`(?:,? (?:and|or|/|,) ?`[^`]{1,120}`)*\s*(?:[:=]|[—–-]{1,2}\s|→|\(|is |are |contains )")
+DESCRIBES = lazy_re(
     r"^(?:see|refer|visit|check out|read more|this (?:file|document|project|repo|guide|section)|the following"
     r"|here (?:is|are)|you are|welcome|note that this|contains|provides|e\.g\.|example|for (?:example|more|details"
     r"|instance))\b",
@@ -88,13 +87,11 @@ DESCRIBES = re.compile(
 )
 FEW_LETTERS = 12
 FREQUENT = frozenset("the a an and or to of in is are be it for with on not no use if when this that from must".split())
-NOT_FOLLOWED = re.compile(r"\b(?:superseded|deprecated|rejected|draft|proposed|withdrawn|obsolete|declined)\b", re.I)
-STATUS = re.compile(r"^[\s*_>|-]*status[\s*_]*[:|][\s*_]*(.{1,120})$", re.IGNORECASE | re.MULTILINE)
-ADR_TITLE = re.compile(r"^(?:ADR[\s:-]*)?(?:\d{1,5})?\s*[.:)—–-]?\s*(?P<title>\S.*)$", re.IGNORECASE)
-DECIDED = re.compile(
-    r"^(?:\d+[.)]?\s*)?(?:the )?(?:decision|decision outcome|what (?:we|was) decided|resolution)\b", re.I
-)
-WHY = re.compile(
+NOT_FOLLOWED = lazy_re(r"\b(?:superseded|deprecated|rejected|draft|proposed|withdrawn|obsolete|declined)\b", re.I)
+STATUS = lazy_re(r"^[\s*_>|-]*status[\s*_]*[:|][\s*_]*(.{1,120})$", re.IGNORECASE | re.MULTILINE)
+ADR_TITLE = lazy_re(r"^(?:ADR[\s:-]*)?(?:\d{1,5})?\s*[.:)—–-]?\s*(?P<title>\S.*)$", re.IGNORECASE)
+DECIDED = lazy_re(r"^(?:\d+[.)]?\s*)?(?:the )?(?:decision|decision outcome|what (?:we|was) decided|resolution)\b", re.I)
+WHY = lazy_re(
     r"^(?:\d+[.)]?\s*)?(?:context(?: and problem statement)?|rationale|motivation|why|reasons?|background|problem)\b",
     re.I,
 )

@@ -15,11 +15,12 @@ from graphmem.errors import Refused
 from graphmem.kernel.ndjson import Row
 from graphmem.kernel.system import foreign, safe_files
 from graphmem.names import has_hidden
+from graphmem.patterns import lazy_re
 
 LOOKED_AT = 50  # notes of a folder, by which its format is recognised
-LINK = re.compile(r"\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)")
-WORDS = re.compile(r"[a-z][a-z _-]{0,60}")  # a text of front matter that needs no quotes
-FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+LINK = lazy_re(r"\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)")
+WORDS = lazy_re(r"[a-z][a-z _-]{0,60}")  # a text of front matter that needs no quotes
+FENCED = lazy_re(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +18,11 @@ from graphmem.kernel.model.vocabulary import KEPT_FREE, RESERVED, EntityType, Re
 from graphmem.kernel.ndjson import BadLine, Lines, Row, decode, encode, refuse_long
 from graphmem.kernel.system import safe_files
 from graphmem.names import DEVICE, GIVEN_SLUG, TYPE_NAME, text_key
+from graphmem.patterns import lazy_re
 
 LOOK_BYTES = 2**20  # of a file, by which its format is recognised
 LOOK_LINES = 20
-CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+CAMEL = lazy_re(r"(?<=[a-z0-9])(?=[A-Z])")
 TITLE_CHARS = 200  # of a title that is longer than a text can be
 OWN = "graphmem"  # in a file that graphmem wrote: the fields of a record that the format would give other values
 IDENTITY = frozenset({"kind", "from", "to"})  # fields of a row that the form itself says

@@ -12,9 +12,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from graphmem.core.logs.command_line import ASSIGNMENT, CHECKERS, MOST_CHARS, RUNNERS
+from graphmem.patterns import lazy_re
 
 BREAKS = frozenset(("&&", "||", ";", "|", "|&", "&", "\n", "(", ")", ";;"))
-HINT = re.compile(
+HINT = lazy_re(
     r"test|spec|lint|check|build|compile|make|type|mypy|pyright|ruff|flake8|tsc|vet|clippy|fmt|format|run|go |cargo|npm"
     r"|yarn|pnpm|bun|node|python|gradle|mvn|tox|nox|docker|terraform|\./|just|task|bash |sh |rustc|gcc|g\+\+"
     r"|clang|cmake"
@@ -38,7 +39,7 @@ COMPILERS = (
     | CHECKERS
 )
 RUNS = frozenset("run exec r x".split())  # sub-commands whose next word is the name of what runs
-FORMATTERS = re.compile(r"^(?:\S+ )?(?:fmt|format|gofmt|goimports|black|isort|prettier)$")
+FORMATTERS = lazy_re(r"^(?:\S+ )?(?:fmt|format|gofmt|goimports|black|isort|prettier)$")
 FILTERS = frozenset(
     "-run -k -t --filter --grep -g --testNamePattern --tests -m -R --test -only-testing --match".split()
 )
@@ -53,7 +54,7 @@ WITH_VALUE = frozenset(  # options of wrappers whose value is the next word
     "-e -f -k -n -u -v -w --env --env-file --file --group --name --network --profile --user --volume --with"
     " --workdir".split()
 )
-OF_OUTPUT = re.compile(  # options that say how a run is shown, how long it may take or where it stops
+OF_OUTPUT = lazy_re(  # options that say how a run is shown, how long it may take or where it stops
     r"-[vqxslj]+|-r[A-Za-z]+|-(?:n|j|count|timeout)(?:=.*|\d+)?|--(?:no-)?(?:verbose|quiet|silent|bail|stacktrace|colors?"
     r"|header|summary|nocapture|fail-?fast|exitfirst|showlocals|tb|durations|maxfail|cov|coverage|cov-[\w-]+|reporter"
     r"|format|output-format|timeout|jobs)(?:=.*)?"

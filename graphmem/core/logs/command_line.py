@@ -3,13 +3,15 @@
 import re
 from dataclasses import dataclass
 
+from graphmem.patterns import lazy_re
+
 WORD = r"(?:\"[^\"]*\"|'[^']*'|[^\s;&|'\"]+)"
-FOLDER = re.compile(rf"cd\s+({WORD})\s*(?:&&|;)\s*")
-ASSIGNMENT = re.compile(rf"([A-Za-z_]\w*={WORD}?)\s+")
-SHOWING = re.compile(r"\s*\|&?\s*(?:tail|head|tee|cat|less|more)(?:\s[^|;&'\"]*)?$")
-FILTERING = re.compile(rf"\s*\|&?\s*(?:grep|egrep|rg|sed|awk|sort|uniq|cut|wc)(?:\s+{WORD})*\s*$")
-MASKING = re.compile(rf"\s*(?:\|\|\s*(?:true|:|echo(?:\s+{WORD})*)|;\s*(?:echo|true|exit)\b[^;&|]*|(?<![>&])&)$")
-MOVING = re.compile(r"\s*(?:[12&]?>>?\s*(?:&[12]|[^\s;&|<>]+)|;)$")
+FOLDER = lazy_re(rf"cd\s+({WORD})\s*(?:&&|;)\s*")
+ASSIGNMENT = lazy_re(rf"([A-Za-z_]\w*={WORD}?)\s+")
+SHOWING = lazy_re(r"\s*\|&?\s*(?:tail|head|tee|cat|less|more)(?:\s[^|;&'\"]*)?$")
+FILTERING = lazy_re(rf"\s*\|&?\s*(?:grep|egrep|rg|sed|awk|sort|uniq|cut|wc)(?:\s+{WORD})*\s*$")
+MASKING = lazy_re(rf"\s*(?:\|\|\s*(?:true|:|echo(?:\s+{WORD})*)|;\s*(?:echo|true|exit)\b[^;&|]*|(?<![>&])&)$")
+MOVING = lazy_re(r"\s*(?:[12&]?>>?\s*(?:&[12]|[^\s;&|<>]+)|;)$")
 MOST_CHARS = 2_000  # of a command line that is looked at; a longer one is a script
 WRAPPERS = frozenset("command env exec nice nohup sudo time".split())
 READERS = frozenset(
@@ -32,7 +34,7 @@ RUNNERS = frozenset(
 CHECKS = CHECKERS | frozenset("check clippy lint typecheck verify vet -c -e".split())
 INSTALLS = frozenset("add ci get i install remove sync uninstall update upgrade".split())
 MOST_WORDS = 5  # after the name of a command that say what it does
-PARTS = re.compile(r"&&|\|\|?&?|;|&(?!\d)")
+PARTS = lazy_re(r"&&|\|\|?&?|;|&(?!\d)")
 
 
 @dataclass(frozen=True)
@@ -86,14 +88,17 @@ def parsed_line(command: str) -> CommandLine:
     text, folder, variables, is_sure = " ".join(command[:MOST_CHARS].split()), "", [], True
     is_filtered = False
     while found := FOLDER.match(text) or ASSIGNMENT.match(text):
-        if found.re is FOLDER:
+        if found.re.pattern == FOLDER.pattern:
             named = found[1].strip("'\"")
             folder = named if named.startswith("/") or not folder else f"{folder}/{named}"
         else:
             variables.append(found[1])
         text = text[found.end() :]
     while found := _first_match(text, SHOWING, FILTERING, MASKING, MOVING):
-        is_sure, is_filtered = is_sure and found.re is MOVING, is_filtered or found.re is FILTERING
+        is_sure, is_filtered = (
+            is_sure and found.re.pattern == MOVING.pattern,
+            is_filtered or found.re.pattern == FILTERING.pattern,
+        )
         text = text[: found.start()]
     return CommandLine(text, folder, tuple(variables), is_sure, is_filtered)
 

@@ -10,13 +10,14 @@ import re
 from graphmem.core.logs.diagnosis import statement
 from graphmem.core.logs.general import PLAIN
 from graphmem.kernel.model.field import MATCH_CHARACTERS
+from graphmem.patterns import lazy_re
 
 LINE_CHARACTERS = 300  # of the line that an expression is made from
 TELLING_WORDS = 2  # words that an expression has to hold as they are
 NUMBER = (  # with the word before it by which it is a status
     r"(\b(?:errno|status|code|http|signal|exited with|error)[ :=#]{1,3})?(?<![\w.])\d+(?:([.,])\d+)*(?![\w.])"
 )
-VOLATILE = re.compile(
+VOLATILE = lazy_re(
     r"(?P<time>\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b)"
     r"|(?P<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)"
@@ -32,8 +33,8 @@ GENERAL = {
     "path": r"(?:\S*[/\\])?",
     "number": r"\d[\d.,]*",
 }
-TRACEBACK = re.compile(r"Traceback \(most recent call last\):|File \"[^\"]+\", line \d+")  # says nothing of the error
-WORD = re.compile(r"[^\W\d_]{2,}")
+TRACEBACK = lazy_re(r"Traceback \(most recent call last\):|File \"[^\"]+\", line \d+")  # says nothing of the error
+WORD = lazy_re(r"[^\W\d_]{2,}")
 
 
 def expression_of(reason: str) -> str | None:

@@ -6,7 +6,6 @@ no format knows is read by general rules (`general.py`).
 """
 
 import hashlib
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -21,15 +20,16 @@ from graphmem.core.logs.in_use import OF_PROJECT, Texts
 from graphmem.core.logs.line import messages
 from graphmem.core.logs.prefixes import forms, without_escapes
 from graphmem.core.logs.problem import BARE, TRIGGER_LINES, LogProblem
+from graphmem.patterns import lazy_re
 
 LONGEST, LINE = 16_000, 1_000  # characters of a line, with and without what steers a terminal, that are read
 MOST_PROBLEMS = 1_000  # different ones of one output that are kept
 MOST_NUMBERS = 1_000  # lines of one problem that are listed
 
-OF_JOB = re.compile(r"section_|Cleaning up |Uploading |Finished in |Ran \d|Time: ")  # ends what tests say
-OF_PYTEST = re.compile(r"^E {2,}")
-PROGRESS = re.compile(r"\s+\[ *\d+%\]$")  # of pytest -v, after the test
-LIBRARY = re.compile(
+OF_JOB = lazy_re(r"section_|Cleaning up |Uploading |Finished in |Ran \d|Time: ")  # ends what tests say
+OF_PYTEST = lazy_re(r"^E {2,}")
+PROGRESS = lazy_re(r"\s+\[ *\d+%\]$")  # of pytest -v, after the test
+LIBRARY = lazy_re(
     r"site-packages|dist-packages|node_modules|[/\\]lib[/\\]python\d|^(?:node|internal|native|webpack):|^<"
     r"|^/usr/(?:lib|local/go|include|share)"
     r"|/go/pkg/mod/|^/rustc/|\.cargo/registry|/goroot/|/go/src/(?:runtime|testing)/|/vendor/bundle/|/gems/"
@@ -40,13 +40,13 @@ LIBRARY = re.compile(
     r"|::|\()|/\.rbenv/|/\.nvm/|_pytest|pluggy"
 )
 # What says how a run ended.
-FAILED = re.compile(
+FAILED = lazy_re(
     r"\b[1-9]\d*\s+(?:\w+\s+){0,2}(?:errors?|failed|failures?|failing|problems?|issues?|broken|errored)\b"
     r"|\bFAIL(?:ED|URE|S)?\b|\bfailed\b.{0,20}\b[1-9]"
     r"|(?:[Ee]rrors?|[Ff]ailures?|[Ff]ailed|failing|Issues found|problems?)\s?[:=]\s?[1-9]"
     r"|exit(?:ed with)?(?: code| status)?[ :]+[1-9]|^ℹ fail [1-9]"
 )
-PASSED = re.compile(
+PASSED = lazy_re(
     r"\b(?:0|[Nn]o)\s+(?:\w+\s+){0,2}(?:errors?|failed|failures?|failing|problems?|issues?|remaining|broken)\b"
     r"|\bfail(?:ed|ures?)?[:= ]+0\b|[Ee]rrors?: 0\b"
     r"|[Aa]ll (?:checks|tests|files)\b.{0,30}\b(?:passed|ok|formatted|valid)|^\s*OK\b|^PASS(?:ED)?\b"
@@ -56,9 +56,7 @@ PASSED = re.compile(
 )
 
 
-STAMPED = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z(?: |$)"
-)  # of runners of CI; what follows is as it was printed
+STAMPED = lazy_re(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z(?: |$)")  # of runners of CI; what follows is as it was printed
 
 
 Outcome = Literal["passed", "failed", "unclear"]
@@ -148,9 +146,7 @@ def frame_in(line: str) -> Format | None:
     return next((one for one in found if any(one.pattern.match(form) for form in forms(line))), None)
 
 
-RULE_LAST = re.compile(
-    r"(?P<message>\S+ \S+ .*\S) \((?P<code>[a-z][a-z\d]{3,30})\)"
-)  # as golangci-lint names its linters
+RULE_LAST = lazy_re(r"(?P<message>\S+ \S+ .*\S) \((?P<code>[a-z][a-z\d]{3,30})\)")  # as golangci-lint names its linters
 
 
 def _of_line(number: int, line: str) -> LogProblem:

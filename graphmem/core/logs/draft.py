@@ -22,34 +22,35 @@ from graphmem.kernel.model.candidate import (
     digest,
 )
 from graphmem.kernel.model.transcript import FileEdit, RanCommand
+from graphmem.patterns import lazy_re
 
 SENTENCE = 300  # characters of the sentence of an agent that becomes an insight
 SHORTEST = 20  # characters of one that says anything
 LINES = 3  # changed lines of an edit that an insight shows
 LINE = 120  # characters of such a line
-SUBJECT = re.compile(
+SUBJECT = lazy_re(
     r"git commit\b[^\n]*?-m\s*(?:\"\$\(cat <<'?EOF'?\s*\n(?P<doc>[^\n]+)|\"(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))"
 )
-ENDS = re.compile(r"(?<=[.!?:])\s+|\n+")
-OF_TOOL = re.compile(r"[\[(]([\w/-]+)[\])]$")  # the rule or tool that a linter puts behind what it says
-QUOTED = re.compile(r"['\"`]([\w-]+)['\"`]")
-LACKS = re.compile(  # something that is installed, started or set
+ENDS = lazy_re(r"(?<=[.!?:])\s+|\n+")
+OF_TOOL = lazy_re(r"[\[(]([\w/-]+)[\])]$")  # the rule or tool that a linter puts behind what it says
+QUOTED = lazy_re(r"['\"`]([\w-]+)['\"`]")
+LACKS = lazy_re(  # something that is installed, started or set
     r"\b(?:not (?:be )?(?:found|installed|set|running)|no such|no module|can(?:no|')t (?:find|resolve|connect)"
     r"|can(?:not)? find|could not (?:find|resolve|connect)|unable to (?:find|resolve|connect)|does not exist"
     r"|missing|needed|unresolved|undefined|refused|unreachable|outdated|out of date)\b",
     re.IGNORECASE,
 )
-CALLED = re.compile(r"[\w./-]+")
-WORD = re.compile(r"\w")
-TOKENS = re.compile(r"\w+|[^\w\s]")
-LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|\b\d[\d._]*\b")
+CALLED = lazy_re(r"[\w./-]+")
+WORD = lazy_re(r"\w")
+TOKENS = lazy_re(r"\w+|[^\w\s]")
+LITERAL = lazy_re(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|\b\d[\d._]*\b")
 OF_CODE = ("rule", "compiler")  # sorts of problems that name the line they are about
 SHORTEST_CODE = 8  # characters of a line of code by which an edit is found
 SHORTEST_NAME = 3  # letters of a name by which an edit is found
-PLANS = re.compile(
+PLANS = lazy_re(
     r"^(?:let me|now|i'll|i will|i need to|next|first|good|great|perfect|excellent|ok|done|all )\b", re.IGNORECASE
 )
-SAYS_WHY = re.compile(
+SAYS_WHY = lazy_re(
     r"\b(?:because|since|so that|instead of|requires?|expects?|must|needs? to be|has to|used to"
     r"|the (?:issue|problem|cause|bug) (?:is|was))\b"
     r"|^(?:I(?:'ve| have)? )?(?:added|replaced|renamed|removed|moved|fixed|changed|switched|set|used|wrapped|pinned"
@@ -57,11 +58,11 @@ SAYS_WHY = re.compile(
     r"|imported|declared|returned)\b",
     re.IGNORECASE,
 )
-LEFT = re.compile(
+LEFT = lazy_re(
     r"\b(?:pre-?existing|unrelated|ignore|skip|can(?:no|['’])t|left as|not (?:my|our)|already (?:there|failing))\b",
     re.IGNORECASE,
 )
-LISTS = re.compile(r"[;,]|\band\b|\s[+&]\s", re.IGNORECASE)  # in the subject of a commit
+LISTS = lazy_re(r"[;,]|\band\b|\s[+&]\s", re.IGNORECASE)  # in the subject of a commit
 MOST_FILES = 8  # that a failure names
 OPEN_IN = 3  # sessions that left a problem without a pass, from which it is a candidate without a fix
 FLAKY_IN = 2  # passes that needed nothing, from which a failure is a candidate that comes and goes

@@ -4,7 +4,6 @@ Fix pairs: what failed in a session, and what was changed before the same check 
 A pass that needed nothing is no fix: what failed before it may come and go by itself.
 """
 
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +13,11 @@ from graphmem.core.logs.command_line import parsed_line
 from graphmem.core.logs.outcome import outcome_of
 from graphmem.core.logs.run_problem import RunProblem, problems, usage_error
 from graphmem.kernel.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
+from graphmem.patterns import lazy_re
 
 MOST_OPEN = 60  # problems of a session that wait for a pass
 SOON = 6  # commands after a wrong call among which the right one is looked for
-HOLDER, PARAMETERS = re.compile(r"::| > |\."), re.compile(r"[\[(/]")  # around the name of a test in its title
+HOLDER, PARAMETERS = lazy_re(r"::| > |\."), lazy_re(r"[\[(/]")  # around the name of a test in its title
 MOST_ACTS = 400  # edits and commands that are kept between a failure and its pass
 
 

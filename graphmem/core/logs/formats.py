@@ -20,6 +20,7 @@ import re2
 
 from graphmem.kernel.model.failure import Identity
 from graphmem.kernel.system import foreign
+from graphmem.patterns import lazy_re
 
 Kind = Literal["problem", "test", "begin", "pass", "frame", "call", "outer", "more", "file", "place", "log", "skip"]
 FAMILIES = "general compilers linters tests packages builds runtime databases infrastructure vcs network".split()
@@ -204,7 +205,7 @@ def _text_of(file: Traversable) -> str:
     return file.read_bytes().decode()
 
 
-EXAMPLES = re.compile(r"(?ms)^examples = \[\n.*?^\]\n")  # half of the time to read a file, and only for tests
+EXAMPLES = lazy_re(r"(?ms)^examples = \[\n.*?^\]\n")  # half of the time to read a file, and only for tests
 
 
 @cache

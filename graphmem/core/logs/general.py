@@ -9,35 +9,36 @@ import re
 
 from graphmem.core.logs.prefixes import forms
 from graphmem.core.logs.problem import LogProblem
+from graphmem.patterns import lazy_re
 
 GENERIC = frozenset(  # classes that say only that something is wrong
     "error exception failure fatal panic critical severe warning runtimeerror fault throwable".split()
 )
-CLASS = re.compile(
+CLASS = lazy_re(
     r"(?:^|(?<=[\s(\"'|\]>:]))(?P<package>(?:[A-Za-z_$][\w$]*(?:\.|::|\\))*)"
     r"(?P<class>[A-Z][\w$]*(?:Error|Exception|Failure|Fault|Interrupt|Violation|Warning|Timeout|Expired"
     r"|NotFound|Exit)|Error|Exception)"
     r"(?: \[(?P<code>[\w.-]+)\])?(?::\s+(?P<message>\S.*)|:?\s*$)"
 )
-ANY_CLASS = re.compile(r"^(?:[a-z_]\w*\.)+(?P<class>[A-Z]\w*[a-z]\w*)(?::\s+(?P<message>\S.*)|:?\s*$)")
+ANY_CLASS = lazy_re(r"^(?:[a-z_]\w*\.)+(?P<class>[A-Z]\w*[a-z]\w*)(?::\s+(?P<message>\S.*)|:?\s*$)")
 # After the frames of a trace any name is that of an error.
-RAISED = re.compile(r"^(?:[A-Za-z_$][\w$]*(?:\.|::))*(?P<class>[A-Z][\w$]*[a-z][\w$]*)(?::\s+(?P<message>\S.*)|:?\s*$)")
-MARKED_CLASS = re.compile(r"^E {2,}(?:[A-Za-z_]\w*\.)*(?P<class>[A-Z]\w*[a-z]\w*): (?P<message>\S.*)$")  # of pytest
+RAISED = lazy_re(r"^(?:[A-Za-z_$][\w$]*(?:\.|::))*(?P<class>[A-Z][\w$]*[a-z][\w$]*)(?::\s+(?P<message>\S.*)|:?\s*$)")
+MARKED_CLASS = lazy_re(r"^E {2,}(?:[A-Za-z_]\w*\.)*(?P<class>[A-Z]\w*[a-z]\w*): (?P<message>\S.*)$")  # of pytest
 FILE = (
     r"(?:[A-Za-z]:[\\/])?[^\s:()\[\]'\",|<>*]*(?:\.[A-Za-z]\w{0,9}|[\\/][^\s:()\[\]'\",|<>]+|[Mm]akefile|[Dd]ockerfile)"
 )
-PLACE = re.compile(
+PLACE = lazy_re(
     rf"^(?:(?:in|at|In|At|File|file|-->|vet:|»|>+|\*)\s+)?[\"'\[(]?(?P<file>{FILE})[\"']?"
     r"(?:[:,]\s?(?:on |at )?[Ll]ine (?P<l1>\d{1,7})(?:,? (?:[Cc]ol(?:umn)?|[Cc]har(?:acter)?) (?P<c1>\d{1,5}))?"
     r"|:\[?(?P<l2>\d{1,7})(?:[:.,](?P<c2>\d{1,5}))?(?:-[\d:]+)?\]?"
     r"|\s?\((?P<l3>\d{1,7})(?:[,:]\s?(?P<c3>\d{1,5}))?(?:-[\d,:]+)?\))"
     r"[)\]]?(?:\s?[:,-]|\s)\s*(?P<rest>\S.*[^\W\d_].*)$"
 )
-ROW = re.compile(  # a row under the name of a file
+ROW = lazy_re(  # a row under the name of a file
     r"^\s*(?P<line>\d{1,7}):(?P<column>\d{1,5})\s+(?:[-–]\s+)?(?P<severity>error|warning|Error|Warning|ERROR"
     r"|[✖×✗⚠✘⨯●▲])?\s*(?P<rest>\S.*)$"
 )
-SEVERITY = re.compile(
+SEVERITY = lazy_re(
     r"^(?:\[)?(?P<severity>fatal error|internal compiler error|syntax error|parse error|compile error"
     r"|build error|runtime error"
     r"|error response from daemon|error|err|fatal|panic|failure|failed|critical|severe|crit|alert|emerg"
@@ -46,37 +47,35 @@ SEVERITY = re.compile(
     r"|»>]+)\s*(?P<rest>\S.*)$",
     re.IGNORECASE,
 )
-WARNING = re.compile(
+WARNING = lazy_re(
     r"^\[?(?:warning|warn|note|info|hint|help|notice|deprecat\w+|style|convention|refactor)\]?"
     r"(?:\[(?P<code>[\w:@/.-]+)\]|[ -](?P<c2>[A-Z]{1,8}-?\d{2,6}))?\s?(?:[:!]|\s-)\s*(?P<rest>\S.*)$",
     re.IGNORECASE,
 )
-SHOUTED = re.compile(
+SHOUTED = lazy_re(
     r"^(?:ERROR|FATAL|FAIL(?:ED|URE)?|CRITICAL|SEVERE|Error"
     r"|Fatal)(?:\s+in\s+(?P<where>\S+))?\s+(?P<rest>(?=.*[a-z])\S.{8,})$"
 )
-MARKED = re.compile(
+MARKED = lazy_re(
     r"^(?:(?:[✖✘×✗⨯❌‼⛔🚨💥]\ufe0f?|\[!\]|\[x\]|\[X\]|!!+|>> |\(!\))\s*|(?:Issue|LogProblem|Violation|Finding|Reason"
     r"|Cause|Details?): )(?P<rest>\S.*)$"
 )
-LED = re.compile(  # by a program: "git: fatal: …", "docker: Error response from daemon: …"
+LED = lazy_re(  # by a program: "git: fatal: …", "docker: Error response from daemon: …"
     r"^(?P<program>[\w./@+-]{1,40}(?: \[[^\]]*\])?): (?P<rest>(?:(?:fatal|error|panic|failed|cannot|could not"
     r"|unable)\b|(?:[A-Z]\w*)?Error\b).*)$",
     re.IGNORECASE,
 )
-MIDDLE = re.compile(
-    r"^\S.{0,120}?: (?:[A-Z]{2,8} )?(?:fatal error|error|fatal|panic|ERROR|FATAL|Error): (?P<rest>\S.*)$"
-)
-CODE_FIRST = re.compile(
+MIDDLE = lazy_re(r"^\S.{0,120}?: (?:[A-Z]{2,8} )?(?:fatal error|error|fatal|panic|ERROR|FATAL|Error): (?P<rest>\S.*)$")
+CODE_FIRST = lazy_re(
     r"^(?:\[)?(?P<code>[A-Z]{1,8}-?\d{2,6}[A-Z]?|[A-Z]\d{1,2}[A-Z]\d{2})(?::[\w-]+)?\]?(?::?\s+\[\*\]\s|(?::"
     r"|\s-|)\s+|:[\w-]+\]?\s+)(?P<rest>\S.*)$"
 )
-CODE_LAST = re.compile(
+CODE_LAST = lazy_re(
     r"(?:\s{2,}(?P<c1>[@\w][\w@/.:-]*[\w])|\s+\[(?P<c2>-?[A-Za-z@][\w@/.:=+-]*)(?:,[^\]]*)?\]"
     r"|\s+\((?P<c3>[a-z][\w]*(?:[-/][\w-]+)+|report[A-Z]\w+|[A-Z]{1,6}\d{2,6})\))$"
 )
-RULE_HEAD = re.compile(r"^(?P<code>[a-z][a-z\d]*(?:[-/][a-z\d]+)+): (?P<rest>\S.*)$")
-PLAIN = re.compile(
+RULE_HEAD = lazy_re(r"^(?P<code>[a-z][a-z\d]*(?:[-/][a-z\d]+)+): (?P<rest>\S.*)$")
+PLAIN = lazy_re(
     r"command not found|no such file or directory|permission denied|segmentation fault|core dumped|undefined reference"
     r"|(?:address|port \S+ is) already in use|connection (?:refused|reset|timed out)|operation (?:not permitted"
     r"|timed out)|no space left"
@@ -99,13 +98,13 @@ PLAIN = re.compile(
     r"|conflicts? with|merge conflict|killed|aborted|expired|mismatch|incompatible|is required|are required|requires\b",
     re.IGNORECASE,
 )
-SHELL = re.compile(
+SHELL = lazy_re(
     r"^(?:(?:/\S*/)?(?:ba|da|z|k|c|tc|fi|a)?sh|\S+\.sh): (?:line )?(?:\d+: )?(?P<rest>\S.*)$"
     r"|^(?:\S*/)?[\w.-]+: (?:line )?\d+: (?P<r2>\S.*)$"
 )
-PROGRAM = re.compile(r"^(?:\S*/)?[\w.+-]{1,30}: (?P<rest>\S.*)$")
-ECHOED = re.compile(r"^\s*(?:\$|>|\+{1,3}|\[command\]|##\[(?:group|command|section|debug|endgroup)\]|Run|❯|%)\s")
-HANDLED = re.compile(
+PROGRAM = lazy_re(r"^(?:\S*/)?[\w.+-]{1,30}: (?P<rest>\S.*)$")
+ECHOED = lazy_re(r"^\s*(?:\$|>|\+{1,3}|\[command\]|##\[(?:group|command|section|debug|endgroup)\]|Run|❯|%)\s")
+HANDLED = lazy_re(
     r"(?:[a-z]+ )*(?:retr(?:y|ied|ying)|recovered|ignor(?:ed|ing)|caught|handled|skipp(?:ed|ing))\b[^:]*: $"
 )
 # What a line needs to have for the general rules.
@@ -127,7 +126,7 @@ HINTS = (
     r"(?:^|\s)(?:[a-z_]\w*\.)+[A-Z]\w+(?:: |$)",
     r"(?:^|\s)[a-z][a-z\d]*(?:-[a-z\d]+)+: \S",
 )
-COUNTS = re.compile(
+COUNTS = lazy_re(
     r"^(?:[✖✘×✗✓✔]\s*)?(?:found |there (?:was|were) |with )?(?:(?:\d+|no|one|zero)\s+(?:\w+\s+){0,2}(?:errors?"
     r"|warnings?|problems?|failures?|failed|failing|issues?|passed|passing)\b|\d+ (?:\w+\s+)?(?:tests?"
     r"|files?)\b)"
@@ -137,7 +136,7 @@ COUNTS = re.compile(
     r"|^(?:INFO|DEBUG|TRACE|NOTE|Note|note|info|debug|help|hint|Hint)\b(?! ?:? ?\S*error\b)",
     re.IGNORECASE,
 )
-RECOVERED = re.compile(r"(?: \[(?:recovered|repanicked|, )+\])+$")
+RECOVERED = lazy_re(r"(?: \[(?:recovered|repanicked|, )+\])+$")
 
 
 def general(number: int, text: str, *, is_statement: bool = False) -> LogProblem | None:
@@ -200,7 +199,7 @@ def _coded(number: int, form: str) -> LogProblem | None:
 
 
 RULES = (_in_a_row, _with_severity, _with_class, _shouted, marked, _coded)
-NO_CODE = re.compile(r"(?:UTF|ISO|SHA|MD|AES|RFC|CVE|CWE|HTTP|TLS|TCP|UDP|P|V|ES)-?\d")
+NO_CODE = lazy_re(r"(?:UTF|ISO|SHA|MD|AES|RFC|CVE|CWE|HTTP|TLS|TCP|UDP|P|V|ES)-?\d")
 
 
 def _said_plainly(number: int, text: str) -> LogProblem | None:

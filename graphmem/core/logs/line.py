@@ -10,10 +10,11 @@ from functools import lru_cache
 from itertools import islice
 
 from graphmem.names import row_id
+from graphmem.patterns import lazy_re
 
-COLOUR = re.compile(r"\x1b\[[0-9;:]*[mK]")
+COLOUR = lazy_re(r"\x1b\[[0-9;:]*[mK]")
 # Colours, links, and the other sequences that steer a terminal.
-ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]_P^X][^\x07\x1b]*(?:\x07|\x1b\\))")
+ESCAPES = lazy_re(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]_P^X][^\x07\x1b]*(?:\x07|\x1b\\))")
 TRIGGER_LINES = 1_000  # of a trigger that are read
 FORMS = 24  # of one line that are compared at most
 BLANK = row_id("")  # represents a line without a word
@@ -31,11 +32,11 @@ LOGGER = r"[a-z_]\w*(?:\.[a-z_]\w*)+"
 QUOTES = "\"'`", "´‘’“”"  # of ASCII, and others
 IN_ONE_SORT = str.maketrans(dict.fromkeys(QUOTES[1], "'"))
 MARKS = f"{QUOTES[0]}\\".encode()
-ESCAPED_QUOTE = re.compile(r"\\+(?=')")
+ESCAPED_QUOTE = lazy_re(r"\\+(?=')")
 
 # What runners and loggers put before a message; it says nothing of the error. White space is one blank already, quotes
 # are of one sort. After what is a group, the rest of what a logger puts there may follow.
-NOISE = re.compile(
+NOISE = lazy_re(
     r"\[gw\d+\] (?:\[ ?\d+%\] )?"  # pytest-xdist
     r"|E "  # pytest
     r"|AssertionError: (?=assert\b)"  # pytest leaves it out
@@ -53,7 +54,7 @@ NOISE = re.compile(
     rf"|(\[?{STAMP}\]?(?: [-:])? |\[?{TIME}\]?(?: [-:])? )"
 )
 # What else may be before a message in a log. It says where it happened, so a trigger that has it keeps it.
-PLACE = re.compile(
+PLACE = lazy_re(
     rf"(\[{STAMP}[^\[\]]*\] |(?:{LEVELS}) (?!\S+(?:::.*?|\.py) - ))"
     r"|(?:FAILED|ERROR) [^\s:]+::.*? - |(?:FAILED|ERROR) \S+\.py - "  # pytest's summary
     r"|(?:file://)?(?:[A-Za-z]:)?[^\s:()]+\.\w{1,5}(?:(?::\d+){1,2}:?|:\[\d+,\d+\]|\(\d+(?:,\d+)?\) ?:) "  # compilers
@@ -72,7 +73,7 @@ PLACE = re.compile(
     r"|[a-z\d][a-z\d_.-]* \| |\[ ?(?!\w+://)[^\s\[\]|]+ ?\] "
 )
 # What a logger puts after a time or a level: a thread, a process, a level, where it was logged, a sign between two.
-HEADER = re.compile(
+HEADER = lazy_re(
     rf"\[[^\[\]]*\]:? |\d+ (?=-|\[|(?:{LEVELS})\b)|\d+#\d+: |\*\d+ |(?:-{{1,3}}|[|:]) "
     rf"|(?:stdout|stderr) [FP] |\d\d[OE]\+? |(?:{LEVELS})[:|]? |(?i:{LEVELS}) (?=\S+:\d)|\([\w$.-]+:[\w$-]+\) "
     r"|(?:[\w.-]+ )?[\w./-]+\[[\w.]+\]: "
@@ -80,24 +81,24 @@ HEADER = re.compile(
     rf"|[\w$.:-]+ (?:[-:|] |(?=[\[(]|(?:{LEVELS})\b))"
     r"|((?![\w.]*(?:Error|Exception): )[\w$.:/-]+: )"
 )
-MAKE = re.compile(r"^make\[\d+\]: ")
-PROGRESS = re.compile(r" +\[ *\d+%\]$")
-MORE = re.compile(r" (?:See|Check|Read|Run) [^.]* for (?:more )?(?:details|information|help)\.?$")  # after an error
-VERBOSE = re.compile(r"^([^\s:]+::.*) FAILED$")  # pytest -v
+MAKE = lazy_re(r"^make\[\d+\]: ")
+PROGRESS = lazy_re(r" +\[ *\d+%\]$")
+MORE = lazy_re(r" (?:See|Check|Read|Run) [^.]* for (?:more )?(?:details|information|help)\.?$")  # after an error
+VERBOSE = lazy_re(r"^([^\s:]+::.*) FAILED$")  # pytest -v
 
 # What a runner or a logger ends with before a message: a sign, a level, a time.
-MARKED = re.compile(rf"(?:[:|>\])}}»–—-]|\b(?:{LEVELS}|INF|ERR|WRN|DBG|TRC|FTL)|\d(?:Z|AM|PM)?)$")
-WORD_START = re.compile(r" ")
+MARKED = lazy_re(rf"(?:[:|>\])}}»–—-]|\b(?:{LEVELS}|INF|ERR|WRN|DBG|TRC|FTL)|\d(?:Z|AM|PM)?)$")
+WORD_START = lazy_re(r" ")
 LEAST_END = 20  # characters of a line that may have anything before it
 WRAPPED = "\\"  # at the end of a line that goes on in the next
 # A value in JSON or logfmt, behind its key; and the keys of messages.
 STRING = r"\"([^\"\\]*(?:\\.[^\"\\]*)*)\""
-PAIR = re.compile(rf"\"([\w.@-]{{1,60}})\" ?: ?{STRING}|(?<![\w.])([\w.]{{1,60}})=(?:{STRING}|([^\s\"]+))")
+PAIR = lazy_re(rf"\"([\w.@-]{{1,60}})\" ?: ?{STRING}|(?<![\w.])([\w.]{{1,60}})=(?:{STRING}|([^\s\"]+))")
 MESSAGES = frozenset(
     "msg message log error err errmsg error_message errormessage exception exc_info stack stack_trace stacktrace trace"
     " traceback event detail details description reason output text".split()
 )
-ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
+ESCAPE = lazy_re(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
 CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 

@@ -1,12 +1,12 @@
 """What a pasted log is about: the lines that report errors, then those whose words the log has least."""
 
 import math
-import re
 from collections import Counter
 
 from graphmem.constants import LOG_LINES, QUESTION_BYTES, RARE_SHARE, TELLING_CHARS
+from graphmem.patterns import lazy_re
 
-WORD = re.compile(r"[^\W\d_]{2,}")
+WORD = lazy_re(r"[^\W\d_]{2,}")
 
 
 def telling(text: str) -> str:

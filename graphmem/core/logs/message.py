@@ -6,18 +6,18 @@ text, identifiers, paths, versions, and words that no message is made of. Two me
 and of the same things if their names are the same.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 
 from graphmem.core.logs.volatile import stable
+from graphmem.patterns import lazy_re
 
 LONGEST = 600  # characters of a message that are read
 NAME = "*"
 NUMBER = "#"
-PIECE = re.compile(
+PIECE = lazy_re(
     r"(?P<quoted>(?<![\w'])'[^'\n]{0,200}'(?!\w)|\"[^\"\n]{0,200}\"|`[^`'\n]{0,200}[`']|‘[^’\n]{0,200}’|“[^”\n]{0,200}”"
     r"|«[^»\n]{0,200}»)"
     r"|(?P<path>file://[^\s'\")\],;:]+)"
@@ -31,10 +31,10 @@ PIECE = re.compile(
 )
 # A number after one of these says which problem it is.
 BEFORE_CODE = frozenset("errno err code status http signal exit error exception sqlstate port response".split())
-STATUS = re.compile(r"[1-5]\d\d")
+STATUS = lazy_re(r"[1-5]\d\d")
 ENDINGS = ("ies", "ied", "ing", "ed", "es", "s", "d", "ly", "able")
-WORDY = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")  # words joined by signs: read-only
-CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+WORDY = lazy_re(r"[^\W\d_]+(?:-[^\W\d_]+)+")  # words joined by signs: read-only
+CAMEL = lazy_re(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 LEAST_LAST = 6  # letters of the last part of a dotted name that may be alone
 FEW = 0.34  # share of the words of a message that it is made of, below which it is in a language that is not listed
 
@@ -249,7 +249,7 @@ def within(
     return best
 
 
-CODE = re.compile(r"[A-Z][A-Z\d_]{3,}")
+CODE = lazy_re(r"[A-Z][A-Z\d_]{3,}")
 
 
 def same_names(pairs: Sequence[tuple[MessagePart, MessagePart]]) -> bool:

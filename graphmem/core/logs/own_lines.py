@@ -1,18 +1,18 @@
 """What is of the project in an output, without what graphmem showed there of the user's own store."""
 
-import re
 from collections.abc import Sequence
 from itertools import takewhile
 
 from graphmem.core.logs.line import ESCAPES
 from graphmem.kernel.system.user import OF_USER
+from graphmem.patterns import lazy_re
 
-NAMES = re.compile(rf"(?<!\w){OF_USER}[a-z][a-z0-9_]*/[^\s/]")
+NAMES = lazy_re(rf"(?<!\w){OF_USER}[a-z][a-z0-9_]*/[^\s/]")
 # A field of an answer as JSON, also within other JSON, as Python prints it, or as YAML on a line of its own.
-FIELD = re.compile(r"""\\*["']store\\*["']: ?\\*["']user\\*["']|^\s+(?:- )?store: ["']?user["']?\s*$""")
-SUSPECT = re.compile(rb"user:[a-z]|store.{1,40}user")  # where neither is, no line needs to be looked at
+FIELD = lazy_re(r"""\\*["']store\\*["']: ?\\*["']user\\*["']|^\s+(?:- )?store: ["']?user["']?\s*$""")
+SUSPECT = lazy_re(rb"user:[a-z]|store.{1,40}user")  # where neither is, no line needs to be looked at
 MARKS = ("- ", "* ", "> ")  # before what begins an entry
-ASKS_USER = re.compile(rf"\s--user\b|[\"'=]--user\b|(?<!\w){OF_USER}[a-z]|\bshare/graphmem\b")
+ASKS_USER = lazy_re(rf"\s--user\b|[\"'=]--user\b|(?<!\w){OF_USER}[a-z]|\bshare/graphmem\b")
 MOST_DEEP = 1_000
 DEEPER = ("  ", "\t")  # begin what belongs to the line before
 

@@ -2,15 +2,15 @@
 What carries a message and is not of it: colours, what a carriage return overwrote, times, marks of runners and loggers.
 """
 
-import re
 from collections.abc import Iterator
 
 from graphmem.core.logs.line import ESCAPES, HEADER, LEVELS, LOGGER, STAMP, TIME
+from graphmem.patterns import lazy_re
 
-MORE_ESCAPES = re.compile(rf"{ESCAPES.pattern}|\x1b[()][A-Z0-9]|\x1b[=>78]")
-TO_START = re.compile(r"\x1b\[[01]?G|\x1b\[2K")
+MORE_ESCAPES = lazy_re(rf"{ESCAPES.pattern}|\x1b[()][A-Z0-9]|\x1b[=>78]")
+TO_START = lazy_re(r"\x1b\[[01]?G|\x1b\[2K")
 MOST = 8  # prefixes of one line
-PREFIX = re.compile(
+PREFIX = lazy_re(
     rf"(?P<stamp>\[?{STAMP}\]?(?: ?[-:|])?\s+|\[?{TIME}\]?(?: ?[-:|])?\s+)"
     r"|\[gw\d+\]\s(?:\[ ?\d+%\] )?|E {2,}|##\[\w+\] ?|::(?:error|warning|notice)[^:]*:: ?"
     r"|npm (?:ERR!|error|WARN|warn) (?:code |)|(?:yarn|pnpm) (?:error|ERR!)\s+|[\w.-]+[-_]\d+\s+\| "
@@ -44,6 +44,6 @@ def forms(line: str) -> Iterator[str]:
         found = PREFIX.match(text) or (HEADER.match(text) if is_header else None)
         if found is None or found.end() == 0 or not text[found.end() :].strip():
             return
-        is_header = is_header or (found.re is PREFIX and bool(found["stamp"] or found["level"]))
+        is_header = is_header or (found.re.pattern == PREFIX.pattern and bool(found["stamp"] or found["level"]))
         text = text[found.end() :].strip()
         yield text

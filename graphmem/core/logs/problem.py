@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 from graphmem.core.logs.message import MessagePart, MessageTemplate, message_of
 from graphmem.kernel.model.failure import Identity
+from graphmem.patterns import lazy_re
 
 TRIGGER_LINES, TRIGGER = 8, 400  # lines of a trigger, and characters of one of them
-BARE = re.compile(r"\w*Assert\w*|.*ExpectationNotMet\w*|ComparisonFailure|failure", re.IGNORECASE)  # checks of tests
-FRAME_ONLY = re.compile(
+BARE = lazy_re(r"\w*Assert\w*|.*ExpectationNotMet\w*|ComparisonFailure|failure", re.IGNORECASE)  # checks of tests
+FRAME_ONLY = lazy_re(
     r"index out of (?:range|bounds)|out of bounds|nil pointer|null ?pointer|null reference|object reference not set"
     r"|division by zero|divide by zero|nil map|out of memory|deadlock|heap space|segmentation fault|segfault"
     r"|sigsegv|core dumped|access violation|bus error|list index|"
@@ -17,7 +18,7 @@ FRAME_ONLY = re.compile(
     r"|value is null|nonetype",
     re.IGNORECASE,
 )
-OF_NOTHING = re.compile(
+OF_NOTHING = lazy_re(
     r"\b(?:of|is|for|on|in|a) (?:an? )?(?:nil|null|undefined|none\b|nonetype)|key .* not found", re.IGNORECASE
 )
 MOST_CLAUSES = 3  # of a message that it is found by

@@ -16,9 +16,10 @@ from graphmem.core.logs.diagnosis import LINE, frame_in, statement
 from graphmem.core.logs.general import general
 from graphmem.core.logs.line import ESCAPES, bare, forms, messages, plain
 from graphmem.core.logs.volatile import stable
+from graphmem.patterns import lazy_re
 
 # What says that a line reports an error although it has no class and no mark, and the words of a person in a sentence.
-REPORTS = re.compile(
+REPORTS = lazy_re(
     r"\b(?:failed|failure|could ?n[o']t|can ?not|can't|unable to|timed ?out|time-?out|exceeded|refused|denied"
     r"|unreachable|reset by peer|broken pipe|out of (?:range|bounds|memory|space)|not found|no such|in use"
     r"|is not running|unexpected|invalid|killed|abort(?:ed|ing)?|deadlock|unauthorized|forbidden|conflict"
@@ -26,22 +27,22 @@ REPORTS = re.compile(
     r"|E[A-Z]{4,}|(?:exit|status|return) (?:code|status)|already (?:exists|allocated)|unavailable|crash(?:ed)?"
     r"|panicked|(?:closed|lost) (?:the )?connection|connection (?:closed|lost)|[Uu]nhandled)\b"
 )
-SENTENCE = re.compile(
+SENTENCE = lazy_re(
     r"\b(?:our|my|we|I|because|although|users?|every|always|sometimes|keeps?)\b"
     r"|^(?:The|An?|This|It|If|When|While|Whenever|After|Before|Since)\b"
 )
-FRAME = re.compile(
+FRAME = lazy_re(
     r"^\s*(?:Traceback \(most recent call last\):|goroutine \d+ \[|note: run with |\.\.\. \d+ (?:more|common)|[~^]+\s*$"
     r"|stack backtrace:|Stack trace:|During handling of the above|at "
     r"|make(?:\[\d+\])?: \*\*\* |(?:##\[error\])?Process (?:completed|finished) with exit code"  # how a runner ends
     r"|error Command failed with exit code|exit status \d+$)"
 )
-CAUSE = re.compile(r"(?:caused by|cause|reason|because|details?|due to|inner exception)\b[ :]", re.IGNORECASE)
-NAME = re.compile(r"'([^']+)'|\b\w*[\d_./]\w+\b")
+CAUSE = lazy_re(r"(?:caused by|cause|reason|because|details?|due to|inner exception)\b[ :]", re.IGNORECASE)
+NAME = lazy_re(r"'([^']+)'|\b\w*[\d_./]\w+\b")
 MOST_LINES = 1_000  # of a text that are read
 TELLING = 4  # words of an error that other lines may be around
-SIGN = re.compile(r"(?<![\w'\"`])['\"`]([^\w\s])['\"`](?![\w'\"`])")  # a mark in quotes is a name
-SOFT = re.compile(r"['.,;:!]+(?=\s|$)|(?<!\w)'|'(?!\w)")  # quotes, and what ends a line or a word
+SIGN = lazy_re(r"(?<![\w'\"`])['\"`]([^\w\s])['\"`](?![\w'\"`])")  # a mark in quotes is a name
+SOFT = lazy_re(r"['.,;:!]+(?=\s|$)|(?<!\w)'|'(?!\w)")  # quotes, and what ends a line or a word
 
 
 class ReportLine(NamedTuple):

@@ -5,7 +5,6 @@ What went wrong is read by ``logs.diagnosis``. A rule of a linter is found again
 without the names of the code; anything else by what makes it the same problem elsewhere.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal, NamedTuple
@@ -14,18 +13,19 @@ from graphmem.core.logs.diagnosis import diagnose, statement
 from graphmem.core.logs.general import general
 from graphmem.core.logs.message import message_of, plain
 from graphmem.core.logs.problem import BARE, LogProblem
+from graphmem.patterns import lazy_re
 
 ProblemSort = Literal["rule", "compiler", "test", "error", "usage"]
 MOST_PROBLEMS = 12  # of one run; what more it reports follows from these
 MOST_OUTPUT = 200_000  # characters of an output that are looked at: its beginning and its end
 TRIGGER = 400  # characters of a trigger
 TYPE_CHECKERS = frozenset("mypy pyright pyrefly phpstan psalm tsc".split())
-WRONG_CALL = re.compile(
+WRONG_CALL = lazy_re(
     r"(?im)^.{0,80}?(?:unknown (?:shorthand )?(?:flag|option|command|subcommand)s?\b|unrecognized (?:option"
     r"|argument)s?\b"
     r"|(?:illegal|invalid) option\b|provided but not defined|no such option\b|\(HTTP 4\d\d\)|parse error near).{0,120}$"
 )
-PARENTHESIS = re.compile(r"\([^()]{0,300}\)")  # of a compiler: about which types and values
+PARENTHESIS = lazy_re(r"\([^()]{0,300}\)")  # of a compiler: about which types and values
 FEW_LINES = 2_000  # characters at either end of an output in which a program says that it was called wrongly
 
 

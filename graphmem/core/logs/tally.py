@@ -1,24 +1,25 @@
 """What a run of tests says of itself: how many ran, which failed, which passed (docs/guides/running-tests.md)."""
 
 import ast
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-COUNT = re.compile(r"(\d{1,7}) (pass(?:ed|ing)|fail(?:ed|ing|ures?)?|errors?)\b")
-SUMMARY = re.compile(
+from graphmem.patterns import lazy_re
+
+COUNT = lazy_re(r"(\d{1,7}) (pass(?:ed|ing)|fail(?:ed|ing|ures?)?|errors?)\b")
+SUMMARY = lazy_re(
     r"^(?:=+ )?\d+ (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected)\b.* in [\d.:]+ ?s"  # pytest
     r"|^ *Tests:? +\d|^ *\d+ (?:passing|failing)\b|^test result: "  # Jest and Vitest, Mocha, Cargo
 )
-RAN = re.compile(r"^Ran (\d{1,7}) tests? in ")  # unittest
-LEFT_OUT = re.compile(r"\b(?:skipped|expected failures|unexpected successes)=(\d{1,7})")
-NONE = re.compile(r"^\?? *\S*\s.*\[no test(?:s to run| files)\]|^no tests ran in |^No tests found")
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::\S+)?)|^(?:\[gw\d+\] +\[ *\d+%\] )?(?:FAILED|ERROR) (\S+::\S+)")
-SKIPS = re.compile(r"\b(?:skip|xfail|expectedFailure)\b")
+RAN = lazy_re(r"^Ran (\d{1,7}) tests? in ")  # unittest
+LEFT_OUT = lazy_re(r"\b(?:skipped|expected failures|unexpected successes)=(\d{1,7})")
+NONE = lazy_re(r"^\?? *\S*\s.*\[no test(?:s to run| files)\]|^no tests ran in |^No tests found")
+FAILED = lazy_re(r"^(?:FAILED|ERROR) (\S+\.py(?:::\S+)?)|^(?:\[gw\d+\] +\[ *\d+%\] )?(?:FAILED|ERROR) (\S+::\S+)")
+SKIPS = lazy_re(r"\b(?:skip|xfail|expectedFailure)\b")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-ASSERTED = re.compile(r"^E +(assert \S.*)|^(AssertionError: \S.*)")  # how pytest and unittest say what is not so
-FAILED_IN = re.compile(r"^FAIL: (\w+) \(")  # how unittest names the test before it
+ASSERTED = lazy_re(r"^E +(assert \S.*)|^(AssertionError: \S.*)")  # how pytest and unittest say what is not so
+FAILED_IN = lazy_re(r"^FAIL: (\w+) \(")  # how unittest names the test before it
 MOST_FAILED = 20  # tests that are kept of a run
 LAST_LINES = 300  # of a run, that are kept
 MOST_LINE = 2_000  # characters of a line that is looked at

@@ -9,6 +9,8 @@ number is telling after a word of ``NAMED``, where two values are compared, and 
 import re
 from collections.abc import Callable
 
+from graphmem.patterns import lazy_re
+
 Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[ap]m\b)?(?: ?(?:z|utc|gmt|[+-]\d\d:?\d\d)\b)?"
@@ -163,12 +165,12 @@ SPANS = _rules(
     ("", r"\b\d+([.,]\d+)?\s*(ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b", " "),
     ("", r"[\[(<]\s+[\])>]", " "),
 )  # fmt: skip
-COMPARED = re.compile(
+COMPARED = lazy_re(
     r"\b(?:expect(?:ed|s)?|got|received|actual|assert\w*|require[sd]?|must|should|mismatch|match|unequal|instead of"
     r"|want(?:ed)?|too (?:few|many)|given)\b|[!=]=|[<>]=",
     re.IGNORECASE,
 )
-DIGIT = re.compile(r"\d")
+DIGIT = lazy_re(r"\d")
 WITHOUT_DIGIT = ("/", "\\", "@")  # what changes of a path need not have a digit; all else does
 
 

@@ -11,23 +11,24 @@ from collections.abc import Iterable, Sequence
 from graphmem.core.logs.fix_pairs import FixPair
 from graphmem.core.logs.run_problem import ProblemSort
 from graphmem.kernel.model.transcript import FileEdit
+from graphmem.patterns import lazy_re
 
 OF_SORT: dict[ProblemSort, float] = {"rule": 0.7, "compiler": 0.1, "test": 0.1, "error": 0.25, "usage": 0.35}
-LEFT_OVER = re.compile(r"^(?:unused(?!-param)|F401|F811|F841|no-unused|TS6133|W061[123]|unusedwrite)", re.IGNORECASE)
-SETTING = re.compile(  # files that say how a project is built and run, not what it does
+LEFT_OVER = lazy_re(r"^(?:unused(?!-param)|F401|F811|F841|no-unused|TS6133|W061[123]|unusedwrite)", re.IGNORECASE)
+SETTING = lazy_re(  # files that say how a project is built and run, not what it does
     r"(?:^|[\\/])(?:Dockerfile|Makefile|Justfile|go\.(?:mod|sum|work)|\.[\w.-]+|[\w.-]+\.(?:toml|ya?ml|cfg|ini|lock|env|gradle"
     r"|properties|tf|mod|nix)|package(?:-lock)?\.json|tsconfig[\w.]*\.json|conftest\.py|requirements[\w-]*\.txt|setup\.py)$"
 )
 PROSE = (".md", ".markdown", ".rst", ".adoc", ".org", "/license", "/changelog", "/readme")
-COMMENT = re.compile(r"(?:^|\s)(?://|#(?!!)|--\s|/\*|\*\s|<!--)\s*(?P<text>.{12,})$")
-REASON = re.compile(
+COMMENT = lazy_re(r"(?:^|\s)(?://|#(?!!)|--\s|/\*|\*\s|<!--)\s*(?P<text>.{12,})$")
+REASON = lazy_re(
     r"\b(?:because|since|due to|otherwise|so that|instead of|must|never|always|note|not|requires?|needs?|only"
     r"|avoid|workaround"
     r"|doesn't|don't|can't|cannot|directly|by design|intentional(?:ly)?|best[- ]effort|nolint|noqa|type: ignore)\b",
     re.IGNORECASE,
 )
-FOREIGN = re.compile(r"\bdoes not implement\b|\bhas no (?:exported )?(?:member|attribute)\b|\bmissing method\b")
-ENVIRONMENT = re.compile(
+FOREIGN = lazy_re(r"\bdoes not implement\b|\bhas no (?:exported )?(?:member|attribute)\b|\bmissing method\b")
+ENVIRONMENT = lazy_re(
     r"\b(?:install|npm (?:i|ci)|pip|uv (?:sync|add|pip)|go mod|go get|migrate|alembic|docker|compose|export|apt"
     r"|brew|systemctl"
     r"|cargo add|poetry add|yarn add|pnpm add|bundle|make (?:deps|setup|install)|createdb|chmod)\b"

@@ -1,6 +1,5 @@
 """Bulk: rows of any kind in any order, all or none."""
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -34,8 +33,9 @@ from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
 from graphmem.names import row_title, split_ref
+from graphmem.patterns import lazy_re
 
-RUNNING_NUMBER = re.compile(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
+RUNNING_NUMBER = lazy_re(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
 REPORT_EVERY = 5_000  # lines between two reports of progress
 MANY_RECORDS = 50  # of an input, whose vectors are made in the background; fewer are made by the next query
 

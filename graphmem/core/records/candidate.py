@@ -1,15 +1,15 @@
 """Candidates in words, and which of them a question is about."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
 from graphmem.kernel.model.candidate import Candidate, Occasion
 from graphmem.names import collapsed
+from graphmem.patterns import lazy_re
 
-WORD = re.compile(r"[^\W_]{3,}")
+WORD = lazy_re(r"[^\W_]{3,}")
 SHARED = 0.5  # of the rarity of a question's words that a candidate must hold to be about it
 MARK = "seen, not reviewed"
 SHOWN = 60  # characters of a command or a path in a clause

@@ -16,32 +16,31 @@ from itertools import combinations
 from typing import NamedTuple
 
 from graphmem.core.logs.report import is_repeat, report_of
+from graphmem.patterns import lazy_re
 
-WORD = re.compile(r"[^\W_]+(?:[._/:\\@+'’-]+[^\W_]+|_)*", re.UNICODE)
-PIECE = re.compile(  # a word with a sign, a path's beginning or a ++ that is of it; or a mark
+WORD = lazy_re(r"[^\W_]+(?:[._/:\\@+'’-]+[^\W_]+|_)*", re.UNICODE)
+PIECE = lazy_re(  # a word with a sign, a path's beginning or a ++ that is of it; or a mark
     rf"(?:(?<![^\s(=,:])-(?=\d)|\.{{0,2}}/)?{WORD.pattern}(?:\+\+|\#)?"
     r"|[,;:.!?()\[\]{}—–]|(?<=\s)-+(?=\s)|[-=]>|→|[<>+*/&|=~^%]+"
 )
-DURATION = re.compile(  # but for one that says how long something took, which changes from run to run
+DURATION = lazy_re(  # but for one that says how long something took, which changes from run to run
     r"(?<!after )(?<!took )(?<!in )(?<!within )(?<![\w.,])(\d+(?:[.,]\d+)?)\s*"
     r"(ms|s|secs?|seconds?|min|minutes?|h|hours?|days?|weeks?|months?)\b"
 )
-SOFT = re.compile(r"[,;](?=\s|$)")  # punctuation that one writes and another leaves out
-QUOTES = re.compile("['\"`“”‘’,;]")
-CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}\d|[A-Z]{2}[a-z]")
-NOT = re.compile(
+SOFT = lazy_re(r"[,;](?=\s|$)")  # punctuation that one writes and another leaves out
+QUOTES = lazy_re("['\"`“”‘’,;]")
+CAMEL = lazy_re(r"[a-z][A-Z]|[A-Z]{2,}\d|[A-Z]{2}[a-z]")
+NOT = lazy_re(
     r"\bcan(?:not| not|['’]t)\b|\b(?:won|shan)['’]t\b|n['’]t\b|\b(?:fail(?:s|ed|ing)?|unable) to\b", re.IGNORECASE
 )
-ASIDES = re.compile(  # what a person says beside what happened
+ASIDES = lazy_re(  # what a person says beside what happened
     r"\b(?:(?:in|on|for|of|to) (?:our|my|this) (?:project|repo|repository|code ?base|case)|as far as i can tell"
     r"|(?:just )?for the record|as it turned out|(?:today )?(?:we|i) (?:noticed|found|saw|see)(?: that)?|once more"
     r"|it (?:seems|appears|looks like)(?: that)?)\b|['’](?:s|re|ve|ll|d|m)\b"
 )
-BECAUSE = re.compile(
-    r"\bdue to\b|\b(?:this happens )?because(?: of)?\b|\breason:|\bthe (?:cause|reason) is(?: that)?\b"
-)
-NOT_ALL = re.compile(r"\bnot (all|every|each|only|always)\b")  # says something else than "all not"
-WHENEVER = re.compile(r"\b(?:every|each) time\b")
+BECAUSE = lazy_re(r"\bdue to\b|\b(?:this happens )?because(?: of)?\b|\breason:|\bthe (?:cause|reason) is(?: that)?\b")
+NOT_ALL = lazy_re(r"\bnot (all|every|each|only|always)\b")  # says something else than "all not"
+WHENEVER = lazy_re(r"\b(?:every|each) time\b")
 ENDINGS = ("ing", "ed", "es", "s", "e")  # of words that are inflected; others make another word
 STEM = 3  # letters that a word keeps at least
 MANY_WORDS = 4  # that two similar texts share, whatever their length: measured, docs/benchmarks.md
@@ -91,7 +90,7 @@ HEADS = {
     for word in group.split()
 } | dict.fromkeys("and but or as so".split(), "")  # these only begin one
 # Words that turn a phrase into its opposite. "It fails" and "it does not work" both have one.
-QUOTED = re.compile(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
+QUOTED = lazy_re(r"(?<!\w)'([^'\n]{0,120})'(?!\w)|\"([^\"\n]{0,120})\"|`([^`\n]{0,120})`")
 TURNING = frozenset("not no never none neither nor impossible".split())
 FAILING = frozenset(
     "fail fails failed failing failure break breaks broke broken breaking crash crashes crashed".split()

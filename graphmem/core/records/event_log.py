@@ -1,7 +1,6 @@
 """Events: what happened, in the order of time, from the files and from this machine (docs/concepts/campaigns.md)."""
 
 import contextlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,8 +25,9 @@ from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.names import split_ref
+from graphmem.patterns import lazy_re
 
-TYPE = re.compile(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
+TYPE = lazy_re(r"[a-z][a-z0-9]*([.-][a-z0-9]+)*")
 MOST_OF_A_TYPE = 64  # characters
 OF_COMMANDS = {  # beginnings of the types that commands of their own record
     "task-": "task",

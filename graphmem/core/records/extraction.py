@@ -1,6 +1,5 @@
 """What a run teaches: the findings of its reviews, as lessons that were seen (docs/concepts/learning.md)."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,8 +7,9 @@ from typing import Any
 
 from graphmem.constants import KEYWORD_OVERLAP
 from graphmem.kernel.model import Lesson
+from graphmem.patterns import lazy_re
 
-WORD = re.compile(r"[^\W_]+(?:[-_.'’][^\W_]+)*")
+WORD = lazy_re(r"[^\W_]+(?:[-_.'’][^\W_]+)*")
 STOP_WORDS = frozenset(
     "a about above after again all also am an and any are as at be because been before being below between both but by"
     " can could did do does doing down during each few for from further had has have having he her here hers him his"

@@ -5,8 +5,9 @@ from collections import Counter
 from functools import lru_cache
 
 from graphmem.core.records.dedup import EMPTY, TURNING, WORD, meaning, plain, same_memory
+from graphmem.patterns import lazy_re
 
-INSTEAD = re.compile(r"[\w-]+,? (?:and )?not ([\w-]+)", re.IGNORECASE)  # "spaces, not tabs"
+INSTEAD = lazy_re(r"[\w-]+,? (?:and )?not ([\w-]+)", re.IGNORECASE)  # "spaces, not tabs"
 DIRECTIONS = frozenset(
     frozenset(map(meaning, pair.split()))
     for pair in (

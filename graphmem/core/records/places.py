@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from graphmem.patterns import lazy_re
+
 BEFORE = r"(?:(?<![\w./~$+@-])|(?<=\s-[A-Za-z]))(?:file://(?:localhost)?)?"  # where a path begins, as in -I/usr/include
 PART = r"[^\s/\\'\"`:,;|()<>\[\]{}]+"
 HOMES = (
@@ -28,7 +30,7 @@ KEPT = frozenset(
     " supersedes unset untag tag tags edited origin proven".split()
 )
 MOST_DEPTH = 100  # of values in each other
-SIGNS = re.compile(rb"/(?:home|users|root|tmp|var)\b|[a-z]:[\\/]", re.IGNORECASE)
+SIGNS = lazy_re(rb"/(?:home|users|root|tmp|var)\b|[a-z]:[\\/]", re.IGNORECASE)
 FOLDERS = (b"/home", b"/users", b"/root", b"/tmp", b"/var")
 
 

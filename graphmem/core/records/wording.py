@@ -1,13 +1,13 @@
 """Records, edges and answers about them as people read them: short, one line a record where that is possible."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from graphmem.core.evidence.citation_contract import Cited, VariantFix
 from graphmem.core.evidence.doubt import cited
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.notes import advice, of_variant
 from graphmem.core.records.candidate import MARK
-from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.record_contract import Changed, Got, Listed
 from graphmem.core.records.relation_contract import Edge, Reached, Solution
 from graphmem.kernel import terminal
@@ -20,6 +20,9 @@ from graphmem.kernel.model import (
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count, one_line
 from graphmem.names import visible
+
+if TYPE_CHECKING:  # 8 ms that most answers need not take
+    from graphmem.core.records.candidate_contract import SeenCandidate
 
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
 ADVICE = 240  # characters of what is to be done
@@ -60,7 +63,7 @@ def variant_lines(found: VariantFix | None, store: Store = "project") -> list[st
     return [f"{word}: {one_line(said, ADVICE)}" for word, said in of_variant(found, store)]
 
 
-def seen(found: SeenCandidate) -> str:
+def seen(found: "SeenCandidate") -> str:
     """Return a candidate that was seen and not reviewed yet; where its text is not for the reader, how to see it."""
     if not found.text:
         return f"candidate {found.id}  [{MARK}]: {shell.command('graphmem', 'review', 'show', found.id)}"

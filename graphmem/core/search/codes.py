@@ -5,14 +5,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from graphmem.constants import BESIDE
+from graphmem.patterns import lazy_re
 
 # Python before 3.11.4 reads a possessive group that repeats wrongly; nothing here ever goes back.
-TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[._/:\\+-]+[A-Za-z0-9]+)*")
-NAME = re.compile(r"_|[a-z][A-Z]")  # of a token without digits: what no word of prose has
-WORD = re.compile(r"[A-Za-z0-9]+")
+TOKEN = lazy_re(r"(?<![A-Za-z0-9])[A-Za-z0-9]+(?:[._/:\\+-]+[A-Za-z0-9]+)*")
+NAME = lazy_re(r"_|[a-z][A-Z]")  # of a token without digits: what no word of prose has
+WORD = lazy_re(r"[A-Za-z0-9]+")
 # A code that a program prints: ERR_PNPM_OUTDATED_LOCKFILE, TS2307, ORA-01017, 0x80070005.
-PRINTED = re.compile(r"[A-Z]{2,}[A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{1,8}-?\d{3,}[A-Z]?|0x[0-9A-Fa-f]{6,16}")
-PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+PRINTED = lazy_re(r"[A-Z]{2,}[A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{1,8}-?\d{3,}[A-Z]?|0x[0-9A-Fa-f]{6,16}")
+PIECE = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ together may use so much processor time, one of them a part of it; what is left 
 Decision: docs/decisions/0008-matching-a-log.md.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, islice, repeat
@@ -25,9 +24,10 @@ from graphmem.constants import (
 )
 from graphmem.core.logs.line import ESCAPES
 from graphmem.kernel.model.expression import Expression, Malformed, linear_options
+from graphmem.patterns import lazy_re
 
 FEW_LINES = 64  # that are taken together
-ESCAPES_OF_A_LOG = re.compile(ESCAPES.pattern.encode())
+ESCAPES_OF_A_LOG = lazy_re(ESCAPES.pattern.encode())
 
 
 class Line(NamedTuple):

@@ -15,38 +15,39 @@ from typing import NamedTuple
 from graphmem.core.logs.report import is_repeat
 from graphmem.core.logs.volatile import stable
 from graphmem.core.records.dedup import EMPTY, HEADS, TURNING, differing, stemmed, telling
+from graphmem.patterns import lazy_re
 
 LONGEST = 4_000  # characters of a text that are compared
 MESSAGE = 64  # tokens of a message at most
 LEAST_RUN, LEAST_SHARE = 2, 0.3  # tokens of a message, and share of it, by which a question has the message
 MOST_SHARE = 0.6  # of a message, from which a sentence has most of it
-CLASS = re.compile(
+CLASS = lazy_re(
     r"\b(?:[A-Za-z_]\w*(?:\.|::))*"
     r"([A-Z]\w*(?:Error|Exception|Failure|Fault|Interrupt|Violation|Warning|Timeout|Expired|NotFound|Exit))\b"
 )
 # A number that says which failure it is; any other counts, measures or dates something.
-CODE = re.compile(
+CODE = lazy_re(
     r"\b[A-Z]{1,6}-?\d{2,6}\b(?!\s+\d\d:\d\d)|\bE(?!RROR|X)[A-Z]{4,}\b|\bSQLSTATE\W{1,2}\w{5}\b"
     r"|(?i:\berrno\s+\d+|\b(?:status|code|exit|http|got|expected|error)[ :=]+\d{1,5}\b)"
     r"|\(\d+: "
 )
 BEFORE_CODE = frozenset("expected got status code errno http error exit signal".split())
-TOKEN = re.compile(r"[A-Za-z_@][\w./@-]*\w|[A-Za-z]|\d+(?:\.\d+)*")
-WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![A-Za-z0-9])")
-NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*(?!\w)")
+TOKEN = lazy_re(r"[A-Za-z_@][\w./@-]*\w|[A-Za-z]|\d+(?:\.\d+)*")
+WORD = lazy_re(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![A-Za-z0-9])")
+NUMBER = lazy_re(r"(?<![\w.])\d+(?:\.\d+)*(?!\w)")
 LONG_NAME = 8  # letters of the last part of a dotted name that says which it is, such as a class of a module
-END = re.compile(r"\n|[.;!?](?=\s|$)")  # of a sentence or a line
-BEFORE = re.compile(r"[:\n]|[.;!?](?=\s|$)")  # what ends that which is only put before a message
-COLON = re.compile(r":(?=\s)")
-OPENING = re.compile(r"[\[(]")  # of what a message adds in brackets
-COMMA = re.compile(r",(?=\s)")
+END = lazy_re(r"\n|[.;!?](?=\s|$)")  # of a sentence or a line
+BEFORE = lazy_re(r"[:\n]|[.;!?](?=\s|$)")  # what ends that which is only put before a message
+COLON = lazy_re(r":(?=\s)")
+OPENING = lazy_re(r"[\[(]")  # of what a message adds in brackets
+COMMA = lazy_re(r",(?=\s)")
 SAYING = frozenset(
     "said says saying saw see seeing get gets got gives gave throws threw raises raised reports reported with"
     " error".split()
 )
-NOT = re.compile(r"\bcannot\b|n['’]t\b")
+NOT = lazy_re(r"\bcannot\b|n['’]t\b")
 # What is before a message and not of it: a class, a mark, a program.
-HEAD = re.compile(
+HEAD = lazy_re(
     r"(?:\w+[.:])*\w*(?:error|exception|failure|warning|notfound|violation|timeout|expired|exit)"
     r"|error|err|fatal|panic|uncaught|remote|e"
 )

@@ -26,11 +26,12 @@ from graphmem.errors import BadInput, Unavailable
 from graphmem.kernel.settings.folders import state_folder
 from graphmem.kernel.system import foreign, safe_files
 from graphmem.names import visible
+from graphmem.patterns import lazy_re
 
 MOST_BYTES = 4 * 2**20  # of a configuration file that is edited
 HINT = "correct it, or set it up there by hand: graphmem install CLIENT --dry-run in an empty project shows how"
-LINE_END = re.compile(r"\r?\n")
-FRONT = re.compile(r"---\r?\n.*?^---\r?\n", re.MULTILINE | re.DOTALL)  # of a page: what it says to its program
+LINE_END = lazy_re(r"\r?\n")
+FRONT = lazy_re(r"---\r?\n.*?^---\r?\n", re.MULTILINE | re.DOTALL)  # of a page: what it says to its program
 Edit = Callable[[bytes | None], bytes | None]  # what is in a file now, None where it is not there; then what will be
 
 

@@ -1,6 +1,5 @@
 """What the shell completes: references, kinds and names of the store that the line means."""
 
-import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import graphmem
 from graphmem.doors.cli.caller import Invocation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.system.user import OF_USER
+from graphmem.patterns import lazy_re
 
 if TYPE_CHECKING:
     from graphmem.api import Memory
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Complete = Callable[[typer.Context, str], list[str]]
 # What no shell takes for more than a word: bash puts a completion into the line as it is, zsh evaluates it.
-PLAIN = re.compile(r"(?!-)[\w./@:+-]+")
+PLAIN = lazy_re(r"(?!-)[\w./@:+-]+")
 
 
 def completing(names: "Callable[[Memory, str], Iterable[str]]") -> Complete:

@@ -1,15 +1,15 @@
 """What the parser refuses, in graphmem's words: what was wrong, which value, what would be right."""
 
 import difflib
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from pydantic import ValidationError
 
 from graphmem.doors.cli.synonyms import INSTEAD, OPTIONS
+from graphmem.patterns import lazy_re
 
-LONG = re.compile(r"--[a-z][a-z-]*")
+LONG = lazy_re(r"--[a-z][a-z-]*")
 
 
 def is_of_parser(error: Exception) -> bool:

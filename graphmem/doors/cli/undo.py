@@ -1,4 +1,4 @@
-"""``supersede``, ``purge``, ``_undo``."""
+"""``undo``."""
 
 from typing import Annotated
 

@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import re
 import tempfile
 from asyncio import get_running_loop
 from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +45,7 @@ from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.system.surroundings import Surroundings, called_from
 from graphmem.kernel.telemetry import observed
 from graphmem.names import inert
+from graphmem.patterns import lazy_re
 
 WORKERS = 8  # operations that run at the same time; each has a connection of its own
 KEPT_IN_MEMORY = 2**20  # bytes of lines; more are in a temporary file while they come
@@ -57,7 +57,7 @@ KNOWN = {
     "name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"},
     "description": "Tags of answers that the caller has; where one is still right, the answer is 304",
 }  # fmt: skip
-ID = re.compile(r"[ -~]{1,255}")  # of a request
+ID = lazy_re(r"[ -~]{1,255}")  # of a request
 REPLAYED = "Idempotency-Replayed"  # header of an answer to a request that had been carried out before
 KEY = {
     "name": "Idempotency-Key", "in": "header", "required": False,

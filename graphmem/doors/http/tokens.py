@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import secrets
 from collections.abc import Collection, Iterator
 from itertools import combinations
@@ -10,11 +9,12 @@ from pathlib import Path
 
 from graphmem.doors.service.place import path_of
 from graphmem.errors import Refused, Usage
+from graphmem.patterns import lazy_re
 
 ALL, READ = "GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN"
 ENDINGS = {ALL: "token", READ: "read-token"}
 MOST_SCOPES = 100
-SAFE = re.compile(r"[!-~]{20,200}")
+SAFE = lazy_re(r"[!-~]{20,200}")
 
 
 def variable_of(scope: str) -> str:

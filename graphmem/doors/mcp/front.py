@@ -10,9 +10,10 @@ Only the standard library is imported.
 import fcntl
 import json
 import os
-import re
 from importlib import import_module
 from threading import Event, Thread
+
+from graphmem.patterns import lazy_re
 
 TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 ANSWERS = os.path.join(os.path.dirname(__file__), "answers.json")
 RESERVED = "io.modelcontextprotocol/"  # how the protocol's own keys of ``_meta`` begin
 # Any escape of JSON: a pair of halves is one character, and what is caught is half of one.
-ESCAPE = re.compile(r"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)")
+ESCAPE = lazy_re(r"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)")
 VERSION, INFO, CAPABILITIES = (f"{RESERVED}{name}" for name in ("protocolVersion", "clientInfo", "clientCapabilities"))
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+from graphmem.patterns import lazy_re
+
 CHOSEN = {  # by what follows ``graphmem`` in a shell: the tool, and the value that chooses among what it does
     "list": "recall",
     "query": "recall",
@@ -22,8 +24,8 @@ CHOSEN = {  # by what follows ``graphmem`` in a shell: the tool, and the value t
     "task block": "task, action block",
     "stats": "status",
 }
-COMMAND = re.compile(rf"\bgraphmem ({'|'.join(CHOSEN)})(?![\w-])(?: (?=[^-\s])([^\s:;,]+))?(.*)")
-OPTION = re.compile(r" --([a-z][a-z-]*)")
+COMMAND = lazy_re(rf"\bgraphmem ({'|'.join(CHOSEN)})(?![\w-])(?: (?=[^-\s])([^\s:;,]+))?(.*)")
+OPTION = lazy_re(r" --([a-z][a-z-]*)")
 QUOTE = "  > "  # begins a line of a stored text
 
 

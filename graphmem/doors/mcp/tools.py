@@ -1,7 +1,6 @@
 """The tools: what each takes, which operation it calls, and what it answers."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -30,11 +29,12 @@ from graphmem.kernel.model.verdict import Verdict
 from graphmem.kernel.store.runtime import Runtime
 from graphmem.kernel.system.user import OF_USER
 from graphmem.names import visible
+from graphmem.patterns import lazy_re
 
 OF_THE_USER = " (of the user's own store)"  # after a fix, which has no reference to mark
 REFS = ("ref", "target")  # parameters that are references
 SHOWN_REFS = frozenset(("ref", "start", "failure", "from", "to"))  # what a reply calls references
-END = re.compile(r"^|(?<=-> )")  # where an edge names a record
+END = lazy_re(r"^|(?<=-> )")  # where an edge names a record
 Show = Callable[[Any, View], Reply]
 
 

@@ -6,13 +6,13 @@ The policy of each names its scripts and its style by their hashes, so that noth
 
 import base64
 import hashlib
-import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
 from graphmem.features.view.operations import PageData
 from graphmem.names import inert
+from graphmem.patterns import lazy_re
 
 FILES = resources.files("graphmem.doors.page")
 SCRIPTS = {
@@ -23,7 +23,7 @@ SCRIPTS = {
     "tree": "tree.js",
     "script": "page.js",
 }
-PLACE = re.compile(r"\{\{(\w+)\}\}")  # of a part in the page
+PLACE = lazy_re(r"\{\{(\w+)\}\}")  # of a part in the page
 MARK = b"<!doctype html>\n<!-- made by graphmem view -->\n"  # how each page begins
 IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 

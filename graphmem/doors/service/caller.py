@@ -6,8 +6,6 @@ does not take the command, the caller runs it by itself; the answer is the same.
 """
 
 import os
-import select
-import socket
 import sys
 
 from graphmem.doors.service.place import path_of, project_of, stamp
@@ -16,6 +14,7 @@ from graphmem.kernel.system.user import OF_USER, callers_own
 TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from socket import socket
 
 # What runs where it is typed: it starts programs, sets up this machine, writes files, talks to a person, is a service.
 HERE = frozenset(
@@ -106,7 +105,9 @@ def ask(
     Returns:
         Whether the service began, and the exit status; None where it ended before it answered.
     """
-    from graphmem.doors.service.wire import peer_of, receive, send  # noqa: PLC0415 - json; not needed without a service
+    import socket  # noqa: PLC0415 - 5 ms, as the next; not needed without a service
+
+    from graphmem.doors.service.wire import peer_of, receive, send  # noqa: PLC0415 - json
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(ACCEPT_S if limit_s is None else limit_s)
@@ -127,8 +128,10 @@ def ask(
     return True, None if answer is None else printed(answer)
 
 
-def wait_for(connection: socket.socket) -> None:
+def wait_for(connection: "socket") -> None:
     """Wait for an answer; where it takes longer than a moment, a terminal shows that the service is at work."""
+    import select  # noqa: PLC0415
+
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     if not is_terminal or select.select([connection], [], [], SILENT_S)[0]:
         return

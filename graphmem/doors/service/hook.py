@@ -7,20 +7,20 @@ a prompt the agent is told with the next event.
 """
 
 import os
-import re
 import select
 import time
 
 from graphmem.doors.service import caller
 from graphmem.doors.service.launch import launch
 from graphmem.doors.service.place import STORE, is_foreign, path_of, project_of, store_above
+from graphmem.patterns import lazy_re
 
 LIMIT_S = 0.3  # seconds that an agent waits, unless GRAPHMEM_HOOK_LIMIT says otherwise
 FAILED_LIMIT_S = 1.0  # the same after a tool that failed: the answer is worth most then, and the model takes longer
-FAILED = re.compile(r"\"hook_event_name\"\s*:\s*\"PostToolUseFailure\"")  # within a text its quotes are escaped
+FAILED = lazy_re(r"\"hook_event_name\"\s*:\s*\"PostToolUseFailure\"")  # within a text its quotes are escaped
 FIRST_BYTES, LAST_BYTES = 2 * 2**20, 5 * 2**20  # of an event that are kept: its middle is output that nobody reads
-PARTIAL = re.compile(rb"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")  # an escape in JSON that is cut off
-WHOLE = re.compile(rb"[^\\\"][^\\\"]")  # the second character ends no escape
+PARTIAL = lazy_re(rb"(?<!\\)(?:\\\\)*(\\(?:u[0-9a-fA-F]{0,3})?)$")  # an escape in JSON that is cut off
+WHOLE = lazy_re(rb"[^\\\"][^\\\"]")  # the second character ends no escape
 FOLDERS = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR")  # variables of clients: the project
 POLL_S = 0.01
 START_S = 20.0  # seconds in which a service has started

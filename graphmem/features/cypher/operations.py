@@ -4,7 +4,6 @@ Ask: Cypher of users, read-only and bounded, and the stored queries by name.
 The graph is asked in another process, which may take long, while no moment of the store is open.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
@@ -36,6 +35,7 @@ from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.names import label, relation_label, split_ref
+from graphmem.patterns import lazy_re
 
 Parameters = Annotated[Mapping[str, object] | None, Field(description="Values of the query's parameters, by name")]
 Timeout = Annotated[
@@ -104,7 +104,7 @@ class QueryList(Answer):
     results: list[StoredQuery]
 
 
-NAME = re.compile(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no statement is like that
+NAME = lazy_re(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no statement is like that
 
 
 @operation(

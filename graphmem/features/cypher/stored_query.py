@@ -9,7 +9,6 @@ with names of the checked vocabulary, back-quoted.
 A statement is in the Cypher of Kuzu.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,8 +17,9 @@ from importlib.resources.abc import Traversable
 from graphmem.errors import NotFound, Usage
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system.files import shipped
+from graphmem.patterns import lazy_re
 
-PLACEHOLDER = re.compile(r"\{(label|from|to|relation)\}")
+PLACEHOLDER = lazy_re(r"\{(label|from|to|relation)\}")
 
 
 @dataclass(frozen=True)

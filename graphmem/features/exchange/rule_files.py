@@ -4,7 +4,6 @@ Rules for agents without hooks: texts for the files that agents read by themselv
 A text of the store is one line of code: nothing in it is markup, ends a comment, or names a file that an agent opens.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from graphmem.core.search.budget import BlockEntry, block, fitting, inert_tags, 
 from graphmem.doors.agents.install_contract import RulesAgent
 from graphmem.kernel.settings.instructions import RULES_MARKS
 from graphmem.names import visible
+from graphmem.patterns import lazy_re
 
 # The file of each agent for what always holds, and the one for what holds of some paths.
 FILES: Mapping[RulesAgent, tuple[str, ...]] = {
@@ -39,8 +39,8 @@ MISSING = "\nNot here for want of room: {}; see `graphmem list constraint`, `gra
 RESERVED = tokens(
     2 * "".join(RULES_MARKS) + OPENING_OF_PATHS + 2 * f"---\n{FRONT_OF_CURSOR}alwaysApply: false\n---\n"
 ) + (tokens(MISSING.format("10,000 constraints and 10,000 decisions") + "globs: \n\n\n\n\n"))
-NO_GLOB = re.compile(r"[^\w./ +-]")  # read by some program as something else than itself
-BACKQUOTES = re.compile("`+")
+NO_GLOB = lazy_re(r"[^\w./ +-]")  # read by some program as something else than itself
+BACKQUOTES = lazy_re("`+")
 SHOWN_PATHS = 3
 
 

@@ -18,6 +18,7 @@ from graphmem.core.foreign.reading import Source, one_line
 from graphmem.features.exchange.importers import okf
 from graphmem.features.harvest.slugs import as_claude, is_only, names_other
 from graphmem.kernel.system import foreign, safe_files
+from graphmem.patterns import lazy_re
 
 NoteForm = Literal["markdown", "adr", "memory", "kage", "okf"]
 FILES = (
@@ -32,10 +33,10 @@ FOLDERS: Mapping[str, NoteForm] = {
     ".agent_memory/packets": "kage",
 }  # fmt: skip
 LOADED = (".cursor/rules", ".clinerules", ".windsurf/rules", ".github/instructions", ".claude/rules")
-OF_DECISIONS = re.compile(r"(?:^|/)(?:adrs?|(?:architecture[-_])?decisions?(?:[-_]records?)?)$", re.IGNORECASE)
+OF_DECISIONS = lazy_re(r"(?:^|/)(?:adrs?|(?:architecture[-_])?decisions?(?:[-_]records?)?)$", re.IGNORECASE)
 ENDS = (".md", ".mdc", ".markdown", ".json")
-NO_RECORD = re.compile(r"^(?:readme|index|template|.*[-_]template|0000-.*)$", re.IGNORECASE)  # beside decision records
-WORKED_IN = re.compile(rb'"cwd": ?("(?:[^"\\]|\\.)*")')
+NO_RECORD = lazy_re(r"^(?:readme|index|template|.*[-_]template|0000-.*)$", re.IGNORECASE)  # beside decision records
+WORKED_IN = lazy_re(rb'"cwd": ?("(?:[^"\\]|\\.)*")')
 HEAD_BYTES = 65_536  # of a transcript, that are looked at to tell where it worked
 ALIKE = "may be of another folder: its path is written alike; name the file to read it"
 MOST_FILES = 2_000

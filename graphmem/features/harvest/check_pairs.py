@@ -27,14 +27,15 @@ from graphmem.core.logs.worth import of_settings
 from graphmem.features.harvest.history_rules import fixed
 from graphmem.kernel.model.candidate import IN_CI, Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.kernel.model.commit import CommitMessage
+from graphmem.patterns import lazy_re
 
 CheckOutcome = Literal["passed", "failed", "flaky", "skipped"]
 OPEN_WORTH, PASSED_WORTH, FIXED_WORTH = 0.3, 0.35, 0.45  # of a failure without a pass, with one, and with its commit
 MOST_CHANGED = 30  # files of a commit that is said to be a fix
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ud800-\udfff]")
-SAID = re.compile(r"^\s*E\s+(?=\S)")  # before what pytest says of an error, however a report was laid out
-NUMBERS = re.compile(r"[0-9a-f]{7,40}|\d+")
-PLATFORM = re.compile(  # words in the name of a report that say where its checks ran
+CONTROL = lazy_re(r"[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ud800-\udfff]")
+SAID = lazy_re(r"^\s*E\s+(?=\S)")  # before what pytest says of an error, however a report was laid out
+NUMBERS = lazy_re(r"[0-9a-f]{7,40}|\d+")
+PLATFORM = lazy_re(  # words in the name of a report that say where its checks ran
     r"(?<![a-z])(?:ubuntu|debian|alpine|linux|macos|darwin|windows|win(?:32|64)?|x64|x86(?:_64)?|amd64|arm64|aarch64"
     r"|(?:py(?:thon)?|node|jdk|java|go|ruby|php|rust)-?\d+)(?:[-.]?\d+)*(?![a-z])",
     re.IGNORECASE,

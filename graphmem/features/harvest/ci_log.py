@@ -15,43 +15,44 @@ from graphmem.core.logs.diagnosis import diagnose
 from graphmem.core.logs.line import ESCAPES
 from graphmem.core.logs.own_lines import OwnLines
 from graphmem.core.logs.run_problem import TRIGGER, RunProblem, problems
+from graphmem.patterns import lazy_re
 
 JOB_CHARS = 200_000  # of a job's log that are looked at: its beginning and its end
 MOST_REASONS = 3  # of one job
 LAST_LINES = 12  # before a job's end, in which the last thing that was printed is looked for
-STAMP = re.compile(r"^\ufeff?(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)\d*Z(?: \d\d[OE]\+?)? ?")
-COLUMNS = re.compile(r"^(?P<job>[^\t]{1,200})\t[^\t]{0,200}\t(?=\ufeff?\d{4}-\d\d-\d\dT)")  # of `gh run view --log`
-SECTION = re.compile(r"section_(?:start|end):\d+:\S+\r?")
-ECHO = re.compile(r"^(?:\x1b)?\[36;1m")  # how a script is shown before it runs
-GROUP = re.compile(r"^##\[group\](?P<run>Run |Runner |Operating System)?")
+STAMP = lazy_re(r"^\ufeff?(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?)\d*Z(?: \d\d[OE]\+?)? ?")
+COLUMNS = lazy_re(r"^(?P<job>[^\t]{1,200})\t[^\t]{0,200}\t(?=\ufeff?\d{4}-\d\d-\d\dT)")  # of `gh run view --log`
+SECTION = lazy_re(r"section_(?:start|end):\d+:\S+\r?")
+ECHO = lazy_re(r"^(?:\x1b)?\[36;1m")  # how a script is shown before it runs
+GROUP = lazy_re(r"^##\[group\](?P<run>Run |Runner |Operating System)?")
 GROUP_END = "##[endgroup]"
 MOST_SHOWN = 300  # lines that show what runs next, with its environment
-ANNOTATION = re.compile(r"^(?:##\[error\]|::error(?: [^:]{0,300})?::)(?P<said>.*)$")
-NO_ANSWER = re.compile(  # what runners say of any failure
+ANNOTATION = lazy_re(r"^(?:##\[error\]|::error(?: [^:]{0,300})?::)(?P<said>.*)$")
+NO_ANSWER = lazy_re(  # what runners say of any failure
     r"^(?:.{0,40}(?:Process completed with exit code|exited with code|The operation was cancel"
     r"|The process '.{0,200}' failed with exit code|Job failed|Bash exited|Final attempt failed"
     r"|Executing the custom container implementation failed|No files were found with the provided path)"
     r"|Error: The process|Cleaning up|section_end)",
     re.IGNORECASE,
 )
-NOISE = re.compile(r"^(?:##\[(?:warning|notice|debug|group|endgroup|command)\]|\[command\]|[IWEF]\d{4} \d\d:\d\d|\+ )")
-INFORMS = re.compile(r"^\W{0,3}(?:INFO|DEBUG|NOTICE)\b")  # a line of a program's own log
-WARNING = re.compile(r"\bwarning\b|\w+Warning:", re.IGNORECASE)
-STEP = re.compile(r"^\s*FAILED: (?=\S)")  # of Ninja, Bazel and others
-RUNS = re.compile(  # of a script, about the program that it ran
+NOISE = lazy_re(r"^(?:##\[(?:warning|notice|debug|group|endgroup|command)\]|\[command\]|[IWEF]\d{4} \d\d:\d\d|\+ )")
+INFORMS = lazy_re(r"^\W{0,3}(?:INFO|DEBUG|NOTICE)\b")  # a line of a program's own log
+WARNING = lazy_re(r"\bwarning\b|\w+Warning:", re.IGNORECASE)
+STEP = lazy_re(r"^\s*FAILED: (?=\S)")  # of Ninja, Bazel and others
+RUNS = lazy_re(  # of a script, about the program that it ran
     r"^(?:RuntimeError|Error|CalledProcessError|[\w.]*Error): (?:.{0,80}\b(?:returned non-zero|failed with exit)"
     r"|\S+(?: \d+/\d+)? failed!$)"
 )
-WORDS = re.compile(r"[^\W\d_]{2,}")
-NO_SENTENCE = re.compile(r"\S {3,}\S|:$|\[ *\d+%\]$")  # the row of a table, the head of a list, progress
-ENDS = re.compile(r"^(?:ERROR: Job failed\b.*|##\[error\]Process completed with exit code [1-9]\d*\.?)$")
-PASSES = re.compile(r"^(?:Job succeeded|Cleaning up orphan processes)\s*$")
+WORDS = lazy_re(r"[^\W\d_]{2,}")
+NO_SENTENCE = lazy_re(r"\S {3,}\S|:$|\[ *\d+%\]$")  # the row of a table, the head of a list, progress
+ENDS = lazy_re(r"^(?:ERROR: Job failed\b.*|##\[error\]Process completed with exit code [1-9]\d*\.?)$")
+PASSES = lazy_re(r"^(?:Job succeeded|Cleaning up orphan processes)\s*$")
 HASH = r"[0-9a-f]{7,40}"
-COMMIT = re.compile(
+COMMIT = lazy_re(
     rf"^HEAD is now at (?:{HASH} Merge (?P<merged>[0-9a-f]{{40}}) into [0-9a-f]{{40}}$|(?P<head>{HASH})\b)"
     rf"|^Checking out (?P<gitlab>{HASH}) as\b|^'?(?P<log>[0-9a-f]{{40}})'?$"
 )
-AGAIN = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
+AGAIN = lazy_re(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 JobOutcome = Literal["failed", "passed", "unknown"]
 
 

@@ -1,25 +1,24 @@
 """Corrections: a sentence in which a person tells an agent what to do instead, as a rule that may hold for all."""
 
-import re
-
 from graphmem.kernel.model.candidate import Candidate, Occasion, candidate_id
 from graphmem.kernel.model.transcript import Message, TranscriptEvent
+from graphmem.patterns import lazy_re
 
 MOST = 240  # characters of a sentence that is a rule
 WORTH = 0.4
 # A rule names what to do, and says that it holds beyond this moment: a plain wish for the next step does neither.
-RULE = re.compile(
+RULE = lazy_re(
     r"(?i)^(?:no[,.:!]? |nope[,.!]? |wait[,.!]? |please |actually,? |and |but |also |remember:? )*"
     r"(?:(?:do not|don't|dont) (?:ever )?(?:use|add|write|call|import|edit|change|touch|create|mock|skip|put) .{6,}"
     r"|(?:never|always) (?!mind)\w+ .{6,}|we (?:always|never) .{8,}"
     r"|use \S+(?: \S+){0,3} (?:instead of|rather than|, not) .{2,}|use \S+ instead\b.{0,}|\S+ (?:should|must)"
     r" (?:always|never) .{8,})"
 )
-PASSING = re.compile(
+PASSING = lazy_re(
     r"(?i)\b(?:yet|right now|for now|this time|now|just|anything|everything|commit|push|let's|lets|again|here|that|it"
     r"|this (?:one|file|line))\b|\?\s*$"
 )
-ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
+ENDS = lazy_re(r"(?<=[.!?])\s+|\n+")
 
 
 def correction_of(event: TranscriptEvent, *, source: str, session: str, is_after_act: bool) -> Candidate | None:

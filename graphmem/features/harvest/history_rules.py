@@ -16,6 +16,7 @@ from graphmem.core.logs.run_problem import RunProblem, is_of_code, problem_in, q
 from graphmem.core.logs.worth import of_settings
 from graphmem.kernel.model.candidate import OF_GIT, Candidate, CandidateEdit, Fields, Occasion, candidate_id, digest
 from graphmem.kernel.model.commit import CommitMessage
+from graphmem.patterns import lazy_re
 
 MESSAGE = 20_000  # characters of a message that are read
 REASON = 1_500  # characters of the reason of a revert
@@ -28,52 +29,52 @@ WANTED = (
     "error|warning:|exception|fatal|assert|undefined|unresolved|traceback|panic|segfault|cannot|failed",
     r"^(fixes|closes|resolves):? ",
 )
-REVERTS = re.compile(
+REVERTS = lazy_re(
     (r"^(?:\[[^\]]{1,30}\] ?|[\w/.-]{1,30}: ?)?(?:partial(?:ly)? )?revert(?:ed|s" r"|ing)?\b[: ]*"), re.IGNORECASE
 )
-NAMES_COMMIT = re.compile(r"\b(?:this |partial(?:ly)? )*revert(?:s|ed)?\b[^.\n]{0,40}\b[0-9a-f]{7,40}\b", re.IGNORECASE)
-QUOTED_SUBJECT = re.compile(r"[\"“](?P<said>.+)[\"”]")
-OF_HASH = re.compile(r"^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b", re.MULTILINE)
-SQUASHED = re.compile(r"\((?:pull request )?#\d+\)$|^Merged PR \d+")
-BOILERPLATE = re.compile(
+NAMES_COMMIT = lazy_re(r"\b(?:this |partial(?:ly)? )*revert(?:s|ed)?\b[^.\n]{0,40}\b[0-9a-f]{7,40}\b", re.IGNORECASE)
+QUOTED_SUBJECT = lazy_re(r"[\"“](?P<said>.+)[\"”]")
+OF_HASH = lazy_re(r"^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b", re.MULTILINE)
+SQUASHED = lazy_re(r"\((?:pull request )?#\d+\)$|^Merged PR \d+")
+BOILERPLATE = lazy_re(
     r"(?:this )?(?:partial(?:ly)? )?reverts?(?: parts? of)?(?: the)?(?:"
     r" commits?)?:?\s+[0-9a-f]{7,40}\b(?:\s*\(.{0,200}?\))?"
     r"(?:,? (?:and|reversing)[^.]{0,60}?\b[0-9a-f]{7,40}\b)?(?:\s+on\s+[\w./-]+)?[.,;:]?[ \t]*",
     re.IGNORECASE,
 )
-HASHES = re.compile(r"^[\s,and]*[0-9a-f]{7,40}[,.]?\s*$")
-TRAILER = re.compile(r"^[A-Z][A-Za-z-]{2,30}(?:-by|-to|-[Ii]d)?: \S")
-FIXES = re.compile(r"^(?:fixes|closes|resolves):?\s+\S", re.IGNORECASE | re.MULTILINE)
-CONFLICTS = re.compile(r"^#?[ \t]*+Conflicts:[ \t]*+$(?:\n#?[ \t]+\S.*)*", re.MULTILINE)
-ONLY_LINK = re.compile(r"^(?:<?https?://\S+>?|reverts? [\w./-]*#\d+)\.?$", re.IGNORECASE)
-MISTAKE = re.compile(
+HASHES = lazy_re(r"^[\s,and]*[0-9a-f]{7,40}[,.]?\s*$")
+TRAILER = lazy_re(r"^[A-Z][A-Za-z-]{2,30}(?:-by|-to|-[Ii]d)?: \S")
+FIXES = lazy_re(r"^(?:fixes|closes|resolves):?\s+\S", re.IGNORECASE | re.MULTILINE)
+CONFLICTS = lazy_re(r"^#?[ \t]*+Conflicts:[ \t]*+$(?:\n#?[ \t]+\S.*)*", re.MULTILINE)
+ONLY_LINK = lazy_re(r"^(?:<?https?://\S+>?|reverts? [\w./-]*#\d+)\.?$", re.IGNORECASE)
+MISTAKE = lazy_re(
     r"\b(?:accident(?:al(?:ly)?)?|mistaken(?:ly)?|by mistake|unintend\w*|unintentional\w*|inadvertent\w*|didn't mean"
     r"|sorry|apolog\w+|wrong branch|not ready|too early|prematurely|outstanding changes)\b",
     re.IGNORECASE,
 )
-REPLACED = re.compile(  # what was taken back came again in another form
+REPLACED = lazy_re(  # what was taken back came again in another form
     r"\b(?:proper|better|different|another|alternate|alternative|correct|real|cleaner) "
     r"(?:fix|solution|approach|patch|version|way|implementation)\b",
     re.IGNORECASE,
 )
 SHORT_REASON = 100  # characters of a reason that says nothing but that
 FIRST_SENTENCES = 160  # characters of a reason in which a mistake is confessed
-FENCE = re.compile(r"^\s*(?:```|~~~)")
-MARKED = re.compile(r"^\s*[>|] ?")
-BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s")
-INLINE = re.compile(r"\"([^\"\n]{8,300})\"|“([^”\n]{8,300})”|``?([^`\n]{8,300})``?|'([^'\n]{12,300})'")
-BARE = re.compile(
+FENCE = lazy_re(r"^\s*(?:```|~~~)")
+MARKED = lazy_re(r"^\s*[>|] ?")
+BULLET = lazy_re(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s")
+INLINE = lazy_re(r"\"([^\"\n]{8,300})\"|“([^”\n]{8,300})”|``?([^`\n]{8,300})``?|'([^'\n]{12,300})'")
+BARE = lazy_re(
     (r"^(?:[\w.]{0,60}(?:Error|Exception)|error|fatal|warning|panic" r"|assertion\b.{0,80})\s?: \S"), re.IGNORECASE
 )
-IN_SUBJECT = re.compile(r"\b[A-Z]\w{2,40}(?:Error|Exception): \S.*$")
-FIXING = re.compile(
+IN_SUBJECT = lazy_re(r"\b[A-Z]\w{2,40}(?:Error|Exception): \S.*$")
+FIXING = lazy_re(
     r"\b(?:fix(?:e[sd]|ing)?|avoid\w*|prevent\w*|handle[sd]?|work(?:ing)? ?around|workaround|resolv\w+"
     r"|silence\w*|address\w*"
     r"|correct\w*|no longer|solve[sd]?|suppress\w*|repair\w*|allow\w*|instead of|missing|don't|do not|must"
     r"|need(?:s|ed)?|quiet\w*|ensure\w*|guard\w*|bail\w*)\b",
     re.IGNORECASE,
 )
-NO_FIX = re.compile(
+NO_FIX = lazy_re(
     (r"^(?:merge\b|release\b|bump\b|(?:docs?|tests?|changelog|style)(?:\([^)]*\))?:|version\b" r"|prepare\b)"),
     re.IGNORECASE,
 )
@@ -81,9 +82,9 @@ NO_FIX = re.compile(
 
 MOST_BROKEN = 3  # lines that one error is broken into
 WIDTHS = 64, 80  # characters: a message is broken somewhere between
-GOES_ON = re.compile(r"[a-z'\"‘(`\[]")  # the beginning of a line that can end the one before
+GOES_ON = lazy_re(r"[a-z'\"‘(`\[]")  # the beginning of a line that can end the one before
 SYMPTOM = 400  # characters of a symptom
-SAYS_WRONG = re.compile(  # what a person or a program observes, not what is wrong in the code
+SAYS_WRONG = lazy_re(  # what a person or a program observes, not what is wrong in the code
     r"\b(?:crash\w*|segfault\w*|hangs?|deadlocks?|memory leaks?|leaks (?:memory|the)|corrupt\w*|exception\w*"
     r"|regression\w*"
     r"|lockups?|infinite(?:ly)? loops?|use[- ]after[- ]free|(?:build|test|command|import|compilation"
@@ -91,10 +92,10 @@ SAYS_WRONG = re.compile(  # what a person or a program observes, not what is wro
     r"|fails to|unable to|aborts?|random noise|error message|refuses to|no longer works?)\b",
     re.IGNORECASE,
 )
-NO_SYMPTOM = re.compile(
+NO_SYMPTOM = lazy_re(
     r"(?:by|only|(?:many )?thanks|with|if|so|because|fixes|closes|resolves|[0-9a-f]{7,40})\b", re.IGNORECASE
 )
-SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+SENTENCE = lazy_re(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 class Revert(NamedTuple):

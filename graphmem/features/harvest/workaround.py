@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from graphmem.core.foreign.note_items import SAME_WORDS
 from graphmem.kernel.model.candidate import Candidate, Fields, Occasion, candidate_id
+from graphmem.patterns import lazy_re
 
 # What git looks for, so that other files are not read here: an extended regular expression, without case.
 WANTED = (
@@ -22,17 +23,17 @@ MOST_LINES = 12  # of a comment, before and after the line that is found
 SEARCHED = 1_200  # characters of a comment that are looked at
 TEXT = 600  # characters of a comment that are kept
 WORTH = 0.45
-NO_CODE = re.compile(
+NO_CODE = lazy_re(
     r"(?:^|/)(?:node_modules|vendor|vendored|third[-_]?party|_vendor|dist|build|changelogs?|change\.?log.*|news.*|history\.\w+"
     r"|.*\.(?:md|mdx|markdown|rst|adoc|txt|lock|min\.\w+|svg|ipynb|po|csv|ndjson|jsonl?|map|patch|diff))(?:/|$)",
     re.IGNORECASE,
 )
-WHOLE_LINE = re.compile(
+WHOLE_LINE = lazy_re(
     r"^\s*(?P<mark>#+|//+!?|/\*+|\*+(?!/)|--+|;+|%+|<!--|\{#|dnl\b|REM\b)(?:\s|:"
     r"|$)\s*(?P<said>.*?)\s*(?:\*/|-->|#\})?\s*$"
 )
-BEHIND_CODE = re.compile(r"\S\s+(?:#|//|/\*)\s+(?P<said>\S.*?)\s*(?:\*/)?\s*$")
-FOR_NOW = re.compile(
+BEHIND_CODE = lazy_re(r"\S\s+(?:#|//|/\*)\s+(?P<said>\S.*?)\s*(?:\*/)?\s*$")
+FOR_NOW = lazy_re(
     r"\bwork(?:s|ing|ed)?[- ]?arounds?\b"
     r"|\b(?:remove|drop|delete|revert|unpin|revisit|simplify)\b(?: \S+){0,6}? (?:when|once|after|as soon as|if"
     r"|in|with|on)\b"
@@ -44,18 +45,18 @@ FOR_NOW = re.compile(
     r"|required) (?:when|once|after|in)\b",
     re.IGNORECASE,
 )
-NAMED = re.compile(
+NAMED = lazy_re(
     r"#\d{1,6}\b|\bgh-\d+|\bbpo-\d+|\b[A-Z][A-Z0-9]{1,9}-\d{2,6}\b|https?://\S+/(?:issues?|pulls?|bugs?|browse|merge_requests|commit|discussions"
     r"|show_bug|t|browse)\S*\d|\bbug \d{3,}|\bv?\d+\.\d+(?:\.\d+)*\b|[<>]=?\s*v?\d+\b|\b(?:version|python|node"
     r"|go|java|ruby|gcc|clang|ios"
     r"|android|chrome|safari|firefox|typescript|pydantic|numpy|django|react)\s+v?\d+\b|\bv\d+\b|\b20\d\d-[01]\d\b",
     re.IGNORECASE,
 )
-DAY = re.compile(
+DAY = lazy_re(
     (r"\b(?:after|until|by|on|before|from|since)\s+(?P<day>20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]" r"|[12]\d|3[01]))\b"),
     re.IGNORECASE,
 )
-LICENCE = re.compile(r"\b(?:copyright|licen[cs]ed? |SPDX)\b", re.IGNORECASE)
+LICENCE = lazy_re(r"\b(?:copyright|licen[cs]ed? |SPDX)\b", re.IGNORECASE)
 
 
 class Workaround(NamedTuple):

@@ -5,13 +5,13 @@ Source of the shapes: type definitions and schemas of the clients, November 2026
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from graphmem.features.hooks.contract import HookKind
 from graphmem.kernel.parameters import ClientName
+from graphmem.patterns import lazy_re
 
 KINDS: Mapping[str, HookKind] = {
     "SessionStart": "start", "sessionStart": "start",
@@ -31,10 +31,10 @@ EDITS = frozenset(
 PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "absolute_path")
 COMMANDS = ("command", "cmd")
 STATUSES = ("exit_code", "exitCode", "exit_status", "exitStatus", "returncode")
-STATUS_LINE = re.compile(r"(?im)^\W*(?:process exited with code|exit[ _]code|exit status):?\s*(-?\d{1,5})\W*$")
-LABEL = re.compile(r"(?m)^(?:Output|Stdout|Stderr|Error): (?=\S)")  # which Gemini puts before what a command printed
+STATUS_LINE = lazy_re(r"(?im)^\W*(?:process exited with code|exit[ _]code|exit status):?\s*(-?\d{1,5})\W*$")
+LABEL = lazy_re(r"(?m)^(?:Output|Stdout|Stderr|Error): (?=\S)")  # which Gemini puts before what a command printed
 PATCHERS = frozenset(("apply_patch", "patch"))
-PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Delete) File: (.+)$")
+PATCHED = lazy_re(r"(?m)^\*\*\* (?:Update|Delete) File: (.+)$")
 ENDS = 400  # characters at either end of an output in which a client says how a command ended
 INTERRUPTED = 130  # exit status after Ctrl-C
 MOST_DEPTH = 6  # of the objects in a response

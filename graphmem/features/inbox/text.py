@@ -1,14 +1,13 @@
 """How answers of the inbox read on a terminal."""
 
-import re
-
 from graphmem.features.inbox.operations import Item, ItemChanged, ItemList
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import one_line
 from graphmem.names import quoted
+from graphmem.patterns import lazy_re
 
 SHOWN_OF_AN_ID = 8  # characters of an id that graphmem made; one of another tool is a name that people know
-MADE_HERE = re.compile(r"[0-9a-f]{32}")
+MADE_HERE = lazy_re(r"[0-9a-f]{32}")
 
 
 @reads(ItemChanged)

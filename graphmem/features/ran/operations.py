@@ -9,7 +9,6 @@ and episodes are changed under a lock of their own, while the lock of the store 
 
 import contextlib
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,6 +50,7 @@ from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.surroundings import current_folder
 from graphmem.names import run_key
+from graphmem.patterns import lazy_re
 
 
 class RanRequest(Request):
@@ -144,7 +144,7 @@ class Pass:
 
 
 MOST_TITLES = 5  # of tests that failed, that are looked for in the files of a project
-HIDING = re.compile(r"\|\||;|\n|(?<![&|>])[&|](?!&)")  # after one of these a status says nothing of what was before
+HIDING = lazy_re(r"\|\||;|\n|(?<![&|>])[&|](?!&)")  # after one of these a status says nothing of what was before
 Keep = Callable[[Credit], list[str]]  # keeps a credit, or writes it; returns what it counts for
 
 

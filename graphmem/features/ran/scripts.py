@@ -11,11 +11,12 @@ from posixpath import join
 
 from graphmem.core.evidence.citations import Unread, content_of
 from graphmem.core.logs.check import CheckCommand
+from graphmem.patterns import lazy_re
 
 MOST_BYTES = 1_000_000  # of a file with scripts
 PACKAGES = frozenset("npm pnpm yarn bun".split())
 FILES = {"make": ("Makefile", "makefile", "GNUmakefile"), "just": ("justfile", "Justfile", ".justfile")}
-UNREAD = re.compile(r"\$|\{\{|`|(?:^|&& )-")  # a variable, or a line of make whose status is left aside
+UNREAD = lazy_re(r"\$|\{\{|`|(?:^|&& )-")  # a variable, or a line of make whose status is left aside
 
 
 def script_of(root: Path, check: CheckCommand) -> str | None:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
@@ -44,8 +43,9 @@ from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.versions import Used, comparable
 from graphmem.names import DEVICE, label, relation_label, split_ref, visible
+from graphmem.patterns import lazy_re
 
-WORD = re.compile(r"[A-Za-z][\w-]*")
+WORD = lazy_re(r"[A-Za-z][\w-]*")
 FACT_EDGES = frozenset({"used", "seen_in", "about"})  # what facts make
 SCARCE = ("memory", "time", "busy")  # what a look at the graph may lack; that is no damage
 NO_SECRET = "no secret in a file of git"

@@ -17,6 +17,7 @@ from itertools import pairwise
 from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS, TITLE_TIMES, TITLED_CHARS
 from graphmem.core.search.relevance import brevity
 from graphmem.kernel.catalog.database import Index, chunks, marks, parse_record, transaction
+from graphmem.patterns import lazy_re
 
 SIGNS = "*+/%&|<>=!-"  # that operators are made of, the hyphen last; not those that end a sentence or a label
 TOKENIZER = f"tokenize = \"porter unicode61 remove_diacritics 2 tokenchars '{SIGNS}`'\""
@@ -35,13 +36,13 @@ UNSPACED = (
     r"\u0e01-\u0e30\u0e32\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0ebd-\u0ec6\u1780-\u17b3\u1000-\u102a"
 )
 LETTER = rf"[^\W_{UNSPACED}]"
-WORD = re.compile(rf"[{UNSPACED}]+|{LETTER}+")
-WITHOUT_BLANKS = re.compile(rf"[{UNSPACED}]")
-COMPOUND = re.compile(rf"(?<!{LETTER}){LETTER}++(?:[._/:\\-]++{LETTER}++)+")  # in linear time: it never goes back
-RUN = re.compile(rf"(?!-(?![{SIGNS[:-1]}]))[{SIGNS}]++")  # no hyphens, bullets nor dashes of options: they are most
+WORD = lazy_re(rf"[{UNSPACED}]+|{LETTER}+")
+WITHOUT_BLANKS = lazy_re(rf"[{UNSPACED}]")
+COMPOUND = lazy_re(rf"(?<!{LETTER}){LETTER}++(?:[._/:\\-]++{LETTER}++)+")  # in linear time: it never goes back
+RUN = lazy_re(rf"(?!-(?![{SIGNS[:-1]}]))[{SIGNS}]++")  # no hyphens, bullets nor dashes of options: they are most
 LONGEST_OPERATOR = 3  # characters
-QUOTED = re.compile(r"""[`'"]([A-Za-z]{2,5})[`'"]""")
-HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+QUOTED = lazy_re(r"""[`'"]([A-Za-z]{2,5})[`'"]""")
+HUMP = lazy_re(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 USUAL_LENGTH = 64  # characters of a word up to which its parts are kept
 STOP_WORDS = frozenset(
     "a an and are as at be but by can do does for from had has have how i if in into is it its me my no not of on or"

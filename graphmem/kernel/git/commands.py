@@ -10,7 +10,6 @@ Source: docs/guarantees.md, "With a hostile branch".
 
 import contextlib
 import os
-import re
 import selectors
 import subprocess
 from collections.abc import Iterator
@@ -29,8 +28,9 @@ from graphmem.kernel.git.places import is_own, top_of
 from graphmem.kernel.system.programs import program
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.system.surroundings import variables
+from graphmem.patterns import lazy_re
 
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?")
+DATE = lazy_re(r"\d{4}-\d{2}-\d{2}([T ].+)?")
 # Settings that win over those of any configuration file: what would run a program, or change what git prints.
 SETTINGS = (
     "safe.bareRepository=explicit",

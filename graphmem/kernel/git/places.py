@@ -9,10 +9,11 @@ import re
 from pathlib import Path
 
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 MOST_BYTES = 2**20  # of a file that names a folder; git reads no longer file ".git"
 KEPT = ("refs", "packed-refs")  # in a git directory: what its history begins with
-NAMED = re.compile(r'^\s*worktree\s*=\s*"?(.*?)"?\s*$', re.IGNORECASE | re.MULTILINE)  # in a configuration
+NAMED = lazy_re(r'^\s*worktree\s*=\s*"?(.*?)"?\s*$', re.IGNORECASE | re.MULTILINE)  # in a configuration
 
 
 def top_of(folder: Path) -> Path | None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from pathlib import Path
@@ -16,11 +15,12 @@ from graphmem.kernel.ledger.types import BadType, parse, read_bounded, with_fron
 from graphmem.kernel.model.extractor import Extractor
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 MOST_FILES = 200  # of a folder that a command names
 OPTION_CHARACTERS = 200  # of a word that begins with -, in which a path is looked for
-SEPARATORS = re.compile(r"[\s;|&()<>\"'`,:=]+")
-MODULE = re.compile(r"\w+(\.\w+)*")
+SEPARATORS = lazy_re(r"[\s;|&()<>\"'`,:=]+")
+MODULE = lazy_re(r"\w+(\.\w+)*")
 FORM = "front matter as docs/guides/extractors.md shows it"
 
 

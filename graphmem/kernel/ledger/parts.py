@@ -5,12 +5,13 @@ Joined in the order of their names, the parts are the very lines of the one file
 Source: docs/format.md, "Files".
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from graphmem.patterns import lazy_re
+
 DIGITS = {1: 0, 16: 1, 256: 2}  # hex digits in the names of so many files
-PART = re.compile(r"[0-9a-f]{1,2}\.ndjson")
+PART = lazy_re(r"[0-9a-f]{1,2}\.ndjson")
 NUMBER_BITS = 63  # of the number of a row: the beginning of the hash
 
 

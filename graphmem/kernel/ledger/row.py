@@ -1,6 +1,5 @@
 """From records to rows of the ledger, and from lines to records."""
 
-import re
 from collections.abc import Container
 from functools import lru_cache
 from typing import Any
@@ -15,11 +14,12 @@ from graphmem.kernel.model.record import Row, plain
 from graphmem.kernel.model.relation import MAX_WEIGHT
 from graphmem.kernel.ndjson import BadLine, decode, encode
 from graphmem.names import edge_key, row_id, row_key
+from graphmem.patterns import lazy_re
 
 PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of a plain edge: its ends and perhaps a weight
 WEIGHTED_EDGE = PLAIN_EDGE | {"weight"}
 PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"%b}'  # its canonical line
-PLAIN_TEXT = re.compile(  # that line where no text needs an escape: taken apart without a parser
+PLAIN_TEXT = lazy_re(  # that line where no text needs an escape: taken apart without a parser
     r'\{"created_at":"([^"\\\0-\x1f]+)","from":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","kind":"relation",'
     r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"(?:,"weight":([01]\.[0-9]{0,14}[1-9]|[12]))?\}'
 )

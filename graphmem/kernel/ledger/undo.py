@@ -7,7 +7,6 @@ or removes, and a checksum of every line that it leaves. New lines are not kept,
 
 import contextlib
 import os
-import re
 import time
 from array import array
 from base64 import b64decode, b64encode
@@ -28,13 +27,14 @@ from graphmem.kernel.model import MODELS
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.ndjson import BadLine
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 LinesOf = Callable[[Collection[int], str], Mapping[int, bytes]]  # those of some rows that a file holds, by number
 MOST_WRITES = 50  # writes that can be taken back
 SHOWN = 5  # rows of a write that are named
 WORDS = {"entities": "entity type", "relations": "relation type", "scopes": "scope", "extractors": "extractor"}
 SURE, UNSURE = ".json", ".new.json"  # ends of the name of a note: whether its write has happened for certain
-NAME = re.compile(r"0[0-9]{9}(\.new)?\.json")  # below 10^9: the next number has as many digits
+NAME = lazy_re(r"0[0-9]{9}(\.new)?\.json")  # below 10^9: the next number has as many digits
 NOTE_BYTES = 2**28  # of a note that is read: the old lines of a write of very many rows
 
 

@@ -277,7 +277,7 @@ class State(NamedTuple):
         damaged = list[Path]()
         for kind, path in self._old_files():
             try:
-                rows = [(kind, *pair) for pair in old_values(path) if len(pair[1]) <= KINDS[kind].value_bytes]
+                rows = [(kind, *pair) for pair in _old_values(path) if len(pair[1]) <= KINDS[kind].value_bytes]
             except (ValueError, KeyError, TypeError, RecursionError, sqlite3.DatabaseError):
                 damaged.append(path)
                 continue
@@ -294,7 +294,7 @@ class State(NamedTuple):
         return found
 
 
-def old_values(path: Path) -> Iterator[tuple[str, bytes]]:
+def _old_values(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield what a file of an older version holds, each with its key."""
     if path.suffix == ".sqlite":
         with contextlib.closing(sqlite3.connect(path)) as old:

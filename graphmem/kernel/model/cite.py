@@ -1,14 +1,14 @@
 """A cite: a place in the project's code that a memory is about, and the hash of the text that was there."""
 
 import hashlib
-import re
 from typing import NamedTuple, Self
 
 from graphmem.constants import CITE_CHARACTERS, HASH_DIGITS
 from graphmem.names import printable
+from graphmem.patterns import lazy_re
 
-SYMBOL = re.compile(r"(?!\d+$)[\w$?!-]+(?:(?:\.|::)[\w$?!-]+)*")
-FORM = re.compile(r"(?P<path>[^:]+?)(?::(?P<symbol>[^@#\s]+))?(?:@(?P<commit>[^@/:#\s]+))?(?:#(?P<hash>[0-9a-f]{16}))?")
+SYMBOL = lazy_re(r"(?!\d+$)[\w$?!-]+(?:(?:\.|::)[\w$?!-]+)*")
+FORM = lazy_re(r"(?P<path>[^:]+?)(?::(?P<symbol>[^@#\s]+))?(?:@(?P<commit>[^@/:#\s]+))?(?:#(?P<hash>[0-9a-f]{16}))?")
 
 
 def digest(content: bytes) -> str:

@@ -1,6 +1,5 @@
 """An experience: what one finished task taught."""
 
-import re
 from typing import Any, Literal, Self
 
 from pydantic import computed_field, model_validator
@@ -8,6 +7,7 @@ from pydantic import computed_field, model_validator
 from graphmem.kernel.model.field import Item, Number, StringSet, Text, TextSet, Time
 from graphmem.kernel.model.record import Record
 from graphmem.names import mark
+from graphmem.patterns import lazy_re
 
 ExperienceType = Literal[
     "feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"
@@ -15,7 +15,7 @@ ExperienceType = Literal[
 Outcome = Literal["success", "partial", "failure"]
 Complexity = Literal["trivial", "low", "medium", "high", "very_high"]
 Confidence = Literal["low", "medium", "high"]
-DAY = re.compile(r"\d{4}-\d\d-\d\d_")
+DAY = lazy_re(r"\d{4}-\d\d-\d\d_")
 
 
 class Experience(Record):

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from graphmem.constants import GENERAL_ITEMS, LINEAR_STEPS
 from graphmem.kernel.model.field import MATCH_CHARACTERS
+from graphmem.patterns import lazy_re
 
 MOST_GROUPS = 30  # nested; the engines take more than twice as many before the stack of Python ends
 
-TOKEN = re.compile(
+TOKEN = lazy_re(
     r"""
       \\(?: x[0-9a-fA-F]{2} | u[0-9a-fA-F]{4} | [pP](?:\{[^}]*\}|[A-Z]) | [0-9]{1,3} | . )  # an escape
     | \[\^?\]? (?: \\. | \[:\^?\w+:\] | [^\]\\] )* \]                                      # a class
@@ -27,9 +28,9 @@ TOKEN = re.compile(
     | .""",
     re.DOTALL | re.VERBOSE,
 )
-AT_LEAST = re.compile(r"\{0*([1-9][0-9]{,6})[0-9]*(?:,[0-9]*)?\}")  # of a longer number its beginning: large enough
-ESCAPED = re.compile(r"\\(?:[\W]|[AbBdDsSwWzZtnrfva]|[xupP0-9].+|[0-9])", re.DOTALL)  # that both engines read alike
-LOOK = re.compile(r"\(\?<?[=!]")
+AT_LEAST = lazy_re(r"\{0*([1-9][0-9]{,6})[0-9]*(?:,[0-9]*)?\}")  # of a longer number its beginning: large enough
+ESCAPED = lazy_re(r"\\(?:[\W]|[AbBdDsSwWzZtnrfva]|[xupP0-9].+|[0-9])", re.DOTALL)  # that both engines read alike
+LOOK = lazy_re(r"\(\?<?[=!]")
 OF_A_LINE = ("\\A", "\\z", "\\Z")
 DOTLESS = str.maketrans({"\u0130": "i", "\u0131": "i"})  # which `regex` takes for an i where the case does not matter
 

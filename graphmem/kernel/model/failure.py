@@ -1,6 +1,5 @@
 """A failure: an observable error and, once known, what resolves it."""
 
-import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Strict, ValidationInfo, model_validator
@@ -18,6 +17,7 @@ from graphmem.kernel.model.field import (
 )
 from graphmem.kernel.model.record import CHECKED, Triggered, united
 from graphmem.names import slug
+from graphmem.patterns import lazy_re
 
 Expression = Annotated[str, Strict(), Limit(0, characters=MATCH_CHARACTERS)]
 Sentence = Annotated[Line, Limit(TEXT_BYTES, characters=SYMPTOM_CHARACTERS)]
@@ -25,7 +25,7 @@ Identity = Literal["rule", "names", "message", "frame"]  # what makes a problem 
 
 
 TRACEBACK = "Traceback (most recent call last)"
-ERROR_LINE = re.compile(r"(?:[\w.$]+[.:])?[A-Z]\w*(?:Error|Exception)\b")  # of a stack trace that begins with code
+ERROR_LINE = lazy_re(r"(?:[\w.$]+[.:])?[A-Z]\w*(?:Error|Exception)\b")  # of a stack trace that begins with code
 
 
 class Failure(Triggered):

@@ -7,19 +7,19 @@ A task gives labels, or names them in the text of its objective.
 
 import contextlib
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import Literal
 
 from graphmem.kernel.model import Experience, Insight, MemoryRecord, Record
 from graphmem.kernel.model.cite import Cite
 from graphmem.kernel.model.record import Triggered
+from graphmem.patterns import lazy_re
 
 Sort = Literal["tag", "file", "cite", "pin", "helped", "framework"]
 PINNED = "pinned"  # the only label of its sort
-WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
-RELEASE = re.compile(r"^v(?=\d)")  # v0.19 and 0.19 are one release
-PLACE = re.compile(r"[:#]")  # what begins after a path: a line, a symbol
+WORD = lazy_re(r"[^\s,;()\[\]{}<>\"'`]+")  # what may be a name in a text
+RELEASE = lazy_re(r"^v(?=\d)")  # v0.19 and 0.19 are one release
+PLACE = lazy_re(r"[:#]")  # what begins after a path: a line, a symbol
 
 
 def labels_of(record: Record) -> Iterator[tuple[Sort, str]]:

@@ -1,6 +1,5 @@
 """What proves a fix: its command failed at one commit, and passed at another one."""
 
-import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -9,9 +8,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, Valid
 
 from graphmem.kernel.model.field import Text, Time
 from graphmem.kernel.model.record import Frozen
+from graphmem.patterns import lazy_re
 
 MOST_FILES, PATH_CHARACTERS = 6, 200  # whose change was taken out
-PLAIN_PATH = re.compile(r"[^\s:;<>|\"'`\\]+")  # no sentence is one: it stands in a line of graphmem's own
+PLAIN_PATH = lazy_re(r"[^\s:;<>|\"'`\\]+")  # no sentence is one: it stands in a line of graphmem's own
 
 
 def is_plain(path: str) -> bool:

@@ -1,6 +1,5 @@
 """What every record has, and how a record becomes a row and a row a record."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,13 +23,14 @@ from graphmem.kernel.model.field import (
     format_time,
 )
 from graphmem.names import SLUG, collapsed, slug, text_key
+from graphmem.patterns import lazy_re
 
 R = TypeVar("R", bound="Record")
 Row = dict[str, JsonValue]
 CHECKED = object()  # the context in which a row is validated that was checked before: nothing dear is checked again
 
 
-TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+")
+TIME = lazy_re(r"\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+")
 INDEXED_CHARACTERS = 64 * 1024  # of a record; an import may keep any number
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import re
 from pathlib import Path
 
 import orjson
@@ -21,8 +20,9 @@ from graphmem.kernel.store.clone import find_clone
 from graphmem.kernel.store.sync import SyncedLedger
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
+from graphmem.patterns import lazy_re
 
-STATE = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})(-[0-9a-f]{16})?")  # a tree's hash, and that of what was purged since
+STATE = lazy_re(r"([0-9a-f]{40}|[0-9a-f]{64})(-[0-9a-f]{16})?")  # a tree's hash, and that of what was purged since
 CLEARED = "cleared.json"  # in a past state: the hashes of the files that are not as committed, for rows were purged
 KEPT = 5  # past states that stay at hand; each is as large as the store
 

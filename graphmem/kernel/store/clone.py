@@ -24,11 +24,12 @@ from graphmem.kernel.git.places import directory_of, is_own, state_of_index, top
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.settings.folders import private_folder, state_folder
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 FILE = "clone-id"  # in local/ and state/: the id, and the state of git's index when it was compared
 KEPT_IN_GIT = "graphmem-clone-id"
-OWN = re.compile(rf"{re.escape(FOLDER)}/(local|state)(/|$)", re.IGNORECASE)  # some file systems fold case
-ID = re.compile(r"[0-9a-f]{32}")
+OWN = lazy_re(rf"{re.escape(FOLDER)}/(local|state)(/|$)", re.IGNORECASE)  # some file systems fold case
+ID = lazy_re(r"[0-9a-f]{32}")
 TRACKED_FIX = f"git rm -r -f -q --ignore-unmatch {FOLDER}/local {FOLDER}/state"
 SAID = {
     "local": "it is made again from the files",

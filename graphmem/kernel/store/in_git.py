@@ -7,7 +7,6 @@ It only looks; ``init``, ``status`` and ``doctor`` report it.
 import contextlib
 import hashlib
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.system.user import is_of_another
 from graphmem.names import visible
+from graphmem.patterns import lazy_re
 
 # Paths as a store has them, for rules that are about a name or a folder.
 USUAL_FILES = (
@@ -31,7 +31,7 @@ USUAL_FILES = (
 )  # fmt: skip
 ATTRIBUTES = {"merge": ("graphmem",), "diff": ("graphmem",), "eol": ("lf",), "filter": ("unset", "unspecified"),
               "working-tree-encoding": ("unset", "unspecified"), "ident": ("unset", "unspecified")}  # fmt: skip
-RULE = re.compile(r"(?P<source>.*?):(?P<line>\d+):(?P<pattern>.*)")  # of an ignore file, as git prints it
+RULE = lazy_re(r"(?P<source>.*?):(?P<line>\d+):(?P<pattern>.*)")  # of an ignore file, as git prints it
 SHARED = ("data", "types", "extractors", "queries", "scopes")  # the folders in a store whose files are committed
 MOST_WORKTREES = 50  # that are looked at
 

@@ -8,7 +8,6 @@ itself is read here, or by patterns of its lines (``rules/lock_files.py``).
 Source: docs/guarantees.md, "With a hostile branch".
 """
 
-import re
 import tomllib
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import orjson
 
 from graphmem.kernel.ndjson import NESTING
+from graphmem.patterns import lazy_re
 
 TOML_CHARS = 256 * 1024  # of a manifest or a client's settings; the parser takes 0.2 s for the worst of them
 TOML_PARTS = 20  # of a dotted key
@@ -23,8 +23,8 @@ JSON_CHARS = 16 * 2**20  # package-lock.json of a large project has 3
 JSON_VALUES = 1_000_000  # each takes some fifty bytes of memory
 YAML_CHARS = 32 * 1024  # of the front matter of a type's file; the parser takes 0.3 s for the worst of them
 PART = r"(?:[\w-]++|\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+')"
-LONG_KEY = re.compile(rf"(?<![\w-]){PART}(?:[ \t]*+\.[ \t]*+{PART}){{{TOML_PARTS}}}")
-LONG_NUMBER = re.compile(r"[-+]?[0-9.][0-9a-fA-FxXoO_:.+-]{32,}")  # also binary, hexadecimal, of base 60
+LONG_KEY = lazy_re(rf"(?<![\w-]){PART}(?:[ \t]*+\.[ \t]*+{PART}){{{TOML_PARTS}}}")
+LONG_NUMBER = lazy_re(r"[-+]?[0-9.][0-9a-fA-FxXoO_:.+-]{32,}")  # also binary, hexadecimal, of base 60
 
 
 def toml(text: str) -> dict[str, Any]:

@@ -270,7 +270,7 @@ def test_what_is_taken_over_is_whole_wherever_it_is_cut_off(
         return died_or_done
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "old_values", dying(module.old_values))
+        patch.setattr(module, "_old_values", dying(module._old_values))
         patch.setattr(safe_files, "remove", dying(safe_files.remove))
         with contextlib.suppress(KeyboardInterrupt):
             put_state(tmp_path, "session", "mine", b"{}")

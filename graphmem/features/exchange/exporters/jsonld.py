@@ -6,7 +6,6 @@ object is a JSON literal, in which a processor finds no context to fetch.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,12 +13,13 @@ from urllib.parse import quote
 
 from graphmem.features.exchange.exporters.graph import Graph
 from graphmem.names import inert
+from graphmem.patterns import lazy_re
 
 RECORDS = "urn:x-graphmem:record:"
 FIELDS = "urn:x-graphmem:field:"
 TYPES = "urn:x-graphmem:type:"
 RELATIONS = "urn:x-graphmem:relation:"
-TERM = re.compile(r"[a-z][a-z0-9_]*")
+TERM = lazy_re(r"[a-z][a-z0-9_]*")
 PREFIXES = {"field": FIELDS, "record": RECORDS, "relation": RELATIONS, "type": TYPES}
 RELATION = "type:relation"
 MORE = "field:more"  # fields whose names are no terms

@@ -1,7 +1,6 @@
 """Markdown for people: a page for each kind, with what each record says and how it relates to others."""
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import indent
@@ -10,11 +9,12 @@ from typing import Any
 from graphmem.features.exchange.exporters.graph import Graph, name_of
 from graphmem.kernel.model import Record
 from graphmem.names import visible
+from graphmem.patterns import lazy_re
 
 HIDDEN_FIELDS = frozenset({"kind", "type", "name", "key", "edited", "alternates"})
-SIGNS = re.compile(r"[\\`*_\[\]<>#|~&$]")
-STARTS = re.compile(r"^(\d+(?=[.)])|(?=[-+=]))(.)")  # of a line that Markdown reads as an item or the end of a heading
-FENCES = re.compile(r"`{3,}")
+SIGNS = lazy_re(r"[\\`*_\[\]<>#|~&$]")
+STARTS = lazy_re(r"^(\d+(?=[.)])|(?=[-+=]))(.)")  # of a line that Markdown reads as an item or the end of a heading
+FENCES = lazy_re(r"`{3,}")
 
 
 def written(graph: Graph) -> tuple[dict[str, str], Counter[str]]:

@@ -4,12 +4,13 @@ import re
 from collections import Counter
 
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge, name_of, title_of
+from graphmem.patterns import lazy_re
 
 EDGES = 500  # that Mermaid draws unless a page allows more (its setting maxEdges)
 CHARACTERS = 50_000  # that it reads unless a page allows more (its setting maxTextSize)
 HEAD = "flowchart LR\n"
 HEAD_CHARACTERS = 600  # of the head with what is left out
-UNSAFE = re.compile(r"[^\w .,:/-]", re.ASCII)
+UNSAFE = lazy_re(r"[^\w .,:/-]", re.ASCII)
 
 
 def written(graph: Graph) -> tuple[dict[str, str], Counter[str]]:

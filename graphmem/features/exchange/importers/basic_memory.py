@@ -10,14 +10,13 @@ from graphmem.core.foreign.notes import FENCED, MarkdownNote, fronts, notes_of
 from graphmem.core.foreign.reading import Fields, ForeignInput, Source, one_line
 from graphmem.kernel.model.field import ITEM_CHARACTERS, VALUE_BYTES
 from graphmem.kernel.ndjson import Row
+from graphmem.patterns import lazy_re
 
 NAME = "basic-memory"
 HOLDS = "a folder of Markdown notes, each with a title and a permalink in its front matter"
-RELATION = re.compile(
-    r"^[ \t]*+[-*][ \t]++([^\[\]\n]*+)\[\[([^\]\n]++)\]\](?:[ \t]*+\(([^\n]*)\))?[ \t]*+$", re.MULTILINE
-)
-WIKI_LINK = re.compile(r"\[\[([^\]\n|]+)(?:\|[^\]\n]*)?\]\]")
-OBSERVATION = re.compile(r"^[ \t]*+[-*][ \t]++\[[^\]\n]++\][ \t]++\S", re.MULTILINE)
+RELATION = lazy_re(r"^[ \t]*+[-*][ \t]++([^\[\]\n]*+)\[\[([^\]\n]++)\]\](?:[ \t]*+\(([^\n]*)\))?[ \t]*+$", re.MULTILINE)
+WIKI_LINK = lazy_re(r"\[\[([^\]\n|]+)(?:\|[^\]\n]*)?\]\]")
+OBSERVATION = lazy_re(r"^[ \t]*+[-*][ \t]++\[[^\]\n]++\][ \t]++\S", re.MULTILINE)
 DEFAULT = "relates_to"  # the type of a relation without a word
 LINKS = "links_to"  # the type of a link within a text
 

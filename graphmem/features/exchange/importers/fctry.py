@@ -11,11 +11,12 @@ from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.model.run_state import RunState, with_texts
 from graphmem.kernel.ndjson import Row
 from graphmem.names import mark
+from graphmem.patterns import lazy_re
 
 NAME = "fctry"
 HOLDS = "a folder .fctry, with state.json, inbox.json or memory.md"
-ENTRY = re.compile(r"^### (\S+) \| ([a-z-]+) \| (.*)$", re.MULTILINE)
-FIELD = re.compile(r"^\*\*([A-Za-z-]+):\*\* ?(.*)$")
+ENTRY = lazy_re(r"^### (\S+) \| ([a-z-]+) \| (.*)$", re.MULTILINE)
+FIELD = lazy_re(r"^\*\*([A-Za-z-]+):\*\* ?(.*)$")
 STATE = {"currentCommand", "workflowStep", "specVersion", "completedSteps", "readinessSummary", "buildRun"}
 OF_STATE = {"readinessSummary": "readiness", "timestamp": "at"}  # what graphmem calls otherwise
 NAMED_FREELY = ("readiness", "agent_outputs")  # fields whose parts have names that the project chose

@@ -1,6 +1,5 @@
 """The blackboard of ftm: ``context.json``, ``experiences/*.json`` and ``patterns.json``."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -9,6 +8,7 @@ from graphmem.kernel.model.experience import Complexity, Confidence, ExperienceT
 from graphmem.kernel.ndjson import Row
 from graphmem.kernel.system import safe_files
 from graphmem.names import mark
+from graphmem.patterns import lazy_re
 
 NAME = "ftm"
 HOLDS = "a blackboard folder, with context.json, experiences/ and patterns.json"
@@ -25,7 +25,7 @@ CHOICES = {
     "complexity_estimated": get_args(Complexity), "complexity_actual": get_args(Complexity),
 }  # fmt: skip
 MINUTES = {"m": 1.0, "h": 60.0, "d": 1440.0}
-DURATION = re.compile(r"\s*~?\s*(\d+(?:\.\d+)?)\s*(m|h|d)[a-z]*\s*")
+DURATION = lazy_re(r"\s*~?\s*(\d+(?:\.\d+)?)\s*(m|h|d)[a-z]*\s*")
 SEEN = (("first_seen", "created_at"), ("last_seen", "last_reinforced", "updated_at"))  # its first and last time
 FREQUENCIES = ("rarely", "sometimes", "usually", "always")
 

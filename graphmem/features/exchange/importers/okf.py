@@ -32,13 +32,14 @@ from graphmem.kernel.model.field import TEXT_BYTES, VALUE_BYTES
 from graphmem.kernel.model.vocabulary import RESERVED as RESERVED_TYPES
 from graphmem.kernel.ndjson import BadLine, Row, decode, encode
 from graphmem.names import inert, mark, visible
+from graphmem.patterns import lazy_re
 
 NAME = "okf"
 KINDS = ("decision", "pattern", "constraint", "entity")  # of records that the form holds
 HOLDS = "a folder of Markdown files, each with a type in its front matter"
 KEPT = "x_okf"  # the field of what has no place of its own
-OWN_LINE = re.compile(rf"^<!-- {OWN}: (.*) -->\Z", re.MULTILINE)  # ends a page that graphmem wrote
-PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
+OWN_LINE = lazy_re(rf"^<!-- {OWN}: (.*) -->\Z", re.MULTILINE)  # ends a page that graphmem wrote
+PLAIN_PATH = lazy_re(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 FRONT_CHARS = 16 * 1024  # of the front matter of a page that is written; twice as much is read
 RELATION_BYTES = 2**19  # of the relations at the end of such a page; a page of twice as much is read
 RESERVED = ("index", "log")  # files that hold no concept

@@ -1,12 +1,12 @@
 """Which files are reports of CI, and in which form each is."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from graphmem.features.harvest.reports import job_log, junit, report_log
 from graphmem.features.harvest.reports.report import CheckReport, Unreadable
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 MOST_FILES = 5_000  # of one folder
 MOST_BYTES = 2**29  # of one file
@@ -16,8 +16,8 @@ READERS: Mapping[str, Callable[[CheckReport], None]] = {
     "report-log": report_log.read,
     "log": job_log.read,
 }
-XML = re.compile(rb"^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<")
-LOG = re.compile(
+XML = lazy_re(rb"^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?\s*<")
+LOG = lazy_re(
     rb"(?m)^(?:[^\t\n]{1,200}\t[^\t\n]{0,200}\t)?(?:\xef\xbb\xbf)?\d{4}-\d\d-\d\dT[\d:.]+Z |section_start:\d|^##\["
 )
 LOG_ENDS = (".log", ".txt")

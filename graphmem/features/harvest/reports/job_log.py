@@ -1,18 +1,17 @@
 """Logs of GitHub Actions and GitLab: raw, or as `gh run view --log` prints those of several jobs."""
 
-import re
-
 from graphmem.core.foreign.reading import time_of
 from graphmem.core.logs.draft import excerpt
 from graphmem.features.harvest.check_pairs import plain_text
 from graphmem.features.harvest.ci_log import COLUMNS, LoggedJob, reasons
 from graphmem.features.harvest.reports.report import NO_REASON, CheckReport, Unreadable
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 LINE = 4_096  # bytes of a line that are read
 MOST_JOBS = 100  # of one log
 TOO_MANY, NO_END = "the log has more jobs than are read", "a log does not say how its job ended"
-NUMBERS = re.compile(r"[0-9a-f]{7,40}|\d+")  # of a run or a job, in the name of its log
+NUMBERS = lazy_re(r"[0-9a-f]{7,40}|\d+")  # of a run or a job, in the name of its log
 
 
 def read(report: CheckReport) -> None:

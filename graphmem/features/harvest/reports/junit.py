@@ -13,6 +13,7 @@ from graphmem.core.foreign.reading import time_of
 from graphmem.features.harvest.check_pairs import CheckOutcome, plain_text, problem_in_test
 from graphmem.features.harvest.reports.report import COMMIT, OUTPUT, CheckReport, Unreadable
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 CHUNK = 2**16
 LONGEST = 32  # bytes of the number of a character, with what follows an escape
@@ -25,12 +26,12 @@ SAID = (*OUTCOMES, "rerunFailure", "rerunError")
 CUT_OFF = "the report is cut off: what comes after its last whole test is missing"
 # Characters that XML has not, as they are and by their numbers: many runners write the colours of what a test prints.
 ESCAPE = rb"(?:\x1b|&#(?:0*27|x0*1[bB]);)"
-NOT_XML = re.compile(
+NOT_XML = lazy_re(
     ESCAPE + rb"\[[\d;?]*[A-Za-z]"  # with what it says to a terminal
     rb"|[\x01-\x08\x0b\x0c\x0e-\x1f]|&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01])|x0*(?:[1-8bcefBCEF]|1[\da-fA-F]));"
 )
 SUITES = ("testsuite", "testsuites")
-OF_COMMIT = re.compile(  # names of properties; not those of a base or a parent
+OF_COMMIT = lazy_re(  # names of properties; not those of a base or a parent
     r"(?:(?:git|vcs|scm|ci|build|github|gitlab|circle|head|source)[._-]?)*(?:commit|revision|sha1?)"
     r"(?:[._-]?(?:id|sha1?|hash|full))*",
     re.IGNORECASE,

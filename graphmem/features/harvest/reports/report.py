@@ -1,18 +1,18 @@
 """What the readers of reports share: the report itself, and how the checks in it ended."""
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphmem.core.logs.run_problem import RunProblem
 from graphmem.features.harvest.check_pairs import CheckOutcome, CheckResult, CheckRun, plain_text
+from graphmem.patterns import lazy_re
 
 MOST_CHECKS = 200_000  # of one report
 MOST_FAILED = 2_000  # failed checks of one report whose output is kept
 NAME = 500  # characters of the name of a check
 OUTPUT = 20_000  # characters of what is printed of one failed check, that are looked at
-COMMIT = re.compile(r"[0-9a-f]{7,40}")
+COMMIT = lazy_re(r"[0-9a-f]{7,40}")
 WORSE: tuple[CheckOutcome, ...] = ("skipped", "passed", "flaky", "failed")
 NO_NAME, TOO_MANY = "a check has no name", "the report has more checks than are read"
 NO_REASON = "a check that failed does not say why"

@@ -1,6 +1,5 @@
 """Transcripts of Claude Code, and of clients that keep messages in the form of Anthropic's API."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
@@ -19,10 +18,11 @@ from graphmem.features.harvest.transcripts.session import (
     time_text,
 )
 from graphmem.kernel.model.transcript import TranscriptEvent
+from graphmem.patterns import lazy_re
 
 HEAD = 200  # lines in which the folder of a session is looked for
 EXIT_LINE = "Exit code "
-STATUS = re.compile(r"-?[0-9]{1,5}")
+STATUS = lazy_re(r"-?[0-9]{1,5}")
 
 
 def read(path: Path, skips: Skips) -> Iterator[ForeignSession]:

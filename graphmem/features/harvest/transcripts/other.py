@@ -1,6 +1,5 @@
 """Transcripts of Copilot CLI, DeepSeek's shell and Aider."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +16,9 @@ from graphmem.features.harvest.transcripts.session import (
 )
 from graphmem.kernel.model.transcript import TranscriptEvent
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
-STARTED = re.compile(r"^# aider chat started at (.+)$")
+STARTED = lazy_re(r"^# aider chat started at (.+)$")
 ASKED = "#### "
 
 

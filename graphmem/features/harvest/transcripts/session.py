@@ -12,6 +12,7 @@ import orjson
 
 from graphmem.kernel.model.transcript import FileEdit, FileRead, Message, RanCommand, TranscriptEvent
 from graphmem.kernel.system import safe_files
+from graphmem.patterns import lazy_re
 
 MOST_LINE = 8 * 2**20  # bytes of a line that is read; a longer one holds pictures, not commands
 MOST_DOCUMENT = 64 * 2**20  # bytes of a file that is one JSON document
@@ -38,22 +39,22 @@ READERS = frozenset("read read_file view view_file notebookread open_file".split
 PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "absolute_path", "file")
 REMOVED = ("old_string", "oldString", "old_str", "search")
 ADDED = ("new_string", "newString", "new_str", "content", "file_text", "new_source", "contents", "replace", "code_edit")
-EXIT = re.compile(
+EXIT = lazy_re(
     r"(?im)^\W{0,3}(?:(?:process |command )?exited with (?:exit )?code|exit code|exit[_ ]?status)[: ]+(-?\d{1,5})\W*$"
 )
-LONE = re.compile(  # half of a sign outside of the first plane: what a client cut off in the middle of one
+LONE = lazy_re(  # half of a sign outside of the first plane: what a client cut off in the middle of one
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-COMMITTED = re.compile(r"(?m)^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] ")  # what git prints of a commit that it made
-REFUSED = re.compile(
+COMMITTED = lazy_re(r"(?m)^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] ")  # what git prints of a commit that it made
+REFUSED = lazy_re(
     r"The user doesn't want to (?:proceed|take this action)|has been denied|Permission to use|was rejected by the user"
     r"|Sibling tool call errored|\[Request interrupted|user (?:rejected|declined|denied|cancelled|canceled)"
     r"|requires approval|haven't granted|was not executed",
     re.IGNORECASE,
 )
-PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
-MACHINE = re.compile(  # what stands in the place of a prompt, and no person wrote
+PATCHED = lazy_re(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
+MACHINE = lazy_re(  # what stands in the place of a prompt, and no person wrote
     r"^\s*(?:<(?:command-(?:name|message|args)|local-command|system-reminder|environment_context|user_instructions|task-notification"
     r"|bash-(?:input|stdout|stderr)|turn_aborted|INSTRUCTIONS|hook|environment_details)|Caveat: The messages"
     r" below|\[Request interrupted"

@@ -11,21 +11,22 @@ from graphmem.errors import Unavailable
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.system.user import is_of_another
+from graphmem.patterns import lazy_re
 
 FOLDER = safe_files.STORE
-PLAIN = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
-TYPE_FILE = re.compile(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
-EXTRACTOR_FILE = re.compile(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
+PLAIN = lazy_re(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
+TYPE_FILE = lazy_re(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
+EXTRACTOR_FILE = lazy_re(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
 ASIDE = ".aside"  # ends the name of a file that names nothing any more since a type was dropped; nothing reads it
-QUERY_FILE = re.compile(r"queries/([a-z][a-z0-9_]*/[a-z][a-z0-9_]*)\.cypher")
-SCOPE_FILE = re.compile(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
+QUERY_FILE = lazy_re(r"queries/([a-z][a-z0-9_]*/[a-z][a-z0-9_]*)\.cypher")
+SCOPE_FILE = lazy_re(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
 # What a write replaces or removes beside rows, and ``undo`` brings back.
-VOCABULARY_FILE = re.compile(
+VOCABULARY_FILE = lazy_re(
     rf"{TYPE_FILE.pattern}|{SCOPE_FILE.pattern}|(?:{EXTRACTOR_FILE.pattern}|{QUERY_FILE.pattern})(?:{re.escape(ASIDE)})?"
 )
 WRITTEN = ("data", "types", "extractors", "scopes", "queries", "state")  # the folders whose files are replaced
-MERGETOOL = re.compile(r"data/.+_(BACKUP|BASE|LOCAL|REMOTE)_[0-9]+\.ndjson")  # what `git mergetool` leaves
-FRESH = re.compile(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
+MERGETOOL = lazy_re(r"data/.+_(BACKUP|BASE|LOCAL|REMOTE)_[0-9]+\.ndjson")  # what `git mergetool` leaves
+FRESH = lazy_re(r"\.(.+)\.[0-9]+\.tmp")  # the name of a file with new contents; the group is the file it is for
 
 
 @dataclass(frozen=True)

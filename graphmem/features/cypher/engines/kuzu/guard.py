@@ -16,6 +16,7 @@ from enum import Enum, auto
 
 from graphmem.errors import Refused
 from graphmem.features.cypher.port import CheckedQuery
+from graphmem.patterns import lazy_re
 
 
 class Kind(Enum):
@@ -144,9 +145,9 @@ ARROWS_AND_DASHES = (
 )
 MARKS = frozenset("()[]{}.,:;|=<>+-*/%^&!~" + ARROWS_AND_DASHES)
 CLOSES = {")": "(", "]": "[", "}": "{"}
-NUMBER = re.compile(r"(?:\d+(?:\.\d+)?|\.\d+)[eE]-?\d+|\d*\.\d+|0|[1-9]\d*", re.ASCII)
-INTEGER = re.compile(r"0|[1-9]\d*", re.ASCII)
-LINE = re.compile(r"[^\r\n]*(?:\r?\n|\Z)")
+NUMBER = lazy_re(r"(?:\d+(?:\.\d+)?|\.\d+)[eE]-?\d+|\d*\.\d+|0|[1-9]\d*", re.ASCII)
+INTEGER = lazy_re(r"0|[1-9]\d*", re.ASCII)
+LINE = lazy_re(r"[^\r\n]*(?:\r?\n|\Z)")
 
 
 def check(text: str) -> CheckedQuery:

@@ -1,6 +1,5 @@
 """The properties that rows of the ledger have as nodes and edges of the graph."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -16,8 +15,9 @@ from graphmem.kernel.model.lesson_state import LessonState
 from graphmem.kernel.model.record import Frozen, Row, row_fields
 from graphmem.kernel.versions import pairs
 from graphmem.names import composed
+from graphmem.patterns import lazy_re
 
-CANONICAL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
+CANONICAL = lazy_re(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
 
 
 @cache
