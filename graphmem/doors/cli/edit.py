@@ -6,10 +6,7 @@ import typer
 
 from graphmem.core.records import wording
 from graphmem.core.records.feedback_contract import FeedbackRequest, Reported
-from graphmem.core.records.record_contract import (
-    Changed,
-    EditRequest,
-)
+from graphmem.core.records.record_contract import Changed, EditRequest
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.completion import complete_ref

@@ -12,10 +12,7 @@ from graphmem.doors.cli.completion import complete_ref
 from graphmem.doors.cli.inputs import lines_of
 from graphmem.errors import Usage
 from graphmem.features.learning.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
-from graphmem.features.learning.lessons import (
-    Learned,
-    LearnRequest,
-)
+from graphmem.features.learning.lessons import Learned, LearnRequest
 from graphmem.features.learning.text import learned
 from graphmem.kernel.answer import address
 from graphmem.kernel.registry import Taken

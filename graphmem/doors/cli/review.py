@@ -7,11 +7,7 @@ from pathlib import Path
 
 import typer
 
-from graphmem.core.records.candidate_contract import (
-    CandidateList,
-    ReviewRequest,
-    ShownCandidate,
-)
+from graphmem.core.records.candidate_contract import CandidateList, ReviewRequest, ShownCandidate
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, group_of, passes
 from graphmem.errors import Usage

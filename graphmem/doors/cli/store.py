@@ -9,13 +9,7 @@ from graphmem.doors.agents.install import checked
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.upkeep.store_contract import (
-    DoctorRequest,
-    Exported,
-    ExportRequest,
-    Split,
-    SplitRequest,
-)
+from graphmem.features.upkeep.store_contract import DoctorRequest, Exported, ExportRequest, Split, SplitRequest
 from graphmem.features.upkeep.text import findings
 from graphmem.kernel.finding import Doctored
 from graphmem.kernel.registry import Taken

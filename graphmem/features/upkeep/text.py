@@ -5,13 +5,7 @@ import json
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.schema import SchemaShown
-from graphmem.features.upkeep.store_contract import (
-    Rebuilt,
-    Reset,
-    Resolved,
-    Trust,
-    Vacuumed,
-)
+from graphmem.features.upkeep.store_contract import Rebuilt, Reset, Resolved, Trust, Vacuumed
 from graphmem.features.upkeep.trust import allowing, lines_of
 from graphmem.kernel import terminal
 from graphmem.kernel.finding import Checked

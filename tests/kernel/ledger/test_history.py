@@ -12,19 +12,7 @@ from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError, Memory
-from tests.sample import (
-    Clock,
-    contents,
-    data,
-    edge,
-    failure,
-    graph_of,
-    line,
-    mirror_of,
-    open_memory,
-    pattern,
-    write,
-)
+from tests.sample import Clock, contents, data, edge, failure, graph_of, line, mirror_of, open_memory, pattern, write
 
 pytestmark = pytest.mark.usefixtures("graph_written_here")
 NAMES = ("alpha", "beta", "gamma", "delta")
