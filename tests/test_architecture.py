@@ -13,8 +13,8 @@ TESTS = Path(__file__).parent
 HOUSES = ("kernel", "core", "features", "doors")
 # The rooms of the kernel, on floors: a room imports from the floors below it only.
 KERNEL = (
-    ("answer", "finding", "lazy", "markdown", "model", "model_files", "ndjson", "parameters", "registry", "request",
-     "rows", "suggest", "system", "telemetry", "terminal", "text", "versions"),
+    ("answer", "finding", "graph", "lazy", "markdown", "model", "model_files", "ndjson", "parameters", "registry",
+     "request", "rows", "suggest", "system", "telemetry", "terminal", "text", "versions"),
     ("settings",), ("git", "embed"), ("ledger",), ("catalog", "machine"), ("store",), ("dispatch",),
     ("handle",),
 )  # fmt: skip
@@ -40,7 +40,7 @@ UPWARDS = (
     "features.work: features.briefing features.learning",
     "kernel.catalog: core.evidence core.logs core.records core.search",
     "kernel.ledger: core.logs",
-    "kernel.store: core.logs core.records features.cypher",
+    "kernel.store: core.logs core.records",
 )  # fmt: skip
 # The top level: these import no room, and `api` and `__main__` any.
 GROUND = ("constants", "errors", "names", "patterns")

@@ -1,5 +1,5 @@
 """
-What a graph engine has to fulfil (graphmem/features/cypher/port.py).
+What a graph engine has to fulfil (graphmem/kernel/graph.py).
 
 The named queries are the graph's own answers to questions that the program answers from the catalog: on random stores,
 as the files came and after a history of changes, both give the same.

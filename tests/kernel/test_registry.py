@@ -25,7 +25,7 @@ FEATURE = Feature(
     operations={"operations": "samples.say"},
     verbs={"sample": "samples.say"},
     text="operations",
-    extends={point: f"operations.{point}_seen" for point in ("call", "check", "purge", "write")},
+    extends={point: f"operations.{point}_seen" for point in ("call", "check", "page", "purge", "write")},
 )
 """
 OPERATIONS = """
@@ -36,7 +36,7 @@ from graphmem.kernel.registry import operation, reads
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot
 
-CALLS, PURGED = [], []
+CALLS, PAGES, PURGED = [], [], []
 
 
 class SayRequest(Request):
@@ -64,6 +64,11 @@ def call_seen(called):
 
 def check_seen(client):
     yield Finding.of("sample", Code.NOT_CANONICAL, "a sample", "none")
+
+
+def page_seen(snapshot):
+    PAGES.append(snapshot)
+    return {"left_out": 7}
 
 
 def purge_seen(store, traces):
@@ -116,6 +121,7 @@ def test_a_feature_registers_what_it_has(
         done = [call for call, error in sample.CALLS if not error and call != "init"]
         assert done == ["samples.say", "failures.add"]
         assert "a sample" in [found.message for found in memory.store.validate().findings]
+        assert memory.store.view().left_out == 7 and len(sample.PAGES) == 1
         memory.store.purge(["failure/boom-it-is"], yes=True)
         assert sample.PURGED == [1]
     monkeypatch.chdir(tmp_path)

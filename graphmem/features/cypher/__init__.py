@@ -3,6 +3,7 @@
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
+    extends={"graph": "engines.open_mirror"},
     operations={
         "operations": "cypher cypher_named queries",
     },

@@ -22,11 +22,11 @@ from graphmem.constants import (
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.errors import NotFound, Refused, Usage
-from graphmem.features.cypher.port import GraphAnswer
 from graphmem.features.cypher.project_queries import SAMPLE, project_queries
 from graphmem.features.cypher.stored_query import Stored, all_stored, refuse_parameters, stored
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.finding import Finding
+from graphmem.kernel.graph import GraphAnswer
 from graphmem.kernel.model import MODELS, MemoryRecord
 from graphmem.kernel.model.vocabulary import KINDS
 from graphmem.kernel.registry import operation

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from graphmem.core.vocabulary.retyping import QUERY_BYTES
 from graphmem.errors import GraphmemError, Refused
-from graphmem.features.cypher.port import GraphMirror
 from graphmem.features.cypher.stored_query import Stored, all_stored, parse
 from graphmem.kernel.finding import Code, Finding
+from graphmem.kernel.graph import GraphMirror
 from graphmem.kernel.ledger.files.layout import QUERY_FILE, Layout
 from graphmem.kernel.system import safe_files
 

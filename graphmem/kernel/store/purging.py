@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Protocol
 
 from graphmem.errors import Locked, Unavailable
-from graphmem.features.cypher.engines import open_mirror
-from graphmem.features.cypher.port import GraphMirror
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.database import CatalogError
 from graphmem.kernel.catalog.hashes import hash_of
 from graphmem.kernel.catalog.vectors import forget as forget_vectors
 from graphmem.kernel.catalog.vectors import has_vector
 from graphmem.kernel.catalog.words import LexicalIndex
+from graphmem.kernel.graph import GraphMirror
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.machine import requests, traces
 from graphmem.kernel.machine.candidates import CandidateQueue
@@ -98,7 +97,7 @@ def _steps(store: PurgedStore, found: Traces) -> Iterator[tuple[str, Callable[[]
 def forget_scoped(store: PurgedStore) -> None:
     """Delete the graphs of callers who see some kinds only, under their locks; the next query builds its own again."""
     for folder in safe_files.walk(store.local / safe_files.SCOPED):
-        if safe_files.is_file(folder / "graph.lock"):
+        for open_mirror in extensions("graph") if safe_files.is_file(folder / "graph.lock") else ():
             open_mirror(folder, store.catalog, lock_timeout_s=store.lock_timeout_s).forget()
 
 

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from graphmem.constants import DEFAULT_MODEL, FORMAT, MODEL_COMMAND, SHOWN_FINDINGS, SILENT_BYTES, SILENT_CLUES
 from graphmem.core.logs.in_use import using
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
-from graphmem.features.cypher.engines import open_mirror
-from graphmem.features.cypher.port import GraphMirror
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.clues import ClueIndex
@@ -27,6 +25,7 @@ from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import top_of
+from graphmem.kernel.graph import GraphMirror
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout, find, not_linked, not_of_another
 from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import holds
@@ -34,6 +33,7 @@ from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
+from graphmem.kernel.registry import extensions
 from graphmem.kernel.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.kernel.settings.folders import project_folder, user_store
 from graphmem.kernel.store import in_git, purging
@@ -301,7 +301,9 @@ class Client:
             folder = self.local / safe_files.SCOPED / digest
             with safe_files.folder(folder, make=True):
                 pass
-        return open_mirror(folder, self.catalog, lock_timeout_s=self.settings.store.lock_timeout)
+        for open_mirror in extensions("graph"):
+            return cast(GraphMirror, open_mirror(folder, self.catalog, lock_timeout_s=self.settings.store.lock_timeout))
+        raise Unavailable("there is no graph: this graphmem has no feature that makes one")
 
     def close(self) -> None:
         """Let go of the catalog and the graph."""

@@ -16,7 +16,7 @@ from graphmem.errors import BadInput, Unavailable
 from graphmem.features.cypher.engines.kuzu import sandbox
 from graphmem.features.cypher.engines.kuzu.mirror import KuzuMirror
 from graphmem.features.cypher.engines.kuzu.sandbox import Sandbox
-from graphmem.features.cypher.port import GraphAnswer
+from graphmem.kernel.graph import GraphAnswer
 from tests.features.cypher.test_sandbox import LONG, children, graph, made  # noqa: F401 - fixtures
 from tests.pace import patience
 

@@ -20,7 +20,7 @@ import pytest
 from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.features.cypher.engines.kuzu import sandbox
 from graphmem.features.cypher.engines.kuzu.sandbox import Sandbox, run
-from graphmem.features.cypher.port import GraphAnswer
+from graphmem.kernel.graph import GraphAnswer
 from tests.pace import patience
 
 pytestmark = pytest.mark.process

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem.constants import LOCK_TIMEOUT_S
-from graphmem.features.cypher.port import GraphMirror
+from graphmem.kernel.graph import GraphMirror
 
 if TYPE_CHECKING:
     from graphmem.kernel.catalog.catalog import Catalog

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from graphmem.errors import Refused
-from graphmem.features.cypher.port import CheckedQuery
+from graphmem.kernel.graph import CheckedQuery
 from graphmem.patterns import lazy_re
 
 

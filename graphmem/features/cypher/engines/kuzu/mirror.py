@@ -30,10 +30,10 @@ from graphmem.features.cypher.engines.kuzu import guard
 from graphmem.features.cypher.engines.kuzu.engine import ENGINE, Connection, not_installed, open_database
 from graphmem.features.cypher.engines.kuzu.sandbox import Sandbox
 from graphmem.features.cypher.engines.kuzu.schema import schema_version
-from graphmem.features.cypher.port import CheckedQuery, GraphAnswer, Position
 from graphmem.features.cypher.stored_query import stored
 from graphmem.features.cypher.worker import crash_error, free_bytes, run_worker
 from graphmem.kernel.catalog.catalog import Catalog
+from graphmem.kernel.graph import CheckedQuery, GraphAnswer, Position
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
@@ -78,7 +78,7 @@ class FileStamp:
 
 
 class KuzuMirror:
-    """The graph of one store, in ``folder``: a ``GraphMirror`` (``graphmem.features.cypher.port``)."""
+    """The graph of one store, in ``folder``: a ``GraphMirror`` (``graphmem.kernel.graph``)."""
 
     def __init__(self, folder: Path, catalog: Catalog, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
         self.path = folder / f"graph.{ENGINE}"

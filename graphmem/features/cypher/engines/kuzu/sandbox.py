@@ -51,7 +51,6 @@ from graphmem.features.cypher.engines.kuzu.engine import (
     used_bytes,
     without_asyncio,
 )
-from graphmem.features.cypher.port import GraphAnswer
 from graphmem.features.cypher.worker import (
     WorkerResult,
     error_fields,
@@ -62,6 +61,7 @@ from graphmem.features.cypher.worker import (
     watch_parent,
     write_all,
 )
+from graphmem.kernel.graph import GraphAnswer
 from graphmem.kernel.settings.folders import private_folder
 
 THREADS = 2  # of a query
