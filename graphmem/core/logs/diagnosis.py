@@ -16,10 +16,10 @@ from graphmem.core.logs.check import CheckCommand, checks
 from graphmem.core.logs.formats import Format, Table, of_project, packaged, require_room
 from graphmem.core.logs.formats import digest as formats_digest
 from graphmem.core.logs.general import HINTS, RAISED, code_last, general, of_class
-from graphmem.core.logs.in_use import OF_PROJECT, Texts
 from graphmem.core.logs.line import messages
 from graphmem.core.logs.prefixes import forms, without_escapes
 from graphmem.core.logs.problem import BARE, TRIGGER_LINES, LogProblem
+from graphmem.kernel.formats_in_use import OF_PROJECT, Texts
 from graphmem.patterns import lazy_re
 
 LONGEST, LINE = 16_000, 1_000  # characters of a line, with and without what steers a terminal, that are read

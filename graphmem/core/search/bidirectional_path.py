@@ -12,7 +12,8 @@ Source: docs/concepts/retrieval.md, "Traversal". Oracle: brute force in tests/co
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from graphmem.core.search.paths import MOST_EDGES, TOLERANCE, Edge, Path, Step, edge_order
+from graphmem.core.search.paths import MOST_EDGES, TOLERANCE, Path, edge_order
+from graphmem.kernel.catalog.steps import Edge, Step
 
 EdgesOf = Callable[[Collection[int]], Iterable[Edge]]
 NamesOf = Callable[[Collection[int]], Mapping[int, str]]

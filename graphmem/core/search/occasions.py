@@ -7,8 +7,8 @@ from typing import Any
 from graphmem.constants import LIKE_QUESTIONS, REUSE_AGAINST, REUSE_FOR
 from graphmem.core.logs.log_excerpt import kept_question
 from graphmem.core.search.occasion_rules import NO_REPORTS, Reports, occasion_weight, reuse
-from graphmem.core.search.rank import Rankable
 from graphmem.kernel.catalog.hashes import hash_of
+from graphmem.kernel.catalog.rankable import Rankable
 from graphmem.kernel.store.snapshot import Snapshot
 
 

@@ -19,22 +19,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from graphmem.kernel.catalog.steps import Edge, Step
 
 TOLERANCE = 1e-9  # strengths that differ by less are equal, in choosing, in sorting and at the cut
 ALWAYS_SIMPLE = 3  # edges up to which a walk that does not turn back and avoids its start visits nothing twice
 EXPANSIONS = 200_000  # steps of the search among simple paths, over all records that need it
 MOST_EDGES = 5_000_000  # edges that one traversal looks at: some ten seconds, and memory of a few GiB at most
-
-
-class Step(NamedTuple):
-    """An edge as seen from the record ``near``; ``is_out`` says that the edge leads away from it."""
-
-    near: int
-    far: int
-    type: str
-    weight: float
-    is_out: bool
 
 
 @dataclass(slots=True, frozen=True)
@@ -48,9 +40,6 @@ class Path:
     @property
     def hops(self) -> int:
         return len(self.steps)
-
-
-Edge = tuple[int, int, str, float, bool]  # a step before anybody looks at it: very many are only passed by
 
 
 @dataclass(slots=True)

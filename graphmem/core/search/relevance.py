@@ -11,11 +11,9 @@ from graphmem.constants import (
     EXPRESSION_WORTH,
     HARDLY_SHARED,
     HELD_TIMES,
-    LENGTH_POWER,
     LEXICAL_WEIGHT,
-    LONG_WORDS,
 )
-from graphmem.core.search.paths import Step
+from graphmem.kernel.catalog.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +71,6 @@ def _worth_of(evidence: Evidence) -> float:
     """Return what the evidence for a candidate is worth by itself, from 0 to 1: independent reasons to believe it."""
     doubt = (1 - evidence.semantic) * (1 - evidence.lexical) * (1 - EXPRESSION_WORTH * evidence.expression)
     return 1 - doubt
-
-
-def brevity(words: int) -> float:
-    """
-    Return what the words found in a text count for its length, from 0 to 1.
-
-    BM25 takes less off a long text than it gains by chance: it has most of the common words of any question.
-    """
-    return float((LONG_WORDS / max(words, LONG_WORDS)) ** LENGTH_POWER)
 
 
 def reassign(relevances: Mapping[int, float], scores: Mapping[int, float]) -> dict[int, float]:

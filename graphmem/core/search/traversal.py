@@ -19,9 +19,10 @@ from graphmem.core.records.relation_contract import (
 )
 from graphmem.core.records.validation import refuse_archived
 from graphmem.core.search.bidirectional_path import strongest_chain
-from graphmem.core.search.paths import Path, Step, strongest_paths
+from graphmem.core.search.paths import Path, strongest_paths
 from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
+from graphmem.kernel.catalog.steps import Step
 from graphmem.kernel.model import MemoryRecord, Record
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.registry import Taken, operation

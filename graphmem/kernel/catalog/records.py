@@ -8,11 +8,11 @@ import orjson
 from graphmem.constants import REPAIR_COMMAND
 from graphmem.core.evidence.doubt import open_disputes
 from graphmem.core.evidence.fixes import credited
-from graphmem.core.search.rank import Rankable
 from graphmem.errors import DamagedCatalog
 from graphmem.kernel.catalog.database import R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.kernel.catalog.facts import FactReads
 from graphmem.kernel.catalog.names import NameReads
+from graphmem.kernel.catalog.rankable import Rankable
 from graphmem.kernel.model import MODELS, MemoryRecord, Record
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.label import Sort

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import orjson
 
-from graphmem.core.search.paths import Edge, Step
 from graphmem.kernel.catalog.database import Reads, chunks, marks
+from graphmem.kernel.catalog.steps import Edge, Step
 from graphmem.kernel.model import Relation
 from graphmem.kernel.model.record import Row
 from graphmem.names import edge_key, row_id

@@ -14,8 +14,16 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from graphmem.constants import LARGE_INDEX, LEXICAL_POSTINGS, PARTS_WEIGHT, QUERY_TERMS, TITLE_TIMES, TITLED_CHARS
-from graphmem.core.search.relevance import brevity
+from graphmem.constants import (
+    LARGE_INDEX,
+    LENGTH_POWER,
+    LEXICAL_POSTINGS,
+    LONG_WORDS,
+    PARTS_WEIGHT,
+    QUERY_TERMS,
+    TITLE_TIMES,
+    TITLED_CHARS,
+)
 from graphmem.kernel.catalog.database import Index, chunks, marks, parse_record, transaction
 from graphmem.patterns import lazy_re
 
@@ -359,3 +367,12 @@ def affordable(counts: Mapping[str, int], pairs: Sequence[str], total: int) -> l
             break
         kept.append(phrase)
     return kept
+
+
+def brevity(words: int) -> float:
+    """
+    Return what the words found in a text count for its length, from 0 to 1.
+
+    BM25 takes less off a long text than it gains by chance: it has most of the common words of any question.
+    """
+    return float((LONG_WORDS / max(words, LONG_WORDS)) ** LENGTH_POWER)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from graphmem.constants import DEFAULT_MODEL, FORMAT, MODEL_COMMAND, SHOWN_FINDINGS, SILENT_BYTES, SILENT_CLUES
-from graphmem.core.logs.in_use import using
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.catalog import Catalog
@@ -23,6 +22,7 @@ from graphmem.kernel.catalog.database import CATALOG, catalog_errors, has_passin
 from graphmem.kernel.catalog.words import LexicalIndex
 from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.finding import Code, Finding
+from graphmem.kernel.formats_in_use import using
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import top_of
 from graphmem.kernel.graph import GraphMirror

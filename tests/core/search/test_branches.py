@@ -11,8 +11,9 @@ from graphmem.core.plans.campaign_contract import PlannedTask
 from graphmem.core.plans.plan import make_task
 from graphmem.core.records.extraction import findings_of
 from graphmem.core.records.limits import refuse_blank, refuse_oversize
-from graphmem.core.search.paths import Backwards, Edge, Search, Step, Walk
+from graphmem.core.search.paths import Backwards, Search, Walk
 from graphmem.errors import BadInput
+from graphmem.kernel.catalog.steps import Edge, Step
 from graphmem.kernel.model import Campaign, Failure
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)

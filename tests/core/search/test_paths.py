@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.core.search.bidirectional_path import strongest_chain
-from graphmem.core.search.paths import TOLERANCE, Path, Step, edge_order, strongest_paths
+from graphmem.core.search.paths import TOLERANCE, Path, edge_order, strongest_paths
+from graphmem.kernel.catalog.steps import Step
 
 Edges = list[tuple[int, int, str, float]]
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from graphmem import Memory
 from graphmem.constants import COST_EXPONENT, RECENCY_EXPONENT
 from graphmem.core.search.occasion_rules import NO_REPORTS, Reports, help_factor
-from graphmem.core.search.rank import Profile, Rankable, places_gained
+from graphmem.core.search.rank import Profile, places_gained
+from graphmem.kernel.catalog.rankable import Rankable
 from graphmem.kernel.model import Constraint, Failure, MemoryRecord, Pattern
 from graphmem.kernel.model.field import format_time
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import EXACT_RELEVANCE, HARDLY_SHARED, HELD_TIMES, LENGTH_POWER, LEXICAL_WEIGHT, LONG_WORDS
-from graphmem.core.search.paths import Step
-from graphmem.core.search.relevance import Calibration, Evidence, best_of, brevity, fused, graph_strengths, reassign
+from graphmem.core.search.relevance import Calibration, Evidence, best_of, fused, graph_strengths, reassign
+from graphmem.kernel.catalog.steps import Step
+from graphmem.kernel.catalog.words import brevity
 
 Share = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 6))
 Found = st.builds(Evidence, semantic=Share, lexical=Share)
