@@ -3,7 +3,7 @@
 from graphmem.errors import Unavailable
 
 
-def _benchmark() -> None:
+def benchmark() -> None:
     """
     Say how to measure relevance and speed; the benchmark comes with the source, not with the package.
 

@@ -72,7 +72,7 @@ class Show:
             self.steps.append(DemoStep(command=command, seconds=time.monotonic() - start, answer=recorder.last))
 
 
-def _demo(
+def demo(
     ctx: typer.Context,
     project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="An empty folder; here if not given.")] = None,
 ) -> None:

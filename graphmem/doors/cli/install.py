@@ -36,7 +36,7 @@ def _client_names() -> list[str]:
     return list(INSTALL_CLIENTS)
 
 
-def _install(
+def install(
     ctx: typer.Context,
     client: Annotated[str, typer.Argument(metavar="CLIENT", help=CLIENT_HELP, autocompletion=_client_names)] = "",
     every: Annotated[bool, typer.Option("--all", help="Set up each client that is found on this machine.")] = False,
@@ -67,7 +67,7 @@ def _install(
     run(ctx, {"client": client, "plugin": plugin, "out": where, "dry_run": dry_run}, is_user=is_user, is_removal=False)
 
 
-def _uninstall(
+def uninstall(
     ctx: typer.Context,
     client: Annotated[
         str,

@@ -5,7 +5,7 @@ import typer
 from graphmem.doors.service.statusline import main
 
 
-def _statusline(ctx: typer.Context) -> None:
+def statusline(ctx: typer.Context) -> None:
     """
     Print where the work is, in one line: campaign, chunk, phase, blocked tasks, inbox.
 

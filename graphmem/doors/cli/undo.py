@@ -9,7 +9,7 @@ from graphmem.doors.cli.caller import invocation_of
 from graphmem.errors import Usage
 
 
-def _undo(
+def undo(
     ctx: typer.Context,
     number: Annotated[int | None, typer.Argument(metavar="N", help="How many writes [default: 1].")] = None,
     listing: Annotated[bool, typer.Option("--list", help="Show what can be taken back, the last first.")] = False,
