@@ -22,7 +22,7 @@ from graphmem.kernel.system import safe_files
 
 T = TypeVar("T")
 Decode = Callable[[bytes], T]  # raises ``ValueError`` or ``TypeError`` for what is damaged
-PATIENCE_S = 5.0  # to wait for another process that writes
+PATIENCE_S = 10.0  # to wait for another process that writes
 BOUND_EVERY = 16  # writes
 MIB = 2**20
 ASIDE = ".aside"  # ends the name of a damaged file, until the next purge
