@@ -6,89 +6,90 @@ graphmem: one memory for the coding agents of a project.
     with Memory() as memory:
         memory.failures.add("ModuleNotFoundError: No module named 'pkg_resources'", fix="pin setuptools below 81")
         memory.query("pkg_resources missing")
+
+Type checkers read ``__init__.pyi``: after a change of the table below, ``python -m tests.generate``.
 """
 
 from importlib import import_module
 
-from graphmem.errors import (
-    AlreadyDone,
-    BadInput,
-    Conflict,
-    Damaged,
-    DamagedCatalog,
-    FileReplaced,
-    GraphmemError,
-    Locked,
-    NotFound,
-    ReadOnly,
-    Refused,
-    Unavailable,
-    Usage,
-)
-
-TYPE_CHECKING = False  # to import `typing` takes 5 ms, in which Ctrl-C would end in a traceback
-if TYPE_CHECKING:
-    from graphmem.api import Memory
-    from graphmem.kernel.model import (
-        AnyRecord,
-        Campaign,
-        Constraint,
-        Decision,
-        Entity,
-        Event,
-        Experience,
-        Failure,
-        Insight,
-        Lesson,
-        Pattern,
-        Run,
-        Session,
-        Task,
-    )
+_PLACES = {  # the public names, by the module that has them, which is imported when one is asked for
+    "api": "Memory",
+    "errors": (
+        "AlreadyDone BadInput Conflict Damaged DamagedCatalog FileReplaced GraphmemError Locked NotFound ReadOnly "
+        "Refused Unavailable Usage"
+    ),
+    "kernel.model": (
+        "AnyRecord Campaign Constraint Decision Entity Event Experience Exploration Failure Insight Lesson Pattern "
+        "Relation Run Session Task"
+    ),
+    "core.evidence.citation_contract": "Cited Fix",
+    "core.evidence.doubt_contract": "Doubt StaleRecords",
+    "core.plans.campaign_contract": (
+        "CampaignStanding CampaignTasks MergedPlan Ready ReplanInput Similar SimilarCampaign"
+    ),
+    "core.records.candidate_contract": (
+        "CandidateList Harvested HarvestedAll ProofsChecked ReviewedList ShownCandidate"
+    ),
+    "core.records.event_contract": "EventList Happened",
+    "core.records.feedback_contract": "BulkReported Reported",
+    "core.records.record_contract": "BulkAdded Changed Got Listed Listing Pruned Purged Writes",
+    "core.records.relation_contract": "Connection Edge Linked Reached Related Solution Solutions",
+    "core.search.match_contract": "Matched MatchedLog",
+    "core.search.query_contract": "Found Hit",
+    "core.vocabulary.contract": "TypeBrief TypeChanged TypeList",
+    "core.vocabulary.scopes": "ScopeList",
+    "features.briefing.context_contract": "ContextBlock ContextEntry",
+    "features.briefing.prime": "Briefing StoreStatus",
+    "features.cypher.operations": "CypherRows QueryList",
+    "features.exchange.dump_contract": "Dump",
+    "features.exchange.operations": "Imported",
+    "features.explore.operations": "ExplorationReported ExplorationStarted ExplorationWaited",
+    "features.extractors.contract": "Extracted ExtractorAdded ExtractorList",
+    "features.history.branch_check": "BranchChecked",
+    "features.history.contract": "Difference History",
+    "features.history.why": "Why",
+    "features.hooks.contract": "HookAnswer",
+    "features.inbox.operations": "Item ItemChanged ItemList",
+    "features.learning.experiences": "Promoted Recalled",
+    "features.learning.lessons": "Injected Learned",
+    "features.learning.sessions": "SessionContext",
+    "features.ran.operations": "Ran",
+    "features.runs.contract": "BuildResume Required RunShown",
+    "features.stats.contract": "Stats",
+    "features.stats.effectiveness_contract": "Loop",
+    "features.stats.impact": "Impact",
+    "features.upkeep.config": "ConfigShown",
+    "features.upkeep.embedding": "EmbeddingStatus ModelChanged",
+    "features.upkeep.schema": "SchemaShown",
+    "features.upkeep.store_contract": "Exported Initialised Rebuilt Reset Resolved Split Trust Vacuumed",
+    "features.view.operations": "PageData",
+    "features.work.observation": "Observed",
+    "features.work.phases": "PhaseCan PhaseDurations PhaseMoved PhaseStatus",
+    "features.work.task_contract": "TaskChanged TaskMove TaskShown Workspace",
+    "kernel.dispatch": "Log",
+    "kernel.embed.shared": "Models",
+    "kernel.finding": "Checked Doctored Finding",
+    "kernel.model.candidate": "Candidate",
+    "kernel.model.run_state": "RunState",
+    "kernel.model.scope": "Scope",
+    "kernel.model.vocabulary": "EntityType RelationType",
+    "kernel.store.runtime": "MessageHandler Progress",
+}
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AlreadyDone",
-    "AnyRecord",
-    "BadInput",
-    "Campaign",
-    "Conflict",
-    "Constraint",
-    "Damaged",
-    "DamagedCatalog",
-    "Decision",
-    "Entity",
-    "Event",
-    "Experience",
-    "Failure",
-    "FileReplaced",
-    "GraphmemError",
-    "Insight",
-    "Lesson",
-    "Locked",
-    "Memory",
-    "NotFound",
-    "Pattern",
-    "ReadOnly",
-    "Refused",
-    "Run",
-    "Session",
-    "Task",
-    "Unavailable",
-    "Usage",
-    "__version__",
-]
-
-if not TYPE_CHECKING:  # a type checker would take any name for one that is here
-
-    def __getattr__(name):
-        """Load what is asked for: the child that runs a user's query imports this package too."""
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module("graphmem.api" if name == "Memory" else "graphmem.kernel.model"), name)
+_MODULES = {name: f"graphmem.{module}" for module, names in _PLACES.items() for name in names.split()}
+__all__ = ["__version__", *_MODULES]  # noqa: PLE0604
+__all__.sort()
 
 
-def __dir__() -> list[str]:
+def __getattr__(name):
+    """Load what is asked for: the child that runs a user's query imports this package too."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__():
     """Return the public names."""
     return __all__

@@ -30,7 +30,7 @@ def _project_of(options: list[str]) -> str | None:
 
 
 def without_plugins() -> None:
-    """Keep pydantic from looking for plugins, which takes 15 ms: no plugin changes models of ours."""
+    """Keep pydantic from looking for plugins: the models of graphmem need none, and the look takes 15 ms."""
     none = type(sys)("pydantic.plugin._loader")
     none.get_plugins = tuple  # type: ignore[attr-defined]
     sys.modules[none.__name__] = none

@@ -26,7 +26,7 @@ class Memory(Handle):
         progress: shows long work.
         at: a commit, or a date that means the last commit before it: the memory as it was then, only to be read.
         command: what ``undo --list`` is to call the writes.
-        models: those of another memory, ``other.runtime.models``: each is loaded once for both.
+        models: those of another memory, ``other.store.runtime.models``: each is loaded once for both.
         scope: the scope of the project that says what may be read and written; None looks at ``GRAPHMEM_SCOPE``, an
             empty text is for all.
 

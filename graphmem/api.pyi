@@ -6,64 +6,154 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from graphmem.core.evidence.doubt_contract import (StaleRecords)
+from graphmem.core.evidence.citation_contract import (Cited as Cited, Fix as Fix)
+from graphmem.core.evidence.doubt_contract import (Doubt as Doubt, StaleRecords as StaleRecords)
 from graphmem.core.plans.campaign_contract import (
-    CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput, Similar,
+    CampaignStanding as CampaignStanding, CampaignTasks as CampaignTasks, MergedPlan as MergedPlan, Ready as Ready,
+    ReplanInput as ReplanInput, Similar as Similar, SimilarCampaign as SimilarCampaign,
 )
 from graphmem.core.records.candidate_contract import (
-    CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList,
+    CandidateList as CandidateList, Harvested as Harvested, HarvestedAll as HarvestedAll,
+    ProofsChecked as ProofsChecked, ReviewedList as ReviewedList, ShownCandidate as ShownCandidate,
 )
-from graphmem.core.records.event_contract import (EventList, Happened)
-from graphmem.core.records.feedback_contract import (BulkReported, Reported)
-from graphmem.core.records.record_contract import (BulkAdded, Changed, Got, Listing, Pruned, Purged, Writes)
-from graphmem.core.records.relation_contract import (Connection, Linked, Related, Solutions)
-from graphmem.core.search.match_contract import (MatchedLog)
-from graphmem.core.search.query_contract import (Found)
-from graphmem.core.vocabulary.contract import (TypeBrief, TypeChanged, TypeList)
-from graphmem.core.vocabulary.scopes import (ScopeList)
-from graphmem.features.briefing.context_contract import (ContextBlock)
-from graphmem.features.briefing.prime import (Briefing, StoreStatus)
-from graphmem.features.cypher.operations import (CypherRows, QueryList)
-from graphmem.features.exchange.dump_contract import (Dump)
-from graphmem.features.exchange.operations import (Imported)
-from graphmem.features.explore.operations import (ExplorationReported, ExplorationStarted, ExplorationWaited)
-from graphmem.features.extractors.contract import (Extracted, ExtractorAdded, ExtractorList)
-from graphmem.features.history.branch_check import (BranchChecked)
-from graphmem.features.history.contract import (Difference, History)
-from graphmem.features.history.why import (Why)
-from graphmem.features.hooks.contract import (HookAnswer)
-from graphmem.features.inbox.operations import (ItemChanged, ItemList)
-from graphmem.features.learning.experiences import (Promoted, Recalled)
-from graphmem.features.learning.lessons import (Injected, Learned)
-from graphmem.features.learning.sessions import (SessionContext)
-from graphmem.features.ran.operations import (Ran)
-from graphmem.features.runs.contract import (BuildResume, Required, RunShown)
-from graphmem.features.stats.contract import (Stats)
-from graphmem.features.stats.effectiveness_contract import (Loop)
-from graphmem.features.stats.impact import (Impact)
-from graphmem.features.upkeep.config import (ConfigShown)
-from graphmem.features.upkeep.embedding import (EmbeddingStatus, ModelChanged)
+from graphmem.core.records.event_contract import (EventList as EventList, Happened as Happened)
+from graphmem.core.records.feedback_contract import (BulkReported as BulkReported, Reported as Reported)
+from graphmem.core.records.record_contract import (
+    BulkAdded as BulkAdded, Changed as Changed, Got as Got, Listed as Listed, Listing as Listing, Pruned as Pruned,
+    Purged as Purged, Writes as Writes,
+)
+from graphmem.core.records.relation_contract import (
+    Connection as Connection, Edge as Edge, Linked as Linked, Reached as Reached, Related as Related,
+    Solution as Solution, Solutions as Solutions,
+)
+from graphmem.core.search.match_contract import (Matched as Matched, MatchedLog as MatchedLog)
+from graphmem.core.search.query_contract import (Found as Found, Hit as Hit)
+from graphmem.core.vocabulary.contract import (
+    TypeBrief as TypeBrief, TypeChanged as TypeChanged, TypeList as TypeList,
+)
+from graphmem.core.vocabulary.scopes import (ScopeList as ScopeList)
+from graphmem.errors import (
+    AlreadyDone as AlreadyDone, BadInput as BadInput, Conflict as Conflict, Damaged as Damaged,
+    DamagedCatalog as DamagedCatalog, FileReplaced as FileReplaced, GraphmemError as GraphmemError, Locked as Locked,
+    NotFound as NotFound, ReadOnly as ReadOnly, Refused as Refused, Unavailable as Unavailable, Usage as Usage,
+)
+from graphmem.features.briefing.context_contract import (ContextBlock as ContextBlock, ContextEntry as ContextEntry)
+from graphmem.features.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
+from graphmem.features.cypher.operations import (CypherRows as CypherRows, QueryList as QueryList)
+from graphmem.features.exchange.dump_contract import (Dump as Dump)
+from graphmem.features.exchange.operations import (Imported as Imported)
+from graphmem.features.explore.operations import (
+    ExplorationReported as ExplorationReported, ExplorationStarted as ExplorationStarted,
+    ExplorationWaited as ExplorationWaited,
+)
+from graphmem.features.extractors.contract import (
+    Extracted as Extracted, ExtractorAdded as ExtractorAdded, ExtractorList as ExtractorList,
+)
+from graphmem.features.history.branch_check import (BranchChecked as BranchChecked)
+from graphmem.features.history.contract import (Difference as Difference, History as History)
+from graphmem.features.history.why import (Why as Why)
+from graphmem.features.hooks.contract import (HookAnswer as HookAnswer)
+from graphmem.features.inbox.operations import (Item as Item, ItemChanged as ItemChanged, ItemList as ItemList)
+from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
+from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
+from graphmem.features.learning.sessions import (SessionContext as SessionContext)
+from graphmem.features.ran.operations import (Ran as Ran)
+from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
+from graphmem.features.stats.contract import (Stats as Stats)
+from graphmem.features.stats.effectiveness_contract import (Loop as Loop)
+from graphmem.features.stats.impact import (Impact as Impact)
+from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
+from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
+from graphmem.features.upkeep.schema import (SchemaShown as SchemaShown)
 from graphmem.features.upkeep.store_contract import (
-    Exported, Initialised, Rebuilt, Reset, Resolved, Split, Trust, Vacuumed,
+    Exported as Exported, Initialised as Initialised, Rebuilt as Rebuilt, Reset as Reset, Resolved as Resolved,
+    Split as Split, Trust as Trust, Vacuumed as Vacuumed,
 )
-from graphmem.features.view.operations import (PageData)
-from graphmem.features.work.observation import (Observed)
-from graphmem.features.work.phases import (PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus)
-from graphmem.features.work.task_contract import (TaskChanged, TaskShown, Workspace)
-from graphmem.kernel.dispatch import (Log)
-from graphmem.kernel.finding import (Checked, Doctored)
-from graphmem.kernel.handle import (Handle, Operations)
-from graphmem.kernel.model.campaign import (Campaign)
-from graphmem.kernel.model.entity import (Entity)
-from graphmem.kernel.model.experience import (Experience)
-from graphmem.kernel.model.exploration import (Exploration)
-from graphmem.kernel.model.failure import (Failure)
-from graphmem.kernel.model.insight import (Insight)
-from graphmem.kernel.model.lesson import (Lesson)
-from graphmem.kernel.model.pattern import (Pattern)
-from graphmem.kernel.model.scope import (Scope)
-from graphmem.kernel.model.session import (Constraint, Decision, Session)
-from graphmem.kernel.model.vocabulary import (EntityType, RelationType)
+from graphmem.features.view.operations import (PageData as PageData)
+from graphmem.features.work.observation import (Observed as Observed)
+from graphmem.features.work.phases import (
+    PhaseCan as PhaseCan, PhaseDurations as PhaseDurations, PhaseMoved as PhaseMoved, PhaseStatus as PhaseStatus,
+)
+from graphmem.features.work.task_contract import (
+    TaskChanged as TaskChanged, TaskMove as TaskMove, TaskShown as TaskShown, Workspace as Workspace,
+)
+from graphmem.kernel.dispatch import (Log as Log)
+from graphmem.kernel.embed.shared import (Models as Models)
+from graphmem.kernel.finding import (Checked as Checked, Doctored as Doctored, Finding as Finding)
+from graphmem.kernel.handle import (Handle, OpenStore, Operations)
+from graphmem.kernel.model import (
+    AnyRecord as AnyRecord, Campaign as Campaign, Constraint as Constraint, Decision as Decision, Entity as Entity,
+    Event as Event, Experience as Experience, Exploration as Exploration, Failure as Failure, Insight as Insight,
+    Lesson as Lesson, Pattern as Pattern, Relation as Relation, Run as Run, Session as Session, Task as Task,
+)
+from graphmem.kernel.model.candidate import (Candidate as Candidate)
+from graphmem.kernel.model.run_state import (RunState as RunState)
+from graphmem.kernel.model.scope import (Scope as Scope)
+from graphmem.kernel.model.vocabulary import (EntityType as EntityType, RelationType as RelationType)
+from graphmem.kernel.store.runtime import (MessageHandler as MessageHandler, Progress as Progress)
+
+class Store(OpenStore):
+    """The store itself: what it is made of, its files and its settings."""
+    @cached_property
+    def scopes(self) -> Scopes: ...
+    @cached_property
+    def extractors(self) -> Extractors: ...
+    @cached_property
+    def embed(self) -> Embed: ...
+    def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
+        """Return references that begin with ``prefix``, in name order: what a shell completes."""
+    def undoable(self) -> Writes:
+        """Return the writes of this clone that can be taken back, the last first."""
+    def purge(
+        self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
+        history_script: Path | str | None = None,
+    ) -> Purged:
+        """Destroy records with every row that names them; without ``yes`` only report what would go."""
+    def prune(
+        self, *, max_failures: int = 500, max_patterns: int = 200, min_importance: float = 0.1, yes: bool = False,
+    ) -> Pruned:
+        """Archive the least important memories over a cap, and old ones worth little; without ``yes`` only a preview."""
+    def feedback_rows(self, lines: Log, *, name: str = "input") -> BulkReported:
+        """Store a batch of reports, NDJSON lines ``{ref, helped, task?, question?, asked?, at?, id?}``, all or none."""
+    def cypher_named(
+        self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
+        limit: int | None = None,
+    ) -> CypherRows:
+        """Run a stored query by its name, such as ``failure/solutions``."""
+    def queries(self) -> QueryList:
+        """Return the stored queries that read, with their parameters and columns."""
+    def hook(
+        self, client: Literal["claude-code", "codex", "gemini", "opencode", "cursor"], event: str, *,
+        until: float | None = None,
+    ) -> HookAnswer:
+        """Answer an event of a coding agent, and keep what its session was shown."""
+    def export(self, *, to: Path | str | None = None) -> Exported:
+        """Bring every file into canonical form, or write a canonical copy to another folder."""
+    def export_check(self) -> Checked:
+        """Report where a file is not canonical or does not check out; nothing is written."""
+    def rebuild(self, *, embed: bool = True) -> Rebuilt:
+        """Rebuild everything derived from the files; ``embed=False`` makes no vectors."""
+    def resolve(self) -> Resolved:
+        """Merge what is between git's conflict markers, row by row, in every data file that has them."""
+    def split(self, kind: str, files: Literal[1, 16, 256] = 16) -> Split:
+        """Put the rows of a kind into 16 or 256 files by the hash that orders them, or into one again."""
+    def vacuum(self, *, dry_run: bool = False) -> Vacuumed:
+        """Remove what is derived and not needed now: old vectors, past states, graphs of scopes, unused room."""
+    def reset(self, *, yes: bool = False) -> Reset:
+        """Take all rows out of the memory, in one write; types, scopes and settings stay. Without ``yes`` count them."""
+    def validate(self) -> Checked:
+        """Check files, vocabulary, graph and search index against each other."""
+    def doctor(self, *, fix: bool = False) -> Doctored:
+        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can."""
+    def trust(self, *, yes: str | None = None) -> Trust:
+        """Return what of the project needs trust; ``yes``, the digest of that answer, lets it count in this clone."""
+    def config(self, *, name: str | None = None) -> ConfigShown:
+        """Return the settings that hold here, and what gave each."""
+    @staticmethod
+    def schema(of: Literal["records", "requests", "answers"] = "records") -> SchemaShown:
+        """Return the JSON Schema of the rows in files, of what operations take, or of what they answer."""
+    def view(self, *, most: int = 10000) -> PageData:
+        """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
 
 class Failures(Operations):
     """What went wrong, and what fixes it."""
@@ -437,6 +527,8 @@ class Phases(Operations):
 
 class Memory(Handle):
     @cached_property
+    def store(self) -> Store: ...
+    @cached_property
     def failures(self) -> Failures: ...
     @cached_property
     def patterns(self) -> Patterns: ...
@@ -453,13 +545,9 @@ class Memory(Handle):
     @cached_property
     def types(self) -> Types: ...
     @cached_property
-    def scopes(self) -> Scopes: ...
-    @cached_property
     def imports(self) -> Imports: ...
     @cached_property
     def explorations(self) -> Explorations: ...
-    @cached_property
-    def extractors(self) -> Extractors: ...
     @cached_property
     def candidates(self) -> Candidates: ...
     @cached_property
@@ -476,8 +564,6 @@ class Memory(Handle):
     def sessions(self) -> Sessions: ...
     @cached_property
     def runs(self) -> Runs: ...
-    @cached_property
-    def embed(self) -> Embed: ...
     @cached_property
     def campaigns(self) -> Campaigns: ...
     @cached_property
@@ -515,30 +601,15 @@ class Memory(Handle):
         limit: int | None = None, cursor: str | None = None,
     ) -> Listing:
         """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
-    def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
-        """Return references that begin with ``prefix``, in name order: what a shell completes."""
     def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:
         """Archive a record that another one of its kind takes the place of."""
     def undo(self, number: int = 1) -> Writes:
         """Take back the last ``number`` writes of this clone, all or none; return them, the last first."""
-    def undoable(self) -> Writes:
-        """Return the writes of this clone that can be taken back, the last first."""
-    def purge(
-        self, refs: Collection[str] = (), *, archived: bool = False, yes: bool = False,
-        history_script: Path | str | None = None,
-    ) -> Purged:
-        """Destroy records with every row that names them; without ``yes`` only report what would go."""
-    def prune(
-        self, *, max_failures: int = 500, max_patterns: int = 200, min_importance: float = 0.1, yes: bool = False,
-    ) -> Pruned:
-        """Archive the least important memories over a cap, and old ones worth little; without ``yes`` only a preview."""
     def feedback(
         self, ref: str, *, helped: bool, wrong: bool = False, note: str | None = None, task: str | None = None,
         question: str | None = None, asked: str | None = None,
     ) -> Reported:
         """Report that a memory helped or did not; with a task, reporting again replaces the report."""
-    def feedback_rows(self, lines: Log, *, name: str = "input") -> BulkReported:
-        """Store a batch of reports, NDJSON lines ``{ref, helped, task?, question?, asked?, at?, id?}``, all or none."""
     def query(
         self, text: str, *, kinds: Collection[str] | None = None, limit: int | None = None,
         min_similarity: float | None = None, profile: Literal["classic", "learned"] | None = None,
@@ -579,13 +650,6 @@ class Memory(Handle):
         limit: int | None = None,
     ) -> CypherRows:
         """Run a Cypher query, read-only and bounded in time, memory and rows."""
-    def cypher_named(
-        self, name: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
-        limit: int | None = None,
-    ) -> CypherRows:
-        """Run a stored query by its name, such as ``failure/solutions``."""
-    def queries(self) -> QueryList:
-        """Return the stored queries that read, with their parameters and columns."""
     def dump(
         self,
         format: Literal["ndjson", "csv", "markdown", "mcp-memory", "beads", "okf", "graphml", "dot", "mermaid", "jsonld", "html", "rules"] = "ndjson",
@@ -600,11 +664,6 @@ class Memory(Handle):
         """Return where a record comes from, what was merged into it, how it did, and why a query finds it."""
     def check(self, *, base: str | None = None) -> BranchChecked:
         """Return what a branch does to the memory since it left another one, and what speaks against merging it."""
-    def hook(
-        self, client: Literal["claude-code", "codex", "gemini", "opencode", "cursor"], event: str, *,
-        until: float | None = None,
-    ) -> HookAnswer:
-        """Answer an event of a coding agent, and keep what its session was shown."""
     def ran(
         self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | str | None = None,
         session: str | None = None, task: str | None = None, began: float | None = None, name: str | None = None,
@@ -619,29 +678,5 @@ class Memory(Handle):
     @staticmethod
     def init(folder: Path | str, *, nested: bool = False) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
-    def export(self, *, to: Path | str | None = None) -> Exported:
-        """Bring every file into canonical form, or write a canonical copy to another folder."""
-    def export_check(self) -> Checked:
-        """Report where a file is not canonical or does not check out; nothing is written."""
-    def rebuild(self, *, embed: bool = True) -> Rebuilt:
-        """Rebuild everything derived from the files; ``embed=False`` makes no vectors."""
-    def resolve(self) -> Resolved:
-        """Merge what is between git's conflict markers, row by row, in every data file that has them."""
-    def split(self, kind: str, files: Literal[1, 16, 256] = 16) -> Split:
-        """Put the rows of a kind into 16 or 256 files by the hash that orders them, or into one again."""
-    def vacuum(self, *, dry_run: bool = False) -> Vacuumed:
-        """Remove what is derived and not needed now: old vectors, past states, graphs of scopes, unused room."""
-    def reset(self, *, yes: bool = False) -> Reset:
-        """Take all rows out of the memory, in one write; types, scopes and settings stay. Without ``yes`` count them."""
-    def validate(self) -> Checked:
-        """Check files, vocabulary, graph and search index against each other."""
-    def doctor(self, *, fix: bool = False) -> Doctored:
-        """Check all that ``validate`` does, the clone, and what is derived; ``fix`` repairs what a program can."""
-    def trust(self, *, yes: str | None = None) -> Trust:
-        """Return what of the project needs trust; ``yes``, the digest of that answer, lets it count in this clone."""
-    def config(self, *, name: str | None = None) -> ConfigShown:
-        """Return the settings that hold here, and what gave each."""
-    def view(self, *, most: int = 10000) -> PageData:
-        """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
     def observe(self, ref: str | None = None, *, run_verify: bool = False, yes: bool = False) -> Observed:
         """Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports."""

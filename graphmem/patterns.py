@@ -1,6 +1,6 @@
 """Regular expressions that are compiled when they are first used: most commands use few of them."""
 
-TYPE_CHECKING = False  # as in the package
+TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
     import re
     from typing import Any, AnyStr

@@ -11,9 +11,9 @@ from graphmem.doors.cli.app import command_line
 from graphmem.doors.cli.help import help_of
 from graphmem.features.cypher.engines.kuzu.schema import definitions
 from graphmem.features.cypher.stored_query import Stored, all_stored
-from graphmem.kernel.model.schema import DIALECT, merge_rules, one_a_line, records_schema
+from graphmem.features.upkeep.schema import SchemaRequest, schema
+from graphmem.kernel.model.schema import merge_rules, one_a_line, records_schema
 from tests.generate_api import api_stub
-from tests.operations import REQUESTS
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,7 +23,7 @@ def generated() -> dict[str, bytes]:
     files = {path: text.encode() for path, text in definitions().items()}
     files["schema/records.schema.json"] = records_schema()
     files["schema/merge.json"] = merge_rules()
-    files["schema/requests.schema.json"] = requests_schema()
+    files["schema/requests.schema.json"] = one_a_line(schema(SchemaRequest(of="requests")).document)
     files["queries/README.md"] = queries_page().encode()
     files["graphmem/api.pyi"] = api_stub().encode()
     files["graphmem/doors/cli/help.txt"] = first_page().encode()
@@ -33,15 +33,6 @@ def generated() -> dict[str, bytes]:
 def first_page() -> str:
     """Return the first page of the help, as Typer prints it."""
     return help_of(command_line(), "graphmem") + "\n"
-
-
-def requests_schema() -> bytes:
-    """Return one document with an entry in ``$defs`` for the request of every operation."""
-    entries = {name: request.model_json_schema() for name, request in REQUESTS.items()}
-    for entry in list(entries.values()):
-        entries |= entry.pop("$defs", {})
-    schema = {"$schema": DIALECT, "title": "Requests of graphmem's operations", "$defs": entries}
-    return one_a_line(schema)
 
 
 def queries_page() -> str:

@@ -1,7 +1,7 @@
 """Makes ``graphmem/api.pyi``, the types of the Python API, from the operations in the registry."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -9,12 +9,18 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+import graphmem
+from graphmem.kernel import registry
 from graphmem.kernel.answer import Holds
-from graphmem.kernel.registry import OPERATIONS, Operation, features
-from tests.operations import NOUNS, ROWS
+from graphmem.kernel.registry import OPERATIONS, Operation
+from tests.operations import NOUNS
 
 WIDTH = 120
 ORDERED = ("command:",)  # parameters whose items have an order
+HEAD = """# The public names; made from ``graphmem/__init__.py`` by ``python -m tests.generate``.
+# ruff: noqa: I001
+# fmt: off
+"""
 HEAD = """# The types of the Python API; made from the operations in the registry by ``python -m tests.generate``.
 # ruff: noqa: A002, E501, I001
 # fmt: off
@@ -29,47 +35,46 @@ from typing import Literal
 def api_stub() -> str:
     """Return the text of the stub."""
     methods: dict[str, list[str]] = {noun: [] for noun in ("", *NOUNS)}
-    names = {name: name for name in OPERATIONS}
-    for feature in features().values():
-        names |= feature.also
-    for name, operation in names.items():
+    for name, operation in registry.methods().items():
         noun, _, verb = name.rpartition(".")
         methods[noun].append(method(OPERATIONS[operation], verb))
     nouns = [
-        f'class {noun.title()}(Operations):\n    """{said}"""\n' + "".join(methods[noun])
+        f'class {class_of(noun)}({"OpenStore" if noun == "store" else "Operations"}):\n    """{said}"""\n'
+        + groups(noun)
+        + "".join(methods[noun])
         for noun, said in NOUNS.items()
     ]
-    imports: dict[str, set[str]] = {
-        "graphmem.kernel.dispatch": {"Log"}, "graphmem.kernel.handle": {"Handle", "Operations"},
-    }  # fmt: skip
-    for row in ROWS:
-        for answer in answers(returned(row)):
-            imports.setdefault(answer.__module__, set()).add(answer.__name__)
-    lines = "".join(imported(place, sorted(names)) for place, names in sorted(imports.items()))
-    memory = "class Memory(Handle):\n" + "".join(
-        f"    @cached_property\n    def {noun}(self) -> {noun.title()}: ...\n" for noun in NOUNS
+    imports = {"graphmem.kernel.handle": ["Handle", "OpenStore", "Operations"]}
+    for name, place in vars(graphmem)["_MODULES"].items():
+        imports.setdefault(place, []).append(name)
+    del imports["graphmem.api"]
+    lines = "".join(imported(place, names) for place, names in sorted(imports.items()))
+    memory = "class Memory(Handle):\n" + groups("") + "".join(methods[""])
+    return HEAD + lines + "\n" + "\n".join([*nouns, memory])
+
+
+def class_of(noun: str) -> str:
+    """Return the class of the operations of a noun."""
+    return noun.rpartition(".")[2].title()
+
+
+def groups(owner: str) -> str:
+    """Return the properties of a class that are the nouns below it."""
+    below = [noun for noun in NOUNS if noun.rpartition(".")[0] == owner]
+    return "".join(
+        f"    @cached_property\n    def {noun.rpartition('.')[2]}(self) -> {class_of(noun)}: ...\n" for noun in below
     )
-    return HEAD + lines + "\n" + "\n".join([*nouns, memory + "".join(methods[""])])
 
 
 def imported(place: str, names: Sequence[str]) -> str:
-    """Return an import, on several lines where one is too short."""
+    """Return an import, on several lines where one is too short; a public name is one of the stub too."""
+    names = [f"{name} as {name}" if name in vars(graphmem)["_MODULES"] else name for name in names]
     return wrapped(f"from {place} import (", names, ")\n")
 
 
 def returned(row: Operation) -> Any:
     """Return the type of an answer with what it holds, such as the record of ``Changed[Failure]``."""
     return get_type_hints(row.function, include_extras=True)["return"]
-
-
-def answers(answer: Any) -> Iterator[type]:
-    """Yield the models in the type of an answer."""
-    if isinstance(answer, Holds):
-        yield from answers(answer.kind)
-    if isinstance(answer, type) and issubclass(answer, BaseModel):
-        yield answer
-    for part in get_args(answer):
-        yield from answers(part)
 
 
 def method(row: Operation, verb: str) -> str:

@@ -9,7 +9,8 @@ import json
 import textwrap
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ from graphmem.features.stats.impact import Impact
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.demo import Demonstrated
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
+from graphmem.features.upkeep.schema import SchemaShown
 from graphmem.features.upkeep.store_contract import (
     Exported,
     Initialised,
@@ -95,8 +97,10 @@ from graphmem.kernel.model.field import Limit
 from graphmem.kernel.model.record import Frozen
 from graphmem.kernel.model.schema import row_names
 from graphmem.kernel.model.scope import Scope
-from graphmem.kernel.request import bounds
+from graphmem.kernel.registry import OPERATIONS
+from graphmem.kernel.request import Request, bounds
 from graphmem.kernel.settings.config import Settings, SettingsSection, sections
+from tests.generate_api import class_of
 from tests.operations import NOUNS, REQUESTS
 from tests.source import MODULES
 from tests.test_architecture import HOUSES, arrows_upwards, imports, module_of, room_of
@@ -116,20 +120,47 @@ def python() -> str:
     )
     assert isinstance(handle, griffe.Module)
     assert isinstance(api, griffe.Module)
-    nouns = [api.classes[noun.title()] for noun in NOUNS]
+    handle_methods = [method("Memory", found) for found in public(handle.classes["Handle"])]
+    memory = [method("memory", found) for found in public(api.classes["Memory"])]
+    store = [method("memory.store", found) for found in public(handle.classes["OpenStore"])]
     parts = [
         "# Python",
         "Every method of `graphmem.Memory` and of its nouns.\n"
         "A test compares this page with the code, so a changed signature shows in the diff of a pull request.\n"
         "Their parameters are those of the [requests](requests.md), with meanings and limits; the models that they "
-        "return are those of the [JSON reference](json.md).",
+        "return are those of the [JSON reference](json.md).\n"
+        "Brackets say what an answer holds, for type checkers: the record of a `Changed[Failure]` is a `Failure`.",
         "## memory",
-        *(method("Memory", found) for found in public(handle.classes["Handle"]) + public(api.classes["Memory"])),
+        block("\n\n".join([*handle_methods, *memory])),
     ]
-    for noun in nouns:
-        name = f"memory.{noun.name.lower()}"
-        parts += [f"## {name}", *(method(name, found) for found in public(noun))]
-    return "\n\n".join(parts)
+    for noun in NOUNS:
+        own = [method(f"memory.{noun}", found) for found in public(api.classes[class_of(noun)])]
+        parts += [f"## memory.{noun}", block("\n\n".join([*(store if noun == "store" else ()), *own]))]
+    return "\n\n".join([*parts, "## Types", *public_types()])
+
+
+def public_types() -> Iterator[str]:
+    """Yield what can be imported from the package."""
+    yield (
+        "What `graphmem` has beside `Memory`, for signatures: the [errors](errors.md), the [records](records.md), the "
+        "[answers](json.md) and what they hold, and what `Memory` takes.\n"
+        "A module is imported when one of its names is first asked for."
+    )
+    places: dict[str, list[str]] = {"errors": [], "records": [], "answers, and what they hold": [], "parameters": []}
+    for name, place in vars(graphmem)["_MODULES"].items():
+        found = getattr(graphmem, name)
+        if place == "graphmem.errors":
+            sort = "errors"
+        elif place == "graphmem.kernel.model":
+            sort = "records"
+        elif isinstance(found, type) and issubclass(found, BaseModel):
+            sort = "answers, and what they hold"
+        else:
+            sort = "parameters"
+        places[sort] += [] if name == "Memory" else [name]
+    yield table(
+        ["sort", "names"], [[sort, ", ".join(f"`{name}`" for name in sorted(names))] for sort, names in places.items()]
+    )
 
 
 def public(found: griffe.Class) -> list[griffe.Function]:
@@ -141,12 +172,10 @@ def public(found: griffe.Class) -> list[griffe.Function]:
 
 def method(owner: str, found: griffe.Function) -> str:
     """Return a method as the page shows it: its signature, and the first sentence of its docstring."""
-    parameters = griffe.Parameters(*(one for one in found.parameters if one.name != "self"))
-    found.parameters = parameters
-    name = owner if found.name == "__init__" else f"{owner[0].lower()}{owner[1:]}.{found.name}"
-    signature = found.signature(name=name)
+    found.parameters = griffe.Parameters(*(one for one in found.parameters if one.name != "self"))
+    signature = found.signature(name=owner if found.name == "__init__" else f"{owner.lower()}.{found.name}")
     said = (found.docstring.value.strip().partition("\n\n")[0].replace("\n", " ") if found.docstring else "").strip()
-    return f"```text\n{signature}\n```\n\n{said}".rstrip()
+    return f"{signature}\n    {said}".rstrip()
 
 
 # --- command line ---------------------------------------------------------------------------------------------------
@@ -397,9 +426,9 @@ def type_of(annotation: Any) -> str:
         return "the command's own document"
     if annotation is Code:
         return "[code](errors.md#findings)"
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    if is_model and annotation.__module__.startswith("graphmem.contract."):
-        return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
+    if annotation in answer_shapes():
+        page = page_on("json", shelf_of(annotation.__module__))
+        return f"[{annotation.__name__}]({page}#{annotation.__name__.lower()})"
     found = getattr(annotation, "__name__", str(annotation))
     return names.get(found, "any JSON" if "JsonValue" in str(annotation) else found)
 
@@ -412,18 +441,52 @@ def requests() -> str:
     parts = [
         "# Requests",
         "What each operation takes, whichever way it is called.\n"
-        "A request is a model of `graphmem.contract`: the methods of the [Python API](python.md) build it, and the "
-        "options of the [command line](cli.md) have their meaning, default, limits and choices from it.\n"
-        "`schema/requests.schema.json` has the same as JSON Schema.\n"
+        "The methods of the [Python API](python.md) build a request, and the options of the [command line](cli.md) "
+        "have their meaning, default, limits and choices from it.\n"
+        "`graphmem schema requests` prints the same as JSON Schema, which is in `schema/requests.schema.json` too.\n"
         "An unknown parameter is refused, and so is a value outside of the limits; the [error](errors.md) names the "
         "parameter, the value and what would be right.\n"
         "Input that is read line by line, such as a log, is not part of a request.",
-    ]
-    for name, request in REQUESTS.items():
-        parts += [f"## {name}", first_line(request), parameters(request, "parameter")]
+        table(
+            ["requests", "page"],
+            [[", ".join(f"`{name}`" for name in requests_on(shelf)), f"[{title}]({page_on('requests', shelf)})"]
+             for shelf, title in SHELVES.items() if requests_on(shelf)],
+        ),
+    ]  # fmt: skip
     inside = shapes(given_as(field) for request in REQUESTS.values() for field in request.model_fields.values())
     for model in inside:
         parts += [f"## {model.__name__}", (inspect.getdoc(model) or "").replace("``", "`"), parameters(model, "field")]
+    return "\n\n".join(parts)
+
+
+# A page of all requests, or answers, would be too long: each shelf has one, by the room in which they are.
+SHELVES = {"kernel": "of all", "core": "records and search", "work": "work and sessions", "features": "other features"}
+WORK = ("briefing", "explore", "hooks", "inbox", "learning", "ran", "runs", "work")
+
+
+def shelf_of(module: str) -> str:
+    """Return on which shelf is what a module has."""
+    _, house, room, *_ = module.split(".")
+    return "work" if room in WORK else house
+
+
+def page_on(name: str, shelf: str) -> str:
+    """Return the page of a shelf."""
+    return f"{name}-{shelf}.md"
+
+
+def requests_on(shelf: str) -> dict[str, type[Request]]:
+    """Return the requests of the operations on a shelf."""
+    return {
+        name: request for name, request in REQUESTS.items() if shelf_of(OPERATIONS[name].function.__module__) == shelf
+    }
+
+
+def requests_page(shelf: str) -> str:
+    """Return what the operations on a shelf take."""
+    parts = [f"# Requests: {SHELVES[shelf]}", "How they are made is in [requests](requests.md)."]
+    for name, request in requests_on(shelf).items():
+        parts += [f"## {name}", first_line(request), parameters(request, "parameter")]
     return "\n\n".join(parts)
 
 
@@ -539,6 +602,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`undo`, `undo --list`": Writes,
     "`purge`": Purged,
     "`trust`": Trust,
+    "`schema`": SchemaShown,
     "`stats`": Stats,
     "`stats --impact`": Impact,
     "`verify-loop`": Loop,
@@ -547,10 +611,11 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
 
 
 def json_page() -> str:
-    """Return the shape of every answer."""
+    """Return what every command prints."""
     parts = [
         "# JSON",
         "With `--json` a command prints one document; the Python API returns the model that it is made of.\n"
+        "`graphmem schema answers` prints all of them as JSON Schema.\n"
         "Fields are added, never changed or removed.\n"
         "A list is a list also when it is empty, and a field without a value is `null`.\n"
         "Every `ref` is `kind/name`, for an entity `type/name`, by current name.\n"
@@ -559,10 +624,27 @@ def json_page() -> str:
         "Every document may hold `notices`: lines to report beside the answer, such as the bad lines of a file.",
         table(
             ["command", "document"],
-            [[name, f"[{model.__name__}](#{model.__name__.lower()})"] for name, model in ANSWERS.items()],
+            [[name, type_of(model)] for name, model in ANSWERS.items()],
         ),
+        "Its parts are on the pages "
+        + ", ".join(f"[{title}]({page_on('json', one)})" for one, title in SHELVES.items())
+        + ".",
     ]
-    for model in shapes(ANSWERS.values()):
+    return "\n\n".join(parts)
+
+
+@cache
+def answer_shapes() -> list[type[BaseModel]]:
+    """Return every model of an answer, and what it is made of."""
+    return shapes(ANSWERS.values())
+
+
+def answers_page(shelf: str) -> str:
+    """Return the shape of the answers on a shelf, and of their parts there."""
+    parts = [f"# JSON: {SHELVES[shelf]}", "Which command prints what is in [JSON](json.md)."]
+    for model in answer_shapes():
+        if shelf_of(model.__module__) != shelf:
+            continue
         fields = {name: field for name, field in model.model_fields.items() if name != "notices"}
         rows = [[f"`{field.alias or name}`", type_of(held_in(field))] for name, field in fields.items()]
         parts += [f"## {model.__name__}", first_line(model), table(["field", "type"], rows)]
@@ -622,8 +704,8 @@ def error_page() -> str:
         "## Findings",
         "What `validate`, `doctor` and `export --check` find, and what is wrong with the lines of an input: each has a "
         "`code`.\n"
-        "With `--json` a finding is [an object](json.md#finding); `expected` names what would be right in its place, "
-        "`fix` what to do.",
+        "With `--json` a finding is [an object](json-kernel.md#finding); `expected` names what would be right in its "
+        "place, `fix` what to do.",
         table(["code", "severity", "meaning"], [[f"`{code}`", code.severity, code.meaning] for code in Code]),
         "## On the command line",
         "For people an error is a line that begins with `error:`, often followed by one that begins with `hint:`.",
@@ -785,11 +867,13 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli,
     "records.md": records,
     "requests.md": requests,
+    **{page_on("requests", shelf): partial(requests_page, shelf) for shelf in SHELVES if requests_on(shelf)},
     "json.md": json_page,
+    **{page_on("json", shelf): partial(answers_page, shelf) for shelf in SHELVES},
     "errors.md": error_page,
     "states.md": states,
     "config.md": config,

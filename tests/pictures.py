@@ -30,7 +30,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 def fill(memory: Memory, clock: Clock) -> None:
     """Fill a store with the demo's rows, a plan under way, what waits and what was reported over some weeks."""
-    plant(memory.client)
+    plant(memory.store.client)
     refs = [one.ref for kind in ("pattern", "failure") for one in memory.list(kind, limit=12).results]
     for week in range(10):
         clock.back(timedelta(days=-7))
@@ -58,7 +58,7 @@ def wait(memory: Memory, error: str, insight: str, base: float, *edits: Candidat
         id=candidate_id(problem.key), keys=keys_of(problem), base=base, failure={"trigger": error},
         pattern={"trigger": error, "insight": insight}, evidence=(seen,), marks=(seen.mark,), sessions=("1c38adc0",),
     )  # fmt: skip
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.add(one)
 
 
@@ -70,7 +70,7 @@ def take(folder: Path) -> Any:
         prepare(root)
         with open_memory(root, clock=clock) as memory:
             fill(memory, clock)
-            page.write_text(page_of(memory.view()), "utf-8")
+            page.write_text(page_of(memory.store.view()), "utf-8")
         here = Path(__file__).parent
         return in_chromium(here / "pictures.mjs", str(page), str(folder), beside=[here / "doors/cli/browser.mjs"])
 

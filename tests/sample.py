@@ -61,7 +61,7 @@ def put_state(folder: Path, kind: str, key: str, value: bytes) -> None:
 
 def trust_all(memory: Memory) -> Trust:
     """Trust what the memory asks for, as somebody who has looked at it."""
-    return memory.trust(yes=memory.trust().digest)
+    return memory.store.trust(yes=memory.store.trust().digest)
 
 
 def open_memory(
@@ -82,7 +82,7 @@ def open_memory(
             lock_timeout_s=5.0,
         )
     if embedder is not None:
-        made.client.__dict__["model"] = embedder, []  # the model itself, opened once for all tests
+        made.store.client.__dict__["model"] = embedder, []  # the model itself, opened once for all tests
     return made
 
 
@@ -161,7 +161,7 @@ def contents(folder: Path) -> Mapping[str, bytes]:
 
 def mirror_of(memory: Memory) -> KuzuMirror:
     """Return the graph of a store as the class that it is, for tests that look behind its port."""
-    mirror = memory.client.graph
+    mirror = memory.store.client.graph
     assert isinstance(mirror, KuzuMirror)
     return mirror
 
@@ -170,7 +170,7 @@ def mirror_of(memory: Memory) -> KuzuMirror:
 def graph_of(memory: Memory) -> Iterator[Connection]:
     """Open the graph of a store in this process, to read it as the files are now."""
     mirror = mirror_of(memory)
-    with memory.client.reading(), mirror.shared_lock(), opened(mirror.path, read_only=True) as connection:
+    with memory.store.client.reading(), mirror.shared_lock(), opened(mirror.path, read_only=True) as connection:
         yield connection
 
 

@@ -267,8 +267,8 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
     assert {name: files for name, files in named.items() if len(files) > 1} == {}
 
 
-# Folders of tests that are about no room of the package: they attack, break or measure.
-OF_NO_ROOM = {"contract", "bench", "bench/timed", "faults", "hostile"}
+# Folders of tests that are about no room of the package: they attack, break, measure or use it.
+OF_NO_ROOM = {"contract", "bench", "bench/timed", "faults", "hostile", "typed"}
 
 
 def test_a_folder_of_tests_is_called_as_the_room_that_it_tests() -> None:

@@ -113,7 +113,7 @@ def test_what_a_call_reads_of_the_catalog_does_not_grow_with_the_store(tmp_path:
             def tick(size: int = size) -> None:
                 ticks[size] += 1
 
-            memory.client.catalog.connection.set_progress_handler(tick, 10)
+            memory.store.client.catalog.connection.set_progress_handler(tick, 10)
             calls[call](memory)
     assert ticks[2_000] <= 1.5 * ticks[50], ticks
 

@@ -65,7 +65,7 @@ def test_a_full_disk_fails_the_command_and_loses_nothing(small_disk: Path) -> No
     with open_memory(small_disk) as memory:
         assert memory.list("failure").total == 5
         memory.failures.add("there is room again", name="after")
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def test_a_limit_on_the_size_of_files_fails_the_command_in_one_line(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_limit_on_the_size_of_files_fails_the_command_in_one_line(tmp_path: Pa
     data = {name: found for name, found in contents(tmp_path).items() if name.startswith("data/")}
     assert data == {name: found for name, found in before.items() if name.startswith("data/")}
     with open_memory(tmp_path) as memory:
-        assert memory.validate().ok
+        assert memory.store.validate().ok
         memory.failures.add("the next error", name="next")
 
 
@@ -100,7 +100,7 @@ def test_a_clock_that_jumps_back_takes_no_edit_back(tmp_path: Path) -> None:
         after = memory.get("a").record
         assert after.model_dump()["fix"] == "second" and after.updated_at > before
         memory.failures.add("an error of long ago", name="b")
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,11 +111,11 @@ def test_a_name_is_a_name_whatever_else_it_could_be(tmp_path: Path, name: str) -
         memory.entities.add("part", name, value="a value")
         memory.failures.add("an error", name="a")
         memory.relations.link(f"part/{name}", "causes", "failure/a")
-        memory.export()
-        memory.rebuild()
+        memory.store.export()
+        memory.store.rebuild()
         assert memory.get(f"part/{name}").record.name == name
         assert [hit.record.name for hit in memory.related("failure/a").results] == [name]
-        assert memory.validate().ok and memory.export_check().ok
+        assert memory.store.validate().ok and memory.store.export_check().ok
     assert {path.name for path in tmp_path.iterdir()} == {".graphmem"}
 
 

@@ -26,7 +26,7 @@ def store_of(case: str, folder: Path) -> Path:
 
 def found(memory: Memory) -> str:
     """Return what is wrong, one finding a line, and which failures are read all the same."""
-    lines = [f"{finding.severity} {finding.code}: {finding}" for finding in memory.validate().findings]
+    lines = [f"{finding.severity} {finding.code}: {finding}" for finding in memory.store.validate().findings]
     names = ", ".join(sorted(hit.record.name for hit in memory.list("failure").results))
     return "\n".join([*lines, f"failures that are read: {names}", ""])
 

@@ -71,7 +71,7 @@ def test_an_interrupt_at_any_moment_ends_in_one_line_and_leaves_the_store_whole(
             assert status in (0, 1, 3), told  # it was done before
             longest = max(0.02, took - first)
     with Memory(folder) as memory:
-        checked = memory.validate()
+        checked = memory.store.validate()
         assert checked.ok, checked.findings
         assert memory.list("failure", limit=1).total in (0, 299, 300, 4_299, 4_300)
         memory.failures.add("still to be written to", name="after", dedup=False)

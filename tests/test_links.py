@@ -40,11 +40,11 @@ COMMANDS: dict[str, Callable[[Memory, Path], object]] = {
     "cypher": lambda memory, _: memory.cypher("MATCH (f:Failure) RETURN f.fix"),
     "diff": lambda memory, _: memory.diff(),
     "log": lambda memory, _: memory.log("failure/mine"),
-    "view": lambda memory, _: memory.view(),
+    "view": lambda memory, _: memory.store.view(),
     "why": lambda memory, _: memory.why("failure/mine", query="password"),
-    "export --check": lambda memory, _: memory.export_check(),
-    "doctor": lambda memory, _: memory.doctor(),
-    "undo --list": lambda memory, _: memory.undoable(),
+    "export --check": lambda memory, _: memory.store.export_check(),
+    "doctor": lambda memory, _: memory.store.doctor(),
+    "undo --list": lambda memory, _: memory.store.undoable(),
     "session": lambda memory, _: memory.sessions.show(),
     "ran": lambda memory, _: memory.ran(["make"], status=1, log=[b"mine went wrong\n"]),
 }
@@ -54,13 +54,13 @@ WRITES: dict[str, Callable[[Memory, Path], object]] = {
     "edit": lambda memory, _: memory.edit("mine", {"fix": "y"}),
     "feedback": lambda memory, _: memory.feedback("mine", helped=True),
     "session task": lambda memory, _: memory.sessions.work_on("hello"),
-    "export": lambda memory, _: memory.export(),
-    "export --to": lambda memory, folder: memory.export(to=folder / "copy"),
+    "export": lambda memory, _: memory.store.export(),
+    "export --to": lambda memory, folder: memory.store.export(to=folder / "copy"),
     "type add": lambda memory, _: memory.types.add_entity("thing"),
-    "purge": lambda memory, _: memory.purge(["mine"], yes=True),
+    "purge": lambda memory, _: memory.store.purge(["mine"], yes=True),
     "undo": lambda memory, _: memory.undo(),
-    "rebuild": lambda memory, _: memory.rebuild(),
-    "doctor --fix": lambda memory, _: memory.doctor(fix=True),
+    "rebuild": lambda memory, _: memory.store.rebuild(),
+    "doctor --fix": lambda memory, _: memory.store.doctor(fix=True),
 }
 
 
@@ -126,7 +126,7 @@ def test_a_link_in_a_store_is_named_not_followed_and_not_written_through(
     said: list[str] = []
     with open_memory(project, said=said) as memory:
         assert any(place in text and "symbolic link" in text for text in said)
-        checked = memory.validate()
+        checked = memory.store.validate()
         assert place in {finding.file for finding in checked.findings if finding.code == "link"}
         assert not checked.ok
         assert "failure/elsewhere" not in {found.ref for found in memory.list().results}

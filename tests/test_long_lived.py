@@ -52,10 +52,10 @@ def test_doctor_leaves_the_open_memory_working(memory_with_model: Memory) -> Non
     memory = memory_with_model
     memory.failures.add("it broke", name="a")
     memory.query("it broke")
-    make_anew(memory.client)
+    make_anew(memory.store.client)
     assert [found.ref for found in memory.query("it broke").results] == ["failure/a"]
     memory.failures.add("something else entirely", name="b")
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 # --- calls that are wrong --------------------------------------------------------------------------------------------
@@ -74,8 +74,8 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     memory.close()
     memory.close()
-    for call in (memory.list, memory.validate, lambda: memory.failures.add("x"), lambda: memory.query("x"),
-                 lambda: memory.cypher("MATCH (n) RETURN n"), memory.undoable, memory.rebuild):  # fmt: skip
+    for call in (memory.list, memory.store.validate, lambda: memory.failures.add("x"), lambda: memory.query("x"),
+                 lambda: memory.cypher("MATCH (n) RETURN n"), memory.store.undoable, memory.store.rebuild):  # fmt: skip
         with pytest.raises(Usage, match="closed"):
             call()
 
@@ -104,7 +104,7 @@ def test_one_memory_serves_many_threads(memory: Memory) -> None:
         thread.join()
     assert errors == []
     assert memory.list().total == 20
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def test_a_thread_that_comes_after_the_end_is_told_that_the_memory_is_closed(memory: Memory) -> None:
@@ -141,11 +141,11 @@ def test_an_open_memory_sees_what_is_trusted_meanwhile(memory: Memory, tmp_path:
     notices = memory.list().notices
     assert len(notices) == 1
     assert "retrieval.reranker" in notices[0]
-    assert memory.client.settings.retrieval.reranker == ""
+    assert memory.store.client.settings.retrieval.reranker == ""
     with open_memory(tmp_path) as other:
         trust_all(other)
     memory.list()
-    assert memory.client.settings.retrieval.reranker == "some/model"
+    assert memory.store.client.settings.retrieval.reranker == "some/model"
 
 
 def test_notices_are_in_every_answer_that_they_bear_on(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ class Watching:
 def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
     watching = Watching()
     with open_memory(tmp_path, embedder=watching) as memory:
-        watching.lock = memory.client.ledger.files.lock
+        watching.lock = memory.store.client.ledger.files.lock
         data(tmp_path, "failure").write_bytes(b"".join(failure(f"pulled{n}") for n in range(5)))
         memory.failures.add("added by hand", name="a")
         memory.patterns.add("when", "do", name="p")
@@ -236,7 +236,7 @@ def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
                       "outcome": "success", "lessons": ["wait for it"]}  # fmt: skip
         memory.add_rows([orjson.dumps({**experience, "name": f"2026-11-0{day}_t{day}"}) for day in (1, 2)])
         memory.experiences.promote(yes=True)
-        memory.purge(["failure/a"], yes=True)
+        memory.store.purge(["failure/a"], yes=True)
     assert watching.texts > 8
 
 
@@ -247,7 +247,7 @@ def test_git_never_goes_to_the_network_and_has_a_time_limit() -> None:
 
 def test_what_a_thread_reads_stays_as_it_is_while_another_thread_writes(memory: Memory) -> None:
     memory.failures.add("the first failure")
-    with memory.client.reading() as snapshot:
+    with memory.store.client.reading() as snapshot:
         before = snapshot.catalog.listed(["failure"], is_live=True)
         writer = threading.Thread(target=memory.failures.add, args=("the second failure",))
         writer.start()

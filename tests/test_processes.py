@@ -55,7 +55,7 @@ def read(folder: Path, what: str, stop: Any, answers: Any) -> None:
 
 
 def validated(memory: Memory) -> int:
-    checked = memory.validate()
+    checked = memory.store.validate()
     assert checked.ok, checked.findings
     return memory.list("failure").total
 
@@ -86,7 +86,7 @@ def test_writers_take_turns_and_readers_are_answered_beside_them(tmp_path: Path)
     with opened(tmp_path) as memory:
         names = [hit.record.name for hit in memory.list("failure", limit=100_000).results]
         assert sorted(names) == sorted(f"w{a}-{b}" for a in range(WRITERS) for b in range(EACH))
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def report(folder: Path, number: int) -> None:
@@ -110,7 +110,7 @@ def test_ten_processes_that_report_on_one_record_are_all_counted_and_one_task_on
         record = memory.get("failure/first").record
         assert isinstance(record, Failure)
         assert (record.helped, record.failed) == (5 + 5 + 1, 5 + 5)
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def hold(path: Path, ready: Any, seconds: float) -> None:
@@ -121,11 +121,11 @@ def hold(path: Path, ready: Any, seconds: float) -> None:
 
 def test_a_live_holder_is_named_and_a_dead_one_blocks_nobody(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        lock, ready = memory.client.ledger.files.lock, processes.Event()
+        lock, ready = memory.store.client.ledger.files.lock, processes.Event()
         holder = processes.Process(target=hold, args=(lock, ready, 60))
         holder.start()
         ready.wait(10)
-        memory.client.ledger.place.lock_timeout_s = 0.1
+        memory.store.client.ledger.place.lock_timeout_s = 0.1
         with pytest.raises(Locked, match=rf"in use by pid {holder.pid}, .*, since 20\d\d-"):
             memory.failures.add("an error while somebody writes")
         assert memory.list("failure").total == 0  # a reader is answered all the same
@@ -198,7 +198,7 @@ WORK: dict[str, Callable[[Memory, str], object]] = {
     "plan": plan,
     "type": lambda memory, name: memory.types.add_entity(name.replace("-", "x")),
     "cypher": lambda memory, name: memory.stats(),
-    "export": lambda memory, name: memory.export(),
+    "export": lambda memory, name: memory.store.export(),
 }
 
 
@@ -231,9 +231,9 @@ CUT_OFF: set[str] = set()  # what was under way at a kill: it may have been done
 
 def check(memory: Memory, acknowledged: list[str], open_ones: set[str]) -> None:
     """Check that everything acknowledged is there, what was under way whole or not at all, and that all is well."""
-    checked = memory.validate()
+    checked = memory.store.validate()
     assert checked.ok, checked.findings
-    assert memory.export_check().ok
+    assert memory.store.export_check().ok
     failures = {hit.record.name for hit in memory.list("failure", limit=100_000).results}
     patterns = {hit.record.name for hit in memory.list("pattern", limit=100_000).results}
     campaigns = {hit.record.name for hit in memory.list("campaign", limit=100_000).results}

@@ -1,15 +1,24 @@
 """What the package offers is what it says."""
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
 import graphmem
-from graphmem import errors
+from graphmem import Memory, errors
+from graphmem.kernel.answer import Holds
+from tests.generate_api import returned
+from tests.operations import ROWS
 
 
 def test_all_is_what_resolves() -> None:
     assert sorted(graphmem.__all__) == graphmem.__all__
     for name in graphmem.__all__:
         assert getattr(graphmem, name) is not None
-    public = {name for name, value in vars(graphmem).items() if not name.startswith("_") and isinstance(value, type)}
-    assert public <= set(graphmem.__all__)
+    assert dir(graphmem) == graphmem.__all__
 
 
 def test_every_exception_is_public_and_has_a_status_and_a_code() -> None:
@@ -34,3 +43,49 @@ def test_every_exception_is_public_and_has_a_status_and_a_code() -> None:
         "Damaged": (5, "damaged"),
         "DamagedCatalog": (5, "damaged"),
     }
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """An open memory of a new project."""
+    Memory.init(tmp_path)
+    with Memory(tmp_path) as opened:
+        yield opened
+
+
+def answers(answer: Any) -> Iterator[type]:
+    """Yield the models in the type of an answer."""
+    if isinstance(answer, Holds):
+        yield from answers(answer.kind)
+    if isinstance(answer, type) and issubclass(answer, BaseModel):
+        yield answer
+    for part in get_args(answer):
+        yield from answers(part)
+
+
+def test_every_type_in_a_signature_is_public() -> None:
+    named = {found for row in ROWS for found in answers(returned(row))}
+    assert {found.__name__: found for found in named} == {
+        found.__name__: getattr(graphmem, found.__name__) for found in named
+    }
+
+
+def test_a_memory_shows_what_most_programs_need_and_says_its_folder(memory: Memory, tmp_path: Path) -> None:
+    assert len([name for name in dir(memory) if not name.startswith("_")]) <= 57
+    assert repr(memory) == f"Memory({str(tmp_path)!r})"
+
+
+@pytest.mark.parametrize("name", ["client", "call", "validate", "embed", "scopes", "hook"])
+def test_what_moved_to_the_store_goes_on_working_and_says_where_it_is(memory: Memory, name: str) -> None:
+    assert name not in dir(memory)
+    opened: Any = memory
+    with pytest.warns(DeprecationWarning, match=f"^memory.{name} is memory.store.{name} now$") as caught:
+        moved = getattr(opened, name)
+    assert moved == getattr(memory.store, name)
+    assert caught[0].filename == __file__
+
+
+def test_what_was_never_there_is_an_attribute_error(memory: Memory) -> None:
+    opened: Any = memory
+    with pytest.raises(AttributeError, match=r"^'Memory' object has no attribute 'validat'$"):
+        _ = opened.validat

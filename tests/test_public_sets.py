@@ -46,7 +46,7 @@ def test_every_row_is_there(imported: Any) -> None:
     for key in {relation_key(row, refs) for row in read(DATA / name, "relations")}:
         edges[key[0]] += 1
     assert {kind: number for kind, number in stats.relations.items() if number} == dict(edges)
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def relation_key(row: Mapping[str, Any], refs: Mapping[str, str]) -> tuple[str, str, str]:
@@ -107,11 +107,11 @@ def distance(memory: Memory, refs: Mapping[str, str], question: Mapping[str, Any
 
 def test_export_rebuild_export_gives_the_same_bytes(imported: Any) -> None:
     _, memory, _ = imported
-    first = {path: found.sha256 for path, found in memory.export().files.items()}
-    rebuilt = memory.rebuild(embed=False)
+    first = {path: found.sha256 for path, found in memory.store.export().files.items()}
+    rebuilt = memory.store.rebuild(embed=False)
     stats = memory.stats()
-    again = memory.export().files
+    again = memory.store.export().files
     assert {path: found.sha256 for path, found in again.items()} == first
     assert not any(found.changed for found in again.values())
     assert rebuilt.relations == sum(stats.relations.values())
-    assert memory.export_check().ok
+    assert memory.store.export_check().ok

@@ -1,12 +1,13 @@
 """What ``Memory`` is besides its operations: it opens a store, gives each thread a client, and closes all of them."""
 
+import warnings
 from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from inspect import Parameter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from graphmem.kernel import dispatch, registry
 from graphmem.kernel.dispatch import OWNER, Caller, Log
@@ -30,17 +31,31 @@ class Operations:
     """What has operations as methods."""
 
     def __init__(self, runtime: Runtime, caller: Caller = OWNER) -> None:
-        self.runtime = runtime
-        self.caller = caller
+        self._runtime = runtime
+        self._caller = caller
+
+
+class OpenStore(Operations):
+    """The base of ``memory.store``: what front ends work on."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """What all threads share."""
+        return self._runtime
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls."""
+        return self._caller
 
     @property
     def client(self) -> Client:
         """The client of this thread."""
-        return self.caller.with_rights(self.runtime).client(self.runtime)
+        return self._caller.with_rights(self._runtime).client(self._runtime)
 
     def call(self, name: str, stream: Log | None = None, /, **given: object) -> Any:
         """Call an operation by its name with parameters that are not checked yet, and return its answer."""
-        return dispatch.call(self.runtime, self.caller, name, given, stream)
+        return dispatch.call(self._runtime, self._caller, name, given, stream)
 
 
 class Method:
@@ -75,7 +90,7 @@ def _method(row: Operation, name: str, owner: str) -> Any:
         if keywords and (changes := parameters.pop("changes")):
             parameters[keywords] = {**(parameters[keywords] or {}), **changes}
         if isinstance(self, Operations):
-            return self.call(row.name, stream, **parameters)
+            return dispatch.call(self._runtime, self._caller, row.name, parameters, stream)
         return dispatch.call(None, OWNER, row.name, parameters)
 
     receiver = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)] if row.needs_store else []
@@ -135,18 +150,29 @@ class Handle(Operations):
             ),
             Caller(scope=scope),
         )
-        client = self.client  # opened now, so that what is wrong with it is raised here
+        client = OpenStore(
+            self._runtime, self._caller
+        ).client  # opened now, so that what is wrong with it is raised here
         if is_fresh and git_setup.unregistered(client.layout):
             client.notify_once(
                 "git does not know yet how to merge this memory's files; run once in this clone: graphmem init"
             )
 
     def __repr__(self) -> str:
-        return f"Memory({str(self.runtime.present_layout.root)!r})"
+        return f"Memory({str(self._runtime.present_layout.root)!r})"
 
     def close(self) -> None:
         """Let go of the store's files."""
-        self.runtime.close()
+        self._runtime.close()
+
+    if not TYPE_CHECKING:  # a type checker would take any name for one that is here
+
+        def __getattr__(self, name: str) -> Any:
+            """Return what was here before version 0.2, and is on ``memory.store`` now."""
+            if name.startswith("_") or not hasattr(self.store, name):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            warnings.warn(f"memory.{name} is memory.store.{name} now", DeprecationWarning, stacklevel=2)
+            return getattr(self.store, name)
 
     def __enter__(self) -> Self:
         return self
@@ -159,25 +185,25 @@ class Handle(Operations):
 
 def with_operations(memory: type[Handle]) -> type[Handle]:
     """Give a class a property for each noun of the registry, and the operations of none as methods."""
-    nouns = {noun: type(noun.title(), (Operations,), {"__doc__": said}) for noun, said in registry.nouns().items()}
-    names = {name: name for name in OPERATIONS}
-    for feature in registry.features().values():
-        names |= feature.also
-    for name, operation in names.items():
-        noun, _, verb = name.rpartition(".")
-        setattr(nouns[noun] if noun else memory, verb, Method(operation, verb))
-    for noun, kind in nouns.items():
-        setattr(memory, noun, _group(memory, noun, kind))
+    owners: dict[str, type[Operations]] = {"": memory}
+    for noun, said in registry.nouns().items():
+        parent, _, name = noun.rpartition(".")
+        base = OpenStore if noun == "store" else Operations
+        owners[noun] = type(name.title(), (base,), {"__doc__": said})
+        setattr(owners[parent], name, _group(owners[parent], name, owners[noun]))
+    for method, operation in registry.methods().items():
+        noun, _, verb = method.rpartition(".")
+        setattr(owners[noun], verb, Method(operation, verb))
     return memory
 
 
-def _group(memory: type[Handle], noun: str, kind: type[Operations]) -> cached_property[Operations]:
+def _group(owner: type[Operations], noun: str, kind: type[Operations]) -> cached_property[Operations]:
     """Return the property that is the operations of a noun."""
 
-    def operations(self: Handle) -> Operations:
-        return kind(self.runtime, self.caller)
+    def operations(self: Operations) -> Operations:
+        return kind(self._runtime, self._caller)
 
     operations.__doc__ = kind.__doc__
     group = cached_property(operations)
-    group.__set_name__(memory, noun)
+    group.__set_name__(owner, noun)
     return group

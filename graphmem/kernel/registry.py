@@ -32,6 +32,7 @@ class Feature:
         nouns: what its operations are grouped by, such as ``inbox``, each with its meaning.
         operations: the names of its operations, by the module in its folder that has them, separated by spaces.
         also: other names of operations in Python.
+        on_store: operations and nouns that Python has on ``memory.store``, for most programs need none of them.
         verbs: of the command line, each with the operations whose ``command`` begins with it, separated by spaces.
         text: the module in its folder that says how its answers read.
         extends: what it adds to the work of others, a function of a module in its folder by its point: of ``POINTS``.
@@ -40,6 +41,7 @@ class Feature:
     operations: Mapping[str, str]
     nouns: Mapping[str, str] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
+    on_store: str = ""
     verbs: Mapping[str, str] = field(default_factory=dict)
     text: str | None = None
     extends: Mapping[str, str] = field(default_factory=dict)
@@ -277,8 +279,26 @@ def extensions(point: str) -> Sequence[Callable[..., Any]]:
 
 @cache
 def nouns() -> Mapping[str, str]:
-    """Return what operations are grouped by, each with its meaning."""
-    return {noun: meaning for feature in features().values() for noun, meaning in feature.nouns.items()}
+    """Return what operations are grouped by in Python, such as ``store.embed``, each with its meaning."""
+    found = {"store": "The store itself: what it is made of, its files and its settings."}
+    for feature in features().values():
+        found |= {_in_python(noun, feature): meaning for noun, meaning in feature.nouns.items()}
+    return found
+
+
+@cache
+def methods() -> dict[str, str]:
+    """Return the operation of each method in Python, such as ``store.validate``."""
+    found = dict[str, str]()
+    for feature in features().values():
+        found |= {_in_python(name, feature): name for names in feature.operations.values() for name in names.split()}
+        found |= feature.also
+    return found
+
+
+def _in_python(name: str, feature: Feature) -> str:
+    """Return what Python calls an operation or a noun."""
+    return f"store.{name}" if name.partition(".")[0] in feature.on_store.split() else name
 
 
 @cache

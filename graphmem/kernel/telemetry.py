@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from graphmem.errors import GraphmemError
 
-TYPE_CHECKING = False  # as in the package
+TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
     from typing import Any, Literal
 

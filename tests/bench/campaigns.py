@@ -42,7 +42,7 @@ def histories(data: Path) -> None:
             with store() as memory:
                 for part in parts(versions):
                     replay(memory, part, tally)
-                found = memory.validate().findings
+                found = memory.store.validate().findings
             seconds = time.process_time() - began
             print(
                 f"{tracker}: {tally.snapshots} versions, {tally.items} items, {tally.moves} moves, {seconds:.0f} s CPU;"
@@ -206,7 +206,7 @@ def scale() -> None:
             print(
                 f"| {shape} | " + " | ".join(f"{value:.0f}" if value >= 10 else f"{value:.1f}" for value in row) + " |"
             )
-            commands(memory.client.root)
+            commands(memory.store.client.root)
 
 
 def costs(memory: Memory, plan: Sequence[dict[str, Any]]) -> list[float]:
@@ -236,7 +236,7 @@ def costs(memory: Memory, plan: Sequence[dict[str, Any]]) -> list[float]:
 def more_events(memory: Memory) -> None:
     """Record three more moves about each task, as work on it and work that was taken back would."""
     rows = []
-    with memory.client.reading() as snapshot:
+    with memory.store.client.reading() as snapshot:
         keys = [snapshot.catalog.stored(number).key_ref for number in snapshot.catalog.numbers("task")]
     for place, key in enumerate(keys):
         for turn, (before, after) in enumerate((("pending", "active"), ("active", "blocked"), ("blocked", "pending"))):

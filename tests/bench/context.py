@@ -89,7 +89,7 @@ def cases_of(data: Path, name: str, place: Path, embedder: Embedder, most: int) 
         for path, found in files.items():
             path.write_bytes(b"".join(tagged(row, tags) for row in found if ref_of(row) in kept))
         with open_memory(place, embedder=embedder) as memory:
-            memory.rebuild()
+            memory.store.rebuild()
             for row, is_foreign in asked:
                 gold = {*row["gold"]}
                 sort: Sort = "other field" if is_foreign else sort_of(gold, {*kept.values()})

@@ -18,11 +18,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from graphmem import Memory
 from tests.bench.service import PROGRAM, environment, filled
 from tests.doors.service.project import Project, new_project, stopped
+from tests.operations import METHODS
 
 ROUNDS = 5  # of each way of calling, in turns
 Call = Callable[[str, dict[str, object]], None]
@@ -60,11 +62,7 @@ class InPython:
     memory: Memory
 
     def __call__(self, name: str, parameters: dict[str, object]) -> None:
-        method: object = self.memory
-        for part in name.split("."):
-            method = getattr(method, part)
-        assert callable(method)
-        method(**parameters).model_dump_json(by_alias=True)
+        attrgetter(METHODS[name])(self.memory)(**parameters).model_dump_json(by_alias=True)
 
 
 @contextmanager

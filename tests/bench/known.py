@@ -183,7 +183,7 @@ def collect(data: Path, name: str, place: Path, embedder: Embedder) -> Iterator[
             path.write_bytes(b"".join(line_of(row, with_match) for row in found if ref_of(row) in kept))
         for model in (embedder, None):
             with open_memory(place, embedder=model) as memory:
-                memory.rebuild()
+                memory.store.rebuild()
                 for row, is_foreign in asked:
                     record_types = sorted({of_kind[kind] for kind in row.get("kinds") or () if kind in of_kind})
                     hits, seen = judge(memory, row["query"], record_types or None)

@@ -54,7 +54,7 @@ def graphmem_in(folder: Path) -> list[str]:
     Memory.init(folder)
     with Memory(folder) as memory:
         memory.add_rows([line for line in ROWS.read_bytes().splitlines(keepends=True) if b'"kind":"failure"' in line])
-        memory.rebuild()  # with all vectors, which else the first searches make
+        memory.store.rebuild()  # with all vectors, which else the first searches make
     return [sys.executable, "-m", "graphmem", "mcp", "--dir", str(folder)]
 
 

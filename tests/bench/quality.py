@@ -152,7 +152,7 @@ def ranked(
     memory: Memory, public: Public, peers: Mapping[str, Peer]
 ) -> Iterator[tuple[dict[str, Any], dict[str, list[str]]]]:
     """Yield each query with the ids that each system found, best first."""
-    vectors, embedder = memory.client.vectors, memory.client.embedder
+    vectors, embedder = memory.store.client.vectors, memory.store.client.embedder
     if vectors is None or embedder is None:
         raise Unavailable("the benchmark needs the embedding model", hint=MODEL_COMMAND)
     texts = ["\n".join(filter(None, map(row.get, ("title", "text", "fix")))) for row in public.memories]

@@ -358,7 +358,7 @@ class Ours:
         lines = [f"{name} = {value!r}" for name, value in variant.settings.items()]
         config.write_text("\n".join(["format = 1", "[retrieval]", *lines, ""]), encoding="utf-8")
         self.memory = Memory(folder, now=lambda: self.now)
-        self.memory.client.model = embedder, []
+        self.memory.store.client.model = embedder, []
 
     def __enter__(self) -> Self:
         return self
@@ -372,7 +372,7 @@ class Ours:
 
     def learn(self, problem: Problem, shown: Sequence[str], relevant: set[str], now: datetime) -> None:
         refs = [f"failure/{name}" for name in shown]
-        count(self.memory.client.state, refs, format_time(now))  # as a context block does
+        count(self.memory.store.client.state, refs, format_time(now))  # as a context block does
         found = {ref: (name in relevant) != self.is_wrong() for ref, name in zip(refs, shown, strict=True)}
         asked = {"question": kept_question(telling(problem.query))} if self.variant.has_questions else {}
         reports = [
@@ -381,7 +381,7 @@ class Ours:
             if self.variant.reports == "both" or (self.variant.reports == "helped" and helped)
         ]
         if reports:
-            self.memory.feedback_rows(reports)
+            self.memory.store.feedback_rows(reports)
 
     def is_wrong(self) -> bool:
         """Return whether the next report says the opposite."""
@@ -396,7 +396,7 @@ class Ours:
                 self.memory.feedback(problem.name, helped=True, question=kept_question(telling(self.last.query)))
         self.captured += 1
         if self.captured % PRUNE_EVERY == 0 and (self.variant.keep < 1 or self.variant.minimum):
-            self.memory.prune(max_failures=self.cap, min_importance=self.variant.minimum, yes=True)
+            self.memory.store.prune(max_failures=self.cap, min_importance=self.variant.minimum, yes=True)
 
     def size(self) -> int:
         return self.memory.list("failure", limit=0).total

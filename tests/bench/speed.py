@@ -88,7 +88,7 @@ def measure_size(size: int, folder: Path) -> list[Timing]:
     rows, edges = made_rows(size), made_edges(size)
     Memory.init(folder)
     with Memory(folder) as memory, raw_engines(folder) as raw:
-        memory.client.model = MadeModel(), []
+        memory.store.client.model = MadeModel(), []
         reads = chain(queries(memory, raw, rows), traversals(memory, raw, edges))
         figures = chain(bulk(memory, raw, rows, edges), reads, additions(memory, raw))
         return [
@@ -104,15 +104,15 @@ def bulk(memory: Memory, raw: Raw, rows: Rows, edges: Edges) -> Iterator[Figure]
     copied = floor + cpu(copy, raw.graph, rows, edges)
     added = cpu(memory.add_rows, lines)
     yield "bulk add", added, copied, floor
-    yield "bulk add and graph", added + cpu(memory.client.graph.rebuild), copied, floor
-    yield "rebuild", cpu(lambda: memory.rebuild(embed=False)), copied, floor
-    yield "index of words", cpu(memory.client.lexical.catch_up), cpu(index, raw.texts, rows), None
+    yield "bulk add and graph", added + cpu(memory.store.client.graph.rebuild), copied, floor
+    yield "rebuild", cpu(lambda: memory.store.rebuild(embed=False)), copied, floor
+    yield "index of words", cpu(memory.store.client.lexical.catch_up), cpu(index, raw.texts, rows), None
 
 
 def queries(memory: Memory, raw: Raw, rows: Rows) -> Iterator[Figure]:
     """Measure queries for texts that are there; the raw engines only rank, and nothing is fused or shown."""
-    memory.client.embed_missing(seconds=ALL)
-    model, store = memory.client.embedder, memory.client.vectors
+    memory.store.client.embed_missing(seconds=ALL)
+    model, store = memory.store.client.embedder, memory.store.client.vectors
     assert model is not None
     assert store is not None
     vectors = store.rows()

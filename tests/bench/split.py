@@ -28,7 +28,7 @@ def store(folder: Path, rows: int, files: Literal[1, 256]) -> Memory:
     Memory.init(folder)
     memory = Memory(folder)
     memory.add_rows(map(encode, made_rows(rows)))
-    memory.split("failure", files)
+    memory.store.split("failure", files)
     memory.query("one two")
     return memory
 

@@ -64,14 +64,14 @@ def test_reports_reach_the_store_at_the_replayed_time(ours: Ours, tmp_path: Path
         assert record["created_at"] == "2026-01-01T00:00:00.000Z"
         reports = [json.loads(line) for line in data(tmp_path, "feedback").read_bytes().splitlines()]
         assert sorted(row["at"][:10] for row in reports if row["helped"]) == ["2026-01-03", "2026-01-04"]
-        assert accesses(ours.memory.client.state, ["failure/p0"])["failure/p0"][0] == 3
+        assert accesses(ours.memory.store.client.state, ["failure/p0"])["failure/p0"][0] == 3
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.0])
 def test_reports_say_what_was_asked_and_where_there_is_noise_the_opposite(tmp_path: Path, noise: float) -> None:
     with Ours(tmp_path, Variant("", reports="both", noise=noise), PROBLEMS, Remembering(MadeModel())) as ours:
         replay("made", "ours", PROBLEMS, ours)
-        reports = list(ours.memory.client.catalog.reports_with_texts().values())
+        reports = list(ours.memory.store.client.catalog.reports_with_texts().values())
         assert {report.question for report in reports} == {made.query for made in PROBLEMS[1:]}
         on_p2 = {ours.memory.get(report.ref).ref: report.helped for report in reports if report.task == "p2"}
         assert on_p2 == {"failure/p0": not noise, "failure/p1": bool(noise)}

@@ -28,7 +28,7 @@ def filled(folder: Path, seed: int) -> Memory:
         for n in range(RECORDS)
     ]
     memory.add_rows(rows)
-    memory.rebuild()
+    memory.store.rebuild()
     return memory
 
 

@@ -35,7 +35,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Memory]]:
             memory.cypher("MATCH (n) RETURN count(*)")
             if is_changed:
                 change(memory, seed)
-                assert memory.client.graph.catch_up() is False  # change by change
+                assert memory.store.client.graph.catch_up() is False  # change by change
             found.append(memory)
         yield found
 
@@ -51,18 +51,18 @@ def test_without_an_engine_all_but_cypher_works(memory: Memory, monkeypatch: pyt
     monkeypatch.setattr(mirror, "ENGINE", "absent")
     asks: list[Callable[[], object]] = [
         lambda: memory.cypher("MATCH (n) RETURN count(n)"),
-        lambda: memory.cypher_named("failure/unsolved"),
+        lambda: memory.store.cypher_named("failure/unsolved"),
     ]
     for ask in asks:
         with pytest.raises(Unavailable, match="kuzu is not installed, and Cypher needs it") as caught:
             ask()
         assert caught.value.hint == INSTALL
-    rebuilt = memory.rebuild()
+    rebuilt = memory.store.rebuild()
     assert (rebuilt.records, rebuilt.notices) == (
         1, ["no graph engine is installed: all but the graph, which only Cypher asks, is rebuilt"]
     )  # fmt: skip
-    assert memory.validate().ok and memory.doctor(fix=True).ok
-    memory.purge(["boom"], yes=True)
+    assert memory.store.validate().ok and memory.store.doctor(fix=True).ok
+    memory.store.purge(["boom"], yes=True)
     assert memory.list().total == 0
 
 
@@ -81,7 +81,7 @@ def filled(memory: Memory) -> Memory:
 
 
 def named(memory: Memory, name: str, **parameters: object) -> Rows:
-    return list(map(list, memory.cypher_named(name, parameters).rows))
+    return list(map(list, memory.store.cypher_named(name, parameters).rows))
 
 
 def some(memory: Memory, kind: str, number: int = STARTS) -> list[str]:
@@ -179,7 +179,7 @@ def test_the_hybrid_score_for_given_similarities_is_that_of_query(stores: list[M
         hits = memory.query("f1 went wrong", limit=100, profile="classic").results
         own = {hit.ref: hit.relevance for hit in hits if hit.relevance > hit.factors.graph}
         is_raised = is_raised or any(hit.relevance == hit.factors.graph for hit in hits)
-        now = format_time(memory.client.now())
+        now = format_time(memory.store.client.now())
         given = {"refs": list(own), "similarities": list(own.values()), "now": now, "half_life_days": HALF_LIFE_DAYS}
         rows = named(memory, "record/hybrid", **given)
         expected = {hit.ref: (pytest.approx(hit.score, rel=1e-4), pytest.approx(hit.relevance)) for hit in hits}
@@ -195,23 +195,23 @@ def test_a_graph_that_followed_changes_is_the_one_that_is_built_again(stores: li
     nodes, edges = "MATCH (n) RETURN n", "MATCH (a)-[r]->(b) RETURN a.ref, r, b.ref"
     for memory in stores:
         before = [sorted(map(repr, memory.cypher(query).rows)) for query in (nodes, edges)]
-        records, relations = memory.client.graph.rebuild()
+        records, relations = memory.store.client.graph.rebuild()
         assert [sorted(map(repr, memory.cypher(query).rows)) for query in (nodes, edges)] == before
         assert (records, relations) == tuple(map(len, before))
-        assert not [found for found in memory.validate().findings if found.file.startswith("local/")]
+        assert not [found for found in memory.store.validate().findings if found.file.startswith("local/")]
 
 
 def test_the_position_is_that_of_the_catalog_once_asked(small: Memory) -> None:
-    graph = small.client.graph
+    graph = small.store.client.graph
     assert not graph.exists
     position, counts = graph.counts()
     assert graph.exists
-    assert position == graph.position == small.client.catalog.position
+    assert position == graph.position == small.store.client.catalog.position
     assert counts == {"Failure": 2, "CAUSES": 1}
     small.failures.add("crash", name="c")
-    assert graph.position != small.client.catalog.position
+    assert graph.position != small.store.client.catalog.position
     assert graph.catch_up() is False
-    assert graph.position == small.client.catalog.position
+    assert graph.position == small.store.client.catalog.position
     graph.forget()
     assert not graph.exists
     assert graph.position is None
@@ -241,22 +241,22 @@ def test_nodes_relations_and_paths_are_json_with_references(asked: Memory) -> No
     ],
 )
 def test_a_query_can_only_read_with_the_check_and_without_it(asked: Memory, statement: str) -> None:
-    graph, text = asked.client.graph, statement.replace("{folder}", str(asked.client.local))
+    graph, text = asked.store.client.graph, statement.replace("{folder}", str(asked.store.client.local))
     before = graph.counts()
     with pytest.raises(Refused):
         graph.check(text)
     with pytest.raises((BadInput, Unavailable)):
         graph.cypher(text, {}, timeout_s=5.0, limit=10)
     assert graph.counts() == before
-    assert not (asked.client.local / "out.csv").exists()
+    assert not (asked.store.client.local / "out.csv").exists()
 
 
 def test_a_query_has_bounds_of_rows_and_time(asked: Memory) -> None:
-    answer = asked.client.graph.cypher("UNWIND range(1, 5) AS x RETURN x", {}, timeout_s=5.0, limit=3)
+    answer = asked.store.client.graph.cypher("UNWIND range(1, 5) AS x RETURN x", {}, timeout_s=5.0, limit=3)
     assert (answer.columns, answer.rows, answer.truncated) == (["x"], [[1], [2], [3]], True)
     long = "UNWIND range(1, 10000) AS x UNWIND range(1, 10000) AS y UNWIND range(1, 100) AS z RETURN sum(x * y * z)"
     with pytest.raises(Unavailable, match="longer than"):
-        asked.client.graph.cypher(long, {}, timeout_s=0.3, limit=3)
+        asked.store.client.graph.cypher(long, {}, timeout_s=0.3, limit=3)
 
 
 def test_a_query_that_the_engine_refuses_says_why_and_what_was_meant(asked: Memory) -> None:
@@ -266,7 +266,7 @@ def test_a_query_that_the_engine_refuses_says_why_and_what_was_meant(asked: Memo
 
 
 def test_two_memories_share_one_graph(small: Memory) -> None:
-    with open_memory(small.client.layout.store.parent) as other:
+    with open_memory(small.store.client.layout.store.parent) as other:
         for number in range(2):
             (small if number else other).failures.add(f"number {number}", name=f"n{number}")
             for memory in (small, other):
@@ -281,7 +281,7 @@ def test_a_graph_that_is_built_has_every_text_as_it_is(small: Memory) -> None:
     for number, text in enumerate(ODD):
         small.failures.add(f"{text} failed", name=f"odd-{number}", tags=tags)
         small.relations.link(f"odd-{number}", "causes", "b", note=f"{text} failed")
-    small.client.graph.rebuild()
+    small.store.client.graph.rebuild()
     rows = small.cypher(
         "MATCH (f:Failure)-[c:CAUSES]->(:Failure {name: 'b'}) WHERE f.name STARTS WITH 'odd' "
         "RETURN f.name, f.trigger, f.tags, c.note, f.helped"

@@ -156,7 +156,7 @@ def test_every_answer_is_that_of_brute_force(seed: int, step: int, tmp_path: Pat
             source, target = ENDS[kind]
             memory.types.add_relation(kind, sources=[source], targets=[target])
         written(graph, tmp_path)
-        memory.client.graph.rebuild()
+        memory.store.client.graph.rebuild()
         with graph_of(memory) as connection:
             there = rows_of(connection, "MATCH (a)-[r]->(b) RETURN a.ref, lower(label(r)), b.ref, r.weight", {})
             assert Counter(there) == Counter(found[:4] for found in graph.of())

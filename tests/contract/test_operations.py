@@ -27,7 +27,7 @@ from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.lock import locked
 from tests.doors.http.test_fuzz import REAL
 from tests.generate_docs import ANSWERS
-from tests.operations import NOUNS, ROWS
+from tests.operations import METHODS, NOUNS, ROWS
 from tests.repository import Repository
 from tests.sample import contents, open_memory
 
@@ -96,9 +96,7 @@ REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "
 
 def call(memory: Memory, name: str, given: dict[str, Any]) -> Any:
     """Call an operation by its name."""
-    method: Any = memory
-    for part in name.split("."):
-        method = getattr(method, part)
+    method: Any = attrgetter(METHODS[name])(memory)
     row = OPERATIONS[name]
     if row.stream is not None:
         given = {**given, row.stream: list(lines_of(given[row.stream]))}
@@ -127,9 +125,10 @@ def test_a_feature_names_the_operations_of_its_modules() -> None:
 
 
 def test_every_operation_is_a_method_of_the_memory_and_no_method_is_something_else(memory: Memory) -> None:
-    names = {*OPERATIONS, *(name for feature in registry.features().values() for name in feature.also)}
+    names = registry.methods().keys()
+    assert {*registry.methods().values()} == OPERATIONS.keys()
     assert all(callable(attrgetter(name)(memory)) for name in names)
-    owners = {"": Memory, **{noun: type(getattr(memory, noun)) for noun in NOUNS}}
+    owners = {"": Memory, **{noun: type(attrgetter(noun)(memory)) for noun in NOUNS}}
     methods = {
         f"{noun}.{method}".removeprefix(".")
         for noun, owner in owners.items()
@@ -161,22 +160,22 @@ def test_decisions_and_constraints_have_an_add_of_their_own(memory: Memory) -> N
 
 def test_a_caller_who_may_only_read_gets_answers_and_previews_and_writes_nothing(memory: Memory) -> None:
     memory.failures.add("it went boom", name="boom")
-    reader, before = Caller(may=READ), contents(memory.client.root)
+    reader, before = Caller(may=READ), contents(memory.store.client.root)
     for name, row in OPERATIONS.items():
         if row.effect == READ or row.previews is not None:
             continue
         with pytest.raises(ReadOnly, match=f"{name} writes, and this caller may only read"):
-            dispatch.call(memory.runtime, reader, name, row.request.model_construct())
+            dispatch.call(memory.store.runtime, reader, name, row.request.model_construct())
     for name, given in PREVIEWS.items():
         row = OPERATIONS[name]
         real = {**given, str(row.previews): row.previews != "dry_run"}
         with pytest.raises(ReadOnly):
-            dispatch.call(memory.runtime, reader, name, row.request.model_construct(**real))
+            dispatch.call(memory.store.runtime, reader, name, row.request.model_construct(**real))
     with carried_out(RequestUnderWay("one")) as asked:
         for name in ("list", "status", "stats", "prune"):
-            dispatch.call(memory.runtime, reader, name, {})
+            dispatch.call(memory.store.runtime, reader, name, {})
     assert not asked.is_written  # a reader cannot fill the place where the requests of writers are kept
-    assert contents(memory.client.root) == before
+    assert contents(memory.store.client.root) == before
 
 
 @pytest.mark.long
@@ -263,7 +262,7 @@ def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> No
             if name in REFUSED_HERE:
                 continue
             assert OPERATIONS[name].only_reads(OPERATIONS[name].request.model_validate(given)), name
-            with locked(memory.client.ledger.files.lock, timeout_s=0):
+            with locked(memory.store.client.ledger.files.lock, timeout_s=0):
                 call(memory, name, given)
             assert contents(tmp_path) == before, name
 

@@ -146,7 +146,7 @@ def names(memory: Memory, kind: str = "failure") -> list[str]:
 
 
 def place_of(memory: Memory) -> RowPlace:
-    return memory.client.ledger.place
+    return memory.store.client.ledger.place
 
 
 # --- watching ------------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_a_part_that_is_read_again_yields_nothing(memory: Memory) -> None:
     memory.entities.add("service", "shop")
     memory.failures.add("one went wrong", name="one")
     memory.list()
-    place, catalog = place_of(memory), memory.client.catalog
+    place, catalog = place_of(memory), memory.store.client.catalog
     with place.holding(1), catalog.transaction():
         place.changed(0)
         parts = place.to_read(place.all_parts())
@@ -217,23 +217,23 @@ def test_everything_can_be_read_again_into_an_empty_catalog(memory: Memory) -> N
     memory.entities.add("service", "shop")
     memory.failures.add("one went wrong", name="one")
     before = [found.model_dump() for found in memory.list().results]
-    memory.client.renew_catalog()
+    memory.store.client.renew_catalog()
     assert [found.model_dump() for found in memory.list().results] == before
-    assert memory.client.catalog.vocabulary.entities.keys() == {"service"}
+    assert memory.store.client.catalog.vocabulary.entities.keys() == {"service"}
 
 
 def test_a_row_that_was_purged_and_comes_back_is_not_read_and_goes_with_the_next_write(
     case: PlaceCase, memory: Memory
 ) -> None:
     memory.failures.add("a secret that went wrong", name="one")
-    row = next(row for _, row in memory.client.catalog.all_lines())
-    memory.purge(["one"], yes=True)
+    row = next(row for _, row in memory.store.client.catalog.all_lines())
+    memory.store.purge(["one"], yes=True)
     case.put_line(row + b"\n")
-    assert names(memory) == [] and memory.client.catalog.purged_rows() == {FAILURES: 1}
+    assert names(memory) == [] and memory.store.client.catalog.purged_rows() == {FAILURES: 1}
     memory.failures.add("another thing went wrong", name="two")
-    assert names(memory) == ["two"] and memory.client.catalog.purged_rows() == {}
-    memory.client.renew_catalog()
-    assert names(memory) == ["two"] and memory.client.catalog.purged_rows() == {}
+    assert names(memory) == ["two"] and memory.store.client.catalog.purged_rows() == {}
+    memory.store.client.renew_catalog()
+    assert names(memory) == ["two"] and memory.store.client.catalog.purged_rows() == {}
 
 
 # --- committing ----------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_what_is_added_is_found_and_can_be_taken_back(memory: Memory) -> None:
     memory.failures.add("the disk is slow", name="slow")
     assert memory.get("full").record.fix == "add a worker"  # type: ignore[union-attr]
     assert [found.ref for found in memory.query("queue is full").results] == ["failure/full"]
-    assert [write.rows for write in memory.undoable().writes] == [["failure/slow"], ["failure/full"]]
+    assert [write.rows for write in memory.store.undoable().writes] == [["failure/slow"], ["failure/full"]]
     memory.edit("full", {"fix": "add two"})
     assert memory.undo(2).writes[0].changed == 1
     assert names(memory) == ["full"]
@@ -272,7 +272,7 @@ def test_a_type_is_declared_for_all_machines_and_is_taken_back_unless_rows_are_o
 
 def test_what_another_machine_changed_since_is_not_taken_back(case: PlaceCase, memory: Memory) -> None:
     memory.failures.add("it went boom", name="boom")
-    row = next(row for _, row in memory.client.catalog.all_lines())
+    row = next(row for _, row in memory.store.client.catalog.all_lines())
     changed = orjson.dumps({**orjson.loads(row), "fix": "theirs"}, option=orjson.OPT_SORT_KEYS)
     case.remove()
     case.put_line(changed + b"\n")
@@ -283,7 +283,7 @@ def test_what_another_machine_changed_since_is_not_taken_back(case: PlaceCase, m
 
 def test_what_is_refused_up_to_the_end_of_taking_in_changes_nothing(memory: Memory) -> None:
     memory.failures.add("it went boom", name="boom")
-    place, catalog = place_of(memory), memory.client.catalog
+    place, catalog = place_of(memory), memory.store.client.catalog
     number = catalog.lookup("failure", "boom")
     assert number is not None
     entered = []
@@ -303,14 +303,14 @@ def test_what_is_refused_up_to_the_end_of_taking_in_changes_nothing(memory: Memo
                 )  # fmt: skip
     assert entered == [True, True]
     assert not place.has_changed() and names(memory) == ["boom"]
-    memory.client.renew_catalog()
+    memory.store.client.renew_catalog()
     assert names(memory) == ["boom"]
 
 
 def test_a_write_that_is_not_taken_in_is_named_as_a_change(memory: Memory) -> None:
     memory.failures.add("it went boom", name="boom")
     place = place_of(memory)
-    number = memory.client.catalog.lookup("failure", "boom")
+    number = memory.store.client.catalog.lookup("failure", "boom")
     assert number is not None
     with place.holding(1):
         gone = {FAILURES: Batch(FAILURES, gone=[number])}
@@ -346,7 +346,7 @@ def test_a_death_at_any_step_of_a_commit_leaves_all_of_it_or_nothing(case: Place
             assert (f"n{steps}" in found) == (f"n{steps}" in names(other, "pattern"))
         with case.open() as memory:
             assert names(memory) == found
-            memory.client.renew_catalog()
+            memory.store.client.renew_catalog()
             assert names(memory) == found
             is_solved = f"n{steps}" in found
             assert not is_solved or len(memory.solutions(f"failure/n{steps}").results) == 1
@@ -380,7 +380,7 @@ def test_a_request_whose_answer_was_lost_is_carried_out_once_wherever_the_proces
             except AlreadyDone:
                 is_repeated = True
             assert names(memory).count(name) == 1
-            assert [write.rows for write in memory.undoable().writes].count([f"failure/{name}"]) <= 2
+            assert [write.rows for write in memory.store.undoable().writes].count([f"failure/{name}"]) <= 2
         seen.add((is_dead, is_repeated))
         if not is_dead:
             break
@@ -445,13 +445,13 @@ def test_what_another_program_changed_since_it_was_read_is_not_overwritten(
     memory.failures.add("another thing", name="ours", dedup=False)
     assert len(refused) == 1
     assert names(memory) == ["boom", "ours", "theirs"]
-    assert [write.rows for write in memory.undoable().writes] == [["failure/ours"], ["failure/boom"]]
+    assert [write.rows for write in memory.store.undoable().writes] == [["failure/ours"], ["failure/boom"]]
 
 
 def test_the_last_look_is_after_the_rows_were_taken_in(case: PlaceCase, memory: Memory) -> None:
     """Until then another program may write; the catalog is as before, and its row is there."""
     memory.failures.add("it went boom", name="boom")
-    place, catalog = place_of(memory), memory.client.catalog
+    place, catalog = place_of(memory), memory.store.client.catalog
     number = catalog.lookup("failure", "boom")
     assert number is not None
 

@@ -91,7 +91,7 @@ def fill(memory: Memory, *, everything: bool) -> None:
         memory.campaigns.complete("attic", outcome="hushed")
         memory.feedback("failure/hush", helped=True, question="the shop is noisy")
         problem = problem_in("hush: the attic is locked")
-        with queue_of(memory.client).changing() as queue:
+        with queue_of(memory.store.client).changing() as queue:
             queue.add(Candidate(id=candidate_id(problem.key), keys=keys_of(problem), base=0.9,
                                 failure={"trigger": problem.text}, sessions=("s1",)))  # fmt: skip
 
@@ -103,7 +103,7 @@ def answers(memory: Memory, caller: Caller, name: str) -> list[Any]:
         row = OPERATIONS[name]
         try:
             answer = dispatch.call(
-                memory.runtime, caller, name, row.request(**given), LOG if row.stream is not None else None
+                memory.store.runtime, caller, name, row.request(**given), LOG if row.stream is not None else None
             )
         except GraphmemError as error:
             found.append((given, error.code, error.message, error.hint, error.details))
@@ -152,7 +152,7 @@ def test_a_caller_gets_the_answers_of_a_store_that_has_nothing_else(
     whole: Memory, tmp_path: Path, sees: frozenset[str]
 ) -> None:
     Repository(tmp_path / "part")
-    with open_memory(tmp_path / "part", embedder=whole.client.embedder) as part:
+    with open_memory(tmp_path / "part", embedder=whole.store.client.embedder) as part:
         if sees:
             fill(part, everything=False)
         for name in ASKED:
@@ -172,8 +172,8 @@ def test_an_operation_that_cannot_be_limited_is_refused_and_so_is_every_write(me
     for name, row in OPERATIONS.items():
         if not row.scoped:
             with pytest.raises(Refused, match=f"{name} cannot be limited to some kinds"):
-                dispatch.call(memory.runtime, READER, name, row.request.model_construct())
-    with pytest.raises(Refused, match="cannot write"), memory.runtime.client(Rights(SEEN)).writing():
+                dispatch.call(memory.store.runtime, READER, name, row.request.model_construct())
+    with pytest.raises(Refused, match="cannot write"), memory.store.runtime.client(Rights(SEEN)).writing():
         pass
 
 
@@ -185,24 +185,24 @@ def test_a_bad_line_of_a_file_that_a_caller_may_not_see_is_not_told(tmp_path: Pa
                 file.write(json.dumps({"kind": kind, "name": "Bad Name", "trigger": "x"}) + "\n")
         request = OPERATIONS["list"].request()
         for caller, files in ((OWNER, ["failure", "pattern"]), (READER, ["pattern"])):
-            notices = dispatch.call(memory.runtime, caller, "list", request).notices
+            notices = dispatch.call(memory.store.runtime, caller, "list", request).notices
             assert [re.findall(r"data/(\w+)\.ndjson", notice) for notice in notices] == [[file] for file in files]
         data(tmp_path, "failure").write_text("")
         data(tmp_path, "pattern").write_text("")
-        dispatch.call(memory.runtime, READER, "list", request)
-        assert dispatch.call(memory.runtime, OWNER, "list", request).notices == []  # none of another caller's
+        dispatch.call(memory.store.runtime, READER, "list", request)
+        assert dispatch.call(memory.store.runtime, OWNER, "list", request).notices == []  # none of another caller's
 
 
 def test_what_changes_on_disk_and_in_another_process_is_seen_and_nothing_more(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory, Memory(tmp_path) as other:
         fill(memory, everything=True)
         request = OPERATIONS["list"].request()
-        assert dispatch.call(memory.runtime, READER, "list", request).total == 4
+        assert dispatch.call(memory.store.runtime, READER, "list", request).total == 4
         other.patterns.add("a new one", "look", name="new")
         other.failures.add("a new failure", name="new")
-        assert dispatch.call(memory.runtime, READER, "list", request).total == 5
+        assert dispatch.call(memory.store.runtime, READER, "list", request).total == 5
         with pytest.raises(Refused, match="may not read 'failure'"):
-            dispatch.call(memory.runtime, READER, "get", GetRequest(ref="failure/new"))
+            dispatch.call(memory.store.runtime, READER, "get", GetRequest(ref="failure/new"))
 
 
 def told(memory: Memory, who: Caller | str, **asked: dict[str, Any] | str) -> str:
@@ -214,7 +214,7 @@ def told(memory: Memory, who: Caller | str, **asked: dict[str, Any] | str) -> st
         fields, lines = ({"verbose": True}, given) if isinstance(given, str) else (given, None)
         request = row.request(**fields)
         try:
-            found.append(dispatch.call(memory.runtime, caller, row.name, request, lines).model_dump(mode="json"))
+            found.append(dispatch.call(memory.store.runtime, caller, row.name, request, lines).model_dump(mode="json"))
         except GraphmemError as error:
             found.append((error.code, error.message, error.hint, error.details))
     return json.dumps(found)
@@ -315,11 +315,11 @@ def test_a_caller_with_a_scope_gets_no_subject_of_a_commit(tmp_path: Path) -> No
     repository, said = Repository(tmp_path), list[str]()
     with open_memory(tmp_path) as memory:
         memory.patterns.add("a noisy place", "stay calm", name="calm")
-        memory.scopes.add("reader", read=["pattern"])
+        memory.store.scopes.add("reader", read=["pattern"])
         repository.commit("Add Zorblatt customer")
         for sees, is_told in ((None, True), (frozenset({"pattern"}), False)):
             caller = Caller(sees=sees, writes=frozenset())
-            (found,) = dispatch.call(memory.runtime, caller, "log", {"ref": "pattern/calm"}).results
+            (found,) = dispatch.call(memory.store.runtime, caller, "log", {"ref": "pattern/calm"}).results
             assert found.commit and ((found.subject == "Add Zorblatt customer") is is_told)
     for scope, is_told in (("", True), ("reader", False)):
         said.clear()

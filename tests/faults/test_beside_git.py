@@ -84,7 +84,7 @@ def test_every_answer_beside_a_checkout_is_of_one_branch(project: Path) -> None:
             assert fix_of(memory.get("failure/f3").record) in ("of one", "of two")
             asked += 3
     with open_memory(project) as memory:
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> None:
@@ -93,15 +93,15 @@ def test_what_was_read_while_git_changed_files_is_read_again(project: Path) -> N
         assert memory.list("pattern", limit=1).total == 230
     subprocess.run(["git", "checkout", "-q", "-f", "one"], cwd=project, check=True)
     with open_memory(project) as memory:
-        original, branches = memory.client.ledger.files.read, ["two"]
+        original, branches = memory.store.client.ledger.files.read, ["two"]
 
         def slowly(file: str, *, is_every_line: bool) -> Iterator[Batch]:
             yield from original(file, is_every_line=is_every_line)
             if branches:
                 subprocess.run(["git", "checkout", "-q", "-f", branches.pop()], cwd=project, check=True)
 
-        memory.client.ledger.files.read = slowly  # type: ignore[method-assign]
-        with memory.client.reading() as snapshot:
+        memory.store.client.ledger.files.read = slowly  # type: ignore[method-assign]
+        with memory.store.client.reading() as snapshot:
             count = "SELECT count(*) FROM record WHERE record_type = ?"
             totals = [
                 snapshot.catalog.connection.execute(count, (kind,)).fetchone()[0] for kind in ("failure", "pattern")
@@ -128,7 +128,7 @@ def test_what_is_written_beside_a_checkout_mixes_no_branches(project: Path) -> N
             found = memory.list("failure").results
             assert {fix_of(one.record) for one in found} == {f"of {branch}"}
             assert len(found) == total
-            assert memory.validate().ok
+            assert memory.store.validate().ok
             lines = data(project, "failure").read_bytes().splitlines()
             assert len([line for line in lines if f"of {branch}".encode() in line]) == total
 
@@ -152,14 +152,14 @@ def test_a_file_that_an_editor_writes_in_place_is_read_when_it_is_whole(tmp_path
         time.sleep(0.03)
         assert memory.list("failure", limit=1).total == 50
         thread.join()
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 @pytest.mark.long
 def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_writer_waits(project: Path) -> None:
     lock, path = project / ".git/index.lock", data(project, "failure")
     with open_memory(project) as memory:
-        memory.client.ledger.place.lock_timeout_s = 1.0
+        memory.store.client.ledger.place.lock_timeout_s = 1.0
         lock.touch()
         path.write_bytes(path.read_bytes() + failure("by-hand"))
         assert memory.list("failure", limit=1).total == 440
@@ -169,13 +169,13 @@ def test_while_git_holds_its_lock_a_reader_answers_from_what_it_read_and_a_write
         with pytest.raises(Locked):
             memory.forget("failure/f1")
         assert memory.list("failure", limit=1).total == 440  # what was refused is not in the catalog
-        assert memory.undoable().writes[0].command != "forget"
+        assert memory.store.undoable().writes[0].command != "forget"
         with pytest.raises(Locked):
-            memory.validate()
+            memory.store.validate()
         os.utime(lock, (time.time() - 61,) * 2)  # as one that a dead process left
         memory.failures.add("new", name="new")
         assert memory.list("failure", limit=1).total == 442
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 @pytest.mark.parametrize("seconds", [-61, 61, 10**7])
@@ -195,7 +195,7 @@ def test_a_hook_of_git_waits_for_no_lock(project: Path, monkeypatch: pytest.Monk
     path.write_bytes(path.read_bytes() + failure("by-hand"))
     with open_memory(project) as memory:
         assert memory.list("failure", limit=1).total == 441
-        memory.export()
+        memory.store.export()
 
 
 def test_an_index_that_changes_all_the_time_does_not_keep_a_store_from_being_read(project: Path) -> None:
@@ -225,11 +225,11 @@ def test_a_purge_that_is_refused_leaves_the_undo_notes(tmp_path: Path) -> None:
         memory.failures.add("one", name="one")
         path.write_bytes(path.read_bytes() + b"{bad line\n")
         with pytest.raises(BadInput):
-            memory.purge(["one"], yes=True)
-        assert len(memory.undoable().writes) == 1
+            memory.store.purge(["one"], yes=True)
+        assert len(memory.store.undoable().writes) == 1
         path.write_bytes(path.read_bytes().replace(b"{bad line\n", b""))
-        memory.purge(["one"], yes=True)
-        assert memory.undoable().writes == []
+        memory.store.purge(["one"], yes=True)
+        assert memory.store.undoable().writes == []
 
 
 @pytest.mark.long
@@ -237,7 +237,7 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
     path = data(project, "failure")
     with open_memory(project) as memory:
         path.write_bytes(path.read_bytes() + failure("by-hand"))  # not in its place: export moves it
-        original = memory.client.ledger.files.stale_vocabulary_file
+        original = memory.store.client.ledger.files.stale_vocabulary_file
         theirs = [path.read_bytes().replace(b"of two", b"of git")]
 
         def while_git_writes(types: Types = NO_TYPES) -> dict[Path, bytes]:
@@ -245,8 +245,8 @@ def test_resolve_and_export_do_not_overwrite_a_file_that_git_replaced(project: P
                 path.write_bytes(theirs.pop())
             return original(types)
 
-        memory.client.ledger.files.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
-        memory.export()
+        memory.store.client.ledger.files.stale_vocabulary_file = while_git_writes  # type: ignore[method-assign]
+        memory.store.export()
         assert path.read_bytes().count(b"of git") == 440
 
 
@@ -263,9 +263,9 @@ def test_a_file_that_goes_between_two_looks_is_a_conflict_and_no_fault(
                 path.unlink(missing_ok=True)
             return real(place, most=most)
 
-        with memory.client.writing() as snapshot:
+        with memory.store.client.writing() as snapshot:
             record = snapshot.catalog.stored(snapshot.resolve("failure/f3"))
             monkeypatch.setattr(safe_files, "read", removed)
             with pytest.raises(Conflict, match="was replaced by another program"):
-                memory.client.ledger.commit([entry(record.model_copy(update={"tags": ("t",)}), ())])
+                memory.store.client.ledger.commit([entry(record.model_copy(update={"tags": ("t",)}), ())])
     assert not path.exists()

@@ -30,7 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows += [edge(f"pattern/p{n}", "solves", f"failure/f{n}") for n in range(100)]
         memory.add_rows(rows)
         memory.query("error 5 in module 5")
-        memory.client.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        memory.store.client.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return folder
 
 
@@ -60,7 +60,7 @@ def test_a_text_that_changed_on_the_disk_is_not_shown(project: Path) -> None:
     with opened(project, said) as memory:
         assert answers(memory) == expected
         assert said[0] == "the catalog was damaged; it is made again from the files"
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(8, FLIPS))])
@@ -79,12 +79,12 @@ def test_a_damaged_catalog_gives_the_right_answer_or_validate_names_it(project: 
         except GraphmemError:
             found = []
         if found != expected:
-            assert said or not memory.validate().ok
-            memory.doctor(fix=True)
+            assert said or not memory.store.validate().ok
+            memory.store.doctor(fix=True)
         assert answers(memory) == expected
-        memory.doctor(fix=True)
+        memory.store.doctor(fix=True)
         memory.failures.add("one more", name="one-more")
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 @pytest.mark.long
@@ -107,15 +107,15 @@ def test_a_catalog_of_another_version_leaves_nothing_behind(project: Path) -> No
             damaged.close()
             with opened(project) as memory:
                 assert answers(memory) == expected, statement
-                assert memory.validate().ok
-                made = memory.client.catalog.connection.execute("SELECT name FROM sqlite_master").fetchall()
+                assert memory.store.validate().ok
+                made = memory.store.client.catalog.connection.execute("SELECT name FROM sqlite_master").fetchall()
                 assert not {("t",), ("lexical_notes",)}.intersection(made)
 
 
 def test_the_places_of_vectors_survive_a_catalog_of_another_version(memory_with_model: Memory, tmp_path: Path) -> None:
     memory_with_model.failures.add("the disk is full", name="full")
     memory_with_model.query("no space left")
-    connection = memory_with_model.client.catalog.connection
+    connection = memory_with_model.store.client.catalog.connection
     (before,) = connection.execute("SELECT count(*) FROM vector").fetchone()
     assert before
     memory_with_model.close()
@@ -123,7 +123,7 @@ def test_the_places_of_vectors_survive_a_catalog_of_another_version(memory_with_
     other.execute("PRAGMA user_version = 5")
     other.close()
     with open_memory(tmp_path) as memory:
-        assert memory.client.catalog.connection.execute("SELECT count(*) FROM vector").fetchone() == (before,)
+        assert memory.store.client.catalog.connection.execute("SELECT count(*) FROM vector").fetchone() == (before,)
 
 
 def test_what_is_no_database_at_all_is_made_again_while_it_is_open(project: Path) -> None:

@@ -56,10 +56,10 @@ def project(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Pat
     whole.fill(folder, embedder)
     with whole.opened(folder, embedder) as memory:
         memory.query("error 5 in module 5")
-        usage.count(memory.client.state, ["failure/f7"], "2026-11-01T09:30:00.000Z")
+        usage.count(memory.store.client.state, ["failure/f7"], "2026-11-01T09:30:00.000Z")
         memory.ran(["make"], status=1, log=[b"Error: error 5 in module 5\n"])
         memory.sessions.work_on("another page", "named")
-        memory.hook("codex", '{"hook_event_name":"SessionStart","session_id":"s"}')
+        memory.store.hook("codex", '{"hook_event_name":"SessionStart","session_id":"s"}')
         memory.runs.begin({"chunks": [{"id": "c1"}]})
         memory.events.add("context-compacted")
         memory.explorations.report(memory.explorations.start().session, "delta", "a new page")
@@ -110,11 +110,11 @@ def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]
             questions["session"] = lambda memory: str(memory.sessions.show()) and ""
             questions["context"] = lambda memory: memory.context("error 5").text and ""
             event = '{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"x"}'
-            questions["hook"] = lambda memory: memory.hook("codex", event).text and ""
+            questions["hook"] = lambda memory: memory.store.hook("codex", event).text and ""
             questions["run"] = lambda memory: str(memory.runs.show()) and ""
             questions["events"] = lambda memory: str(memory.events.list()) and ""
             questions["wait"] = waited
-            questions["undo --list"] = lambda memory: str(memory.undoable()) and ""
+            questions["undo --list"] = lambda memory: str(memory.store.undoable()) and ""
             if has_graph:
                 questions["nodes"] = lambda memory: str(whole.nodes(memory))
             for name, ask in questions.items():
@@ -127,7 +127,7 @@ def read(folder: Path, embedder: Embedder, *, has_graph: bool) -> dict[str, str]
 
 def waited(memory: Memory) -> str:
     """Wait for an exploration, whose session may be gone."""
-    for session in memory.client.state.read_all("exploration", bytes):
+    for session in memory.store.client.state.read_all("exploration", bytes):
         with contextlib.suppress(NotFound):
             memory.explorations.wait(session, timeout=0)
     return ""
@@ -181,14 +181,14 @@ def test_a_damaged_file_changes_no_answer(
         for path in paths:  # nothing can make it again: it is said, and removed by hand
             safe_files.remove_folder(path) if path.is_dir() else safe_files.remove(path)
     with whole.opened(folder, embedder) as memory:
-        memory.doctor(fix=True)
+        memory.store.doctor(fix=True)
         memory.query("error 5")
     after = read(folder, embedder, has_graph=has_graph)
     assert {name: text for name, text in after.items() if text != oracle.get(name, "")} == {}, errors
     with whole.opened(folder, embedder) as memory:
         memory.failures.add("one more error", name="one-more")
         memory.undo()
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def test_a_vocabulary_that_is_damaged_in_the_catalog_is_read_again(project: Path, tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_a_graph_is_made_in_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> 
         assert count(memory) == [[3]]
         memory.failures.add("another one broke", name="another")
         assert count(memory) == [[4]]
-        assert memory.rebuild().records == 4
+        assert memory.store.rebuild().records == 4
     assert not list(Path("/").glob("graph*"))
 
 

@@ -23,13 +23,13 @@ COMMANDS: dict[str, Command] = {
         + [edge(f"failure/n{n}", "causes", "failure/f0") for n in range(50)]
     ),
     "edit": lambda memory: memory.edit("f1", {"fix": "z" * 3_000}),
-    "purge": lambda memory: memory.purge(["f2"], yes=True),
+    "purge": lambda memory: memory.store.purge(["f2"], yes=True),
     "undo": lambda memory: memory.undo(),
     "session decide": lambda memory: memory.sessions.decide("use sqlite", reasoning="r" * 2_000),
     "session task": lambda memory: memory.sessions.work_on("add a page"),
     "type add": lambda memory: memory.types.add_entity("thing"),
     "type rename": lambda memory: memory.types.rename("part", "piece", yes=True),
-    "export": lambda memory: memory.export(),
+    "export": lambda memory: memory.store.export(),
     "feedback": lambda memory: memory.feedback("f3", helped=True),
 }
 
@@ -50,7 +50,7 @@ def truth(folder: Path) -> list[str]:
     for path in (folder / ".graphmem/local").glob("catalog.sqlite*"):
         path.unlink()
     with open_memory(folder) as memory:
-        assert memory.validate().ok
+        assert memory.store.validate().ok
         return sorted(found.model_dump_json() for found in memory.list().results)
 
 
@@ -87,7 +87,7 @@ def test_what_failed_on_a_full_disk_did_not_happen_and_what_did_not_fail_did(sma
                 with pytest.raises(NotFound):
                     memory.get("f2")
             memory.failures.add("there is room again", name="after")
-            assert memory.validate().ok
+            assert memory.store.validate().ok
             memory.undo()
         assert truth(folder) == shown
         left = [path.name for path in folder.rglob("*.tmp")]
@@ -115,4 +115,4 @@ def test_a_session_ends_on_a_full_disk_or_goes_on(small: Path) -> None:
             memory.sessions.start()
         assert memory.sessions.end().action == "created" or total == 1
         assert memory.list("session").total >= 1
-        assert memory.validate().ok
+        assert memory.store.validate().ok

@@ -44,7 +44,7 @@ WRITES: dict[str, Command] = {
     "forget": lambda memory: memory.forget("f2", "it is gone"),
     "restore": lambda memory: memory.restore("f59"),
     "supersede": lambda memory: memory.supersede("f3", "f4", "the same"),
-    "purge --yes": lambda memory: memory.purge(["f1"], yes=True),
+    "purge --yes": lambda memory: memory.store.purge(["f1"], yes=True),
     "undo": lambda memory: memory.undo(),
     "link": lambda memory: memory.relations.link("failure/f5", "causes", "failure/f6"),
     "unlink": lambda memory: memory.relations.unlink("pattern/p1", "solves", "failure/f1"),
@@ -52,7 +52,7 @@ WRITES: dict[str, Command] = {
     "learn": lambda memory: memory.lessons.learn(whole.EVENTS, run="run-2"),
     "decay": lambda memory: memory.lessons.decay("run-3"),
     "promote --yes": lambda memory: memory.experiences.promote(yes=True),
-    "prune --yes": lambda memory: memory.prune(max_failures=40, yes=True),
+    "prune --yes": lambda memory: memory.store.prune(max_failures=40, yes=True),
     "session task": lambda memory: memory.sessions.work_on("another task"),
     "session decide": lambda memory: memory.sessions.decide("use kuzu", reasoning="it is there too"),
     "session end": lambda memory: memory.sessions.end(),
@@ -64,27 +64,27 @@ WRITES: dict[str, Command] = {
     "type add": lambda memory: memory.types.add_entity("place"),
     "type rename --yes": lambda memory: memory.types.rename("part", "piece", yes=True),
     "type drop --yes": lambda memory: memory.types.drop("part", yes=True),
-    "extract add": lambda memory: memory.extractors.add("python"),
-    "extract run": lambda memory: (trust_all(memory), memory.extractors.run(["tags"])),
-    "import": lambda memory: memory.imports.file(memory.client.root / "issues.jsonl"),
+    "extract add": lambda memory: memory.store.extractors.add("python"),
+    "extract run": lambda memory: (trust_all(memory), memory.store.extractors.run(["tags"])),
+    "import": lambda memory: memory.imports.file(memory.store.client.root / "issues.jsonl"),
     "import sessions": lambda memory: memory.imports.sessions(
-        paths=[memory.client.root / "session.jsonl"], any_project=True
+        paths=[memory.store.client.root / "session.jsonl"], any_project=True
     ),
     "import git": lambda memory: memory.imports.git(),
-    "import notes": lambda memory: memory.imports.notes(paths=[memory.client.root / "AGENTS.md"]),
-    "import ci": lambda memory: memory.imports.ci(paths=[memory.client.root / "report.xml"]),
+    "import notes": lambda memory: memory.imports.notes(paths=[memory.store.client.root / "AGENTS.md"]),
+    "import ci": lambda memory: memory.imports.ci(paths=[memory.store.client.root / "report.xml"]),
     "review accept": accept,
     "review dismiss": lambda memory: memory.candidates.dismiss(memory.candidates.review().candidates[0].id),
-    "export": lambda memory: memory.export(),
-    "resolve": lambda memory: memory.resolve(),
-    "split": lambda memory: memory.split("failure"),
-    "split --files 1": lambda memory: memory.split("failure", 1),
-    "reset --yes": lambda memory: memory.reset(yes=True),
-    "vacuum": lambda memory: memory.vacuum(),
-    "init": lambda memory: Memory.init(memory.client.root),
-    "doctor --fix": lambda memory: memory.doctor(fix=True),
-    "doctor --fix of a type": lambda memory: memory.doctor(fix=True),
-    "rebuild": lambda memory: memory.rebuild(embed=False),
+    "export": lambda memory: memory.store.export(),
+    "resolve": lambda memory: memory.store.resolve(),
+    "split": lambda memory: memory.store.split("failure"),
+    "split --files 1": lambda memory: memory.store.split("failure", 1),
+    "reset --yes": lambda memory: memory.store.reset(yes=True),
+    "vacuum": lambda memory: memory.store.vacuum(),
+    "init": lambda memory: Memory.init(memory.store.client.root),
+    "doctor --fix": lambda memory: memory.store.doctor(fix=True),
+    "doctor --fix of a type": lambda memory: memory.store.doctor(fix=True),
+    "rebuild": lambda memory: memory.store.rebuild(embed=False),
 }
 HARVEST = ("import sessions", "import git", "import notes", "import ci", "review accept", "review dismiss")
 READS: dict[str, Callable[[Path], object]] = {  # of a store without local/
@@ -129,7 +129,7 @@ def prepare(name: str, folder: Path) -> None:
         prepare_harvest(name, folder)
     elif name == "split --files 1":
         with whole.opened(folder) as memory:
-            memory.split("failure", 256)
+            memory.store.split("failure", 256)
     elif name == "export":
         path = store / "data/failure.ndjson"
         path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
@@ -263,7 +263,7 @@ def outcome(name: str, folder: Path) -> Outcome:
     with whole.opened(folder) as memory:
         if name in REPEATED:
             WRITES[name](memory)
-        checked = memory.validate()
+        checked = memory.store.validate()
         assert checked.ok, checked.findings
         waiting = sorted(one.id for one in memory.candidates.review(limit=1_000).candidates)
         files, rows, answers = whole.committed(folder), whole.rows(folder), whole.answers(memory)

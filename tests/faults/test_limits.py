@@ -126,7 +126,7 @@ def test_a_command_under_a_limit_ends_in_words_and_loses_nothing(project: Path, 
                         assert whole.rows(folder) == before, command
     for folder in (fresh, used):
         with whole.opened(folder) as memory:
-            checked = memory.validate()
+            checked = memory.store.validate()
             assert checked.ok, checked.findings
             shown = whole.answers(memory)
             memory.failures.add("an error after that", name="after")

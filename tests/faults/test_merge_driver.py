@@ -98,8 +98,8 @@ def test_a_driver_that_dies_leaves_the_merge_to_git(tmp_path: Path, death: str, 
     assert names(repository.folder) == all_names()
     assert nothing_is_left(repository.folder)
     with open_memory(repository.folder) as memory:
-        memory.resolve()
-        assert memory.validate().ok
+        memory.store.resolve()
+        assert memory.store.validate().ok
         assert {record.record.name for record in memory.list("failure", limit=99).results} == all_names()
 
 
@@ -118,12 +118,12 @@ def test_a_file_that_a_dead_driver_left_as_ours_is_an_error_and_merged(
         if is_edited:
             memory.failures.add("meanwhile", name="meanwhile")
             memory.edit("failure/b3", {"fix": "meanwhile"})
-        for checked in (memory.validate(), memory.doctor()):
+        for checked in (memory.store.validate(), memory.store.doctor()):
             assert not checked.ok
             (found,) = [found for found in checked.findings if found.code == "unmerged"]
             assert (found.file, found.severity, found.fix) == ("data/failure.ndjson", "error", "graphmem resolve")
-        assert memory.resolve().files == ["data/failure.ndjson"]
-        assert memory.resolve().files == [] and memory.validate().ok and memory.export_check().ok
+        assert memory.store.resolve().files == ["data/failure.ndjson"]
+        assert memory.store.resolve().files == [] and memory.store.validate().ok and memory.store.export_check().ok
         assert names(folder) == all_names() | ({"meanwhile"} if is_edited else set())
         kept = memory.get("failure/base").record.model_dump()
         assert {kept["fix"], *(other["text"] for other in kept["alternates"])} == {"main", "theirs"}
@@ -136,7 +136,7 @@ def test_a_conflict_that_was_resolved_by_hand_is_no_error(tmp_path: Path) -> Non
     bring(repository, "merge")
     repository("add", FILE)
     with open_memory(repository.folder) as memory:
-        assert memory.validate().ok and memory.resolve().files == []
+        assert memory.store.validate().ok and memory.store.resolve().files == []
 
 
 @pytest.mark.parametrize(
@@ -210,5 +210,5 @@ def test_a_report_of_both_branches_is_merged_from_the_index_too(tmp_path: Path) 
     repository("config", "merge.graphmem.driver", "kill -9 $$")
     bring(repository, "merge")
     with open_memory(folder) as memory:
-        assert memory.resolve().files == ["data/failure.ndjson", "data/feedback.ndjson"]
+        assert memory.store.resolve().files == ["data/failure.ndjson", "data/feedback.ndjson"]
         assert memory.get("failure/base").record.model_dump()["helped"] == 2

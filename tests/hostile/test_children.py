@@ -87,7 +87,7 @@ def test_no_form_of_a_setting_that_a_project_may_not_make_counts(tmp_path: Path,
     Memory.init(tmp_path)
     (tmp_path / ".graphmem" / "config.toml").write_text(f"[service]\nautostart = {value}\n")
     with Memory(tmp_path) as memory:
-        assert not memory.client.settings.service.autostart
+        assert not memory.store.client.settings.service.autostart
 
 
 def test_no_service_reads_the_store_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

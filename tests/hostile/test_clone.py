@@ -59,12 +59,12 @@ def test_a_row_that_only_a_committed_catalog_has_is_not_believed(hostile: Reposi
         with pytest.raises(NotFound):
             memory.get("phantom")
         assert [text for text in said if "git tracks '.graphmem/local/" in text]
-        assert memory.undoable().writes == []
+        assert memory.store.undoable().writes == []
         assert memory.sessions.show().current_task is None
-        for write in (lambda: memory.failures.add("new", name="new"), memory.undo, memory.export):
+        for write in (lambda: memory.failures.add("new", name="new"), memory.undo, memory.store.export):
             with pytest.raises(Refused, match="git tracks") as refusal:
                 write()
-        assert "tracked" in {found.code for found in memory.doctor().findings if found.severity == "error"}
+        assert "tracked" in {found.code for found in memory.store.doctor().findings if found.severity == "error"}
     hint = str(refusal.value.hint)
     command = hint.partition(": ")[2]
     assert command.startswith("git rm ")
@@ -73,7 +73,7 @@ def test_a_row_that_only_a_committed_catalog_has_is_not_believed(hostile: Reposi
     with open_memory(folder, said=said) as memory:
         memory.failures.add("new", name="new")
         assert refs(memory) == {"failure/mine", "failure/new"}
-        assert memory.doctor(fix=True).ok
+        assert memory.store.doctor(fix=True).ok
     assert not [text for text in said if "made in this clone" in text]
 
 
@@ -93,7 +93,7 @@ def test_a_pull_that_brings_files_of_this_machine_is_noticed(hostile: Repository
             with pytest.raises(Unavailable, match="since the memory was opened"):
                 memory.undo()
     with open_memory(folder) as memory:
-        assert memory.undoable().writes == []
+        assert memory.store.undoable().writes == []
         with pytest.raises(Refused, match=r"git tracks '.graphmem/state/undo/0999999999.json'"):
             memory.undo()
 
@@ -111,7 +111,7 @@ def test_folders_of_another_clone_are_removed_and_made_again(
     before, said = contents(folder), list[str]()
     with open_memory(folder, said=said) as memory:
         assert refs(memory) == {"failure/mine", "failure/phantom"}
-        assert memory.undoable().writes == []
+        assert memory.store.undoable().writes == []
     assert [text for text in said if "made in this clone" in text] == [
         ".graphmem/local was not made in this clone: it is made again from the files",
         ".graphmem/state was not made in this clone: what it held of undo, sessions and counters is not used, and kept"
@@ -121,7 +121,7 @@ def test_folders_of_another_clone_are_removed_and_made_again(
     said.clear()
     with open_memory(folder, said=said) as memory:
         memory.edit("mine", {"fix": "z"})
-        assert len(memory.undoable().writes) == 1
+        assert len(memory.store.undoable().writes) == 1
     assert said == []
     made = {name for name in contents(folder) if not name.startswith("state.aside.tmp/")}
     assert made == before.keys()
@@ -136,11 +136,11 @@ def test_a_project_that_is_moved_keeps_what_is_of_this_machine(tmp_path: Path) -
     said: list[str] = []
     with open_memory(moved, said=said) as memory:
         assert said == []
-        assert len(memory.undoable().writes) == 1
+        assert len(memory.store.undoable().writes) == 1
     subprocess.run(["git", "worktree", "add", "-q", str(tmp_path / "tree")], cwd=moved, check=True)
     with open_memory(tmp_path / "tree", said=said) as memory:
         memory.failures.add("theirs", name="theirs")
-        assert len(memory.undoable().writes) == 1
+        assert len(memory.store.undoable().writes) == 1
     assert not [text for text in said if "made in this clone" in text]
 
 
@@ -158,7 +158,7 @@ def test_a_journal_that_is_none_is_no_journal(tmp_path: Path, text: bytes | None
         assert refs(memory) == {"failure/ours"}
         memory.add_rows([failure("a"), b'{"kind":"pattern","trigger":"t","insight":"i","name":"p"}'])
         memory.relations.link("p", "solves", "a")
-        assert memory.validate().ok
+        assert memory.store.validate().ok
     assert not journal.exists()
 
 
@@ -187,7 +187,7 @@ def test_an_undo_note_that_is_none_is_refused_in_words(tmp_path: Path, text: byt
         memory.failures.add("ours", name="ours")
         before = contents(tmp_path)
         (tmp_path / ".graphmem/state/undo/0000000009.json").write_bytes(text)
-        for ask in (memory.undo, memory.undoable):
+        for ask in (memory.undo, memory.store.undoable):
             with pytest.raises((Refused, NotFound)):
                 ask()
         assert contents(tmp_path) == before
@@ -311,14 +311,14 @@ def test_a_repository_that_is_made_around_a_project_or_removed_takes_nothing_awa
         memory.failures.add("ours", name="ours")
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     with open_memory(folder, said=said) as memory:
-        assert len(memory.undoable().writes) == 1
+        assert len(memory.store.undoable().writes) == 1
     shutil.rmtree(folder / ".git")
     with open_memory(folder, said=said) as memory:
-        assert len(memory.undoable().writes) == 1
+        assert len(memory.store.undoable().writes) == 1
     (tmp_path / "mono").mkdir()
     subprocess.run(["git", "init", "-q"], cwd=tmp_path / "mono", check=True)
     with open_memory(folder.rename(tmp_path / "mono/project"), said=said) as memory:
-        assert len(memory.undoable().writes) == 1
+        assert len(memory.store.undoable().writes) == 1
         memory.undo()
     assert not [text for text in said if "made in this clone" in text]
 
@@ -330,7 +330,7 @@ def test_a_git_file_that_leads_nowhere_makes_no_folder_and_stops_no_write(tmp_pa
     with open_memory(tmp_path / "tree") as memory:
         memory.failures.add("ours", name="ours")
     with open_memory(tmp_path / "tree") as memory:
-        assert len(memory.undoable().writes) == 1
+        assert len(memory.store.undoable().writes) == 1
     assert not (tmp_path / "not").exists()
 
 
@@ -356,5 +356,5 @@ def test_users_who_share_a_repository_share_its_id(tmp_path: Path, monkeypatch: 
     said: list[str] = []
     with open_memory(repository.folder, said=said) as memory:
         memory.failures.add("more", name="more")
-        assert len(memory.undoable().writes) == 2
+        assert len(memory.store.undoable().writes) == 2
     assert said == []

@@ -87,7 +87,7 @@ def test_a_file_of_wrong_settings_is_left_out_whole_and_nothing_is_written(bomb:
     with open_memory(tmp_path) as memory:
         (notice,) = memory.list().notices
         assert "has more than 50 wrong settings, and none of it counts" in notice
-        assert memory.client.settings.cypher.limit != 7
+        assert memory.store.client.settings.cypher.limit != 7
         with pytest.raises(Refused, match="more than 50 wrong settings"):
             memory.failures.add("it broke")
 
@@ -100,7 +100,7 @@ def test_a_type_file_that_is_a_bomb_is_a_finding_and_the_rest_is_read(bomb: str,
         path = tmp_path / f".graphmem/types/{group}/evil.md"
         path.write_text(f"---\ntype: evil\nsources: [failure]\ntargets: [failure]\n{TYPES[bomb]}\n---\n")
         start = time.process_time()
-        (found,) = [found for found in memory.validate().findings if found.file == f"types/{group}/evil.md"]
+        (found,) = [found for found in memory.store.validate().findings if found.file == f"types/{group}/evil.md"]
         assert time.process_time() - start < 2 * patience(time.process_time)
         assert (found.code, found.severity) == ("bad_type", "error") and len(found.message) < 500
         assert memory.get("f").record.name == "f"
@@ -124,9 +124,9 @@ def test_a_project_cannot_raise_the_bounds_of_a_query(
     config = tmp_path / ".graphmem/config.toml"
     config.write_text(f"format = 1\n[cypher]\ntimeout = {value}\nlimit = 2000\n[embedding]\nwait = {value}\n")
     with Memory(tmp_path, on_message=said.append) as memory:
-        assert (memory.client.settings.cypher.timeout, memory.client.settings.cypher.limit) == (10, 1000)
-        assert memory.client.settings.embedding.wait == EMBED_S
-        assert sum(found.code in ("untrusted", "bad_setting") for found in memory.doctor().findings) == 3
+        assert (memory.store.client.settings.cypher.timeout, memory.store.client.settings.cypher.limit) == (10, 1000)
+        assert memory.store.client.settings.embedding.wait == EMBED_S
+        assert sum(found.code in ("untrusted", "bad_setting") for found in memory.store.doctor().findings) == 3
     ends = ("of the project, which may lower it from", "the default is used")
     assert sum(any(end in line for end in ends) for line in said) == 3
 
@@ -183,7 +183,7 @@ def test_a_model_that_is_swapped_after_it_was_trusted_does_not_count(
     def counts() -> bool:
         said.clear()
         with Memory(project, on_message=said.append) as memory:
-            return bool(getattr(getattr(memory.client.settings, section), key) == "./m")
+            return bool(getattr(getattr(memory.store.client.settings, section), key) == "./m")
 
     assert not counts()
     with Memory(project) as memory:
@@ -194,7 +194,7 @@ def test_a_model_that_is_swapped_after_it_was_trusted_does_not_count(
     assert not counts()
     assert any("changed since it was trusted: model.safetensors" in line for line in said)
     with Memory(project) as memory:
-        shown = memory.trust()
+        shown = memory.store.trust()
         assert not shown.trusted and shown.reason is not None and "model.safetensors" in shown.reason
     shutil.copy2(project / "kept", weights)  # as after a checkout back: other times, the same bytes
     assert counts()
@@ -213,7 +213,7 @@ def test_a_folder_that_takes_the_name_of_a_trusted_model_does_not_count(
 
     def model() -> str:
         with Memory(tmp_path) as memory:
-            return memory.client.settings.embedding.model
+            return memory.store.client.settings.embedding.model
 
     with Memory(tmp_path) as memory:
         trust_all(memory)

@@ -47,7 +47,7 @@ COMMANDS = [
     "run show", "statusline",
     "task show c/001", "list --at HEAD",
     "textconv .graphmem/data/failure.ndjson", "promote", "promote failure/boom --to user", "adopt pattern/none",
-    "config", "prune", "purge other",
+    "config", "schema", "prune", "purge other",
     "reset", "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
     "embed status", "review",
     "type brief", "type rename thing other", "type drop thing",

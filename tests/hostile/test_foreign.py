@@ -184,5 +184,5 @@ def test_a_bomb_at_the_top_of_a_project_stops_no_command(tmp_path: Path) -> None
         memory.prime()
         memory.query("refused")
         memory.stale()
-        memory.doctor()
+        memory.store.doctor()
         assert within(time.process_time() - began, 10, time.process_time)

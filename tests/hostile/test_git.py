@@ -47,12 +47,12 @@ ASKS: dict[str, Callable[[Memory], object]] = {
     "diff": lambda memory: memory.diff(),
     "diff of a commit": lambda memory: memory.diff("HEAD~1..HEAD"),
     "cite": lambda memory: memory.failures.add("cited", cites=["notes.txt@HEAD"]),
-    "validate": lambda memory: memory.validate(),
-    "doctor": lambda memory: memory.doctor(),
-    "resolve": lambda memory: memory.resolve(),
+    "validate": lambda memory: memory.store.validate(),
+    "doctor": lambda memory: memory.store.doctor(),
+    "resolve": lambda memory: memory.store.resolve(),
     "prime": lambda memory: memory.prime(),
     "status": lambda memory: memory.status(),
-    "init": lambda memory: Memory.init(memory.client.root),
+    "init": lambda memory: Memory.init(memory.store.client.root),
 }
 
 

@@ -91,7 +91,7 @@ def test_what_a_file_of_a_bad_name_may_hold_does_not_count_as_missing(tmp_path: 
         write(data(tmp_path, "failure"), failure("imp"))
         write(data(tmp_path, "pattern/a b"), line(kind="pattern", name="p", trigger="t", insight="i"))
         write(data(tmp_path, "relations/solves"), edge("pattern/p", "solves", "failure/imp"))
-        memory.doctor(fix=True)
+        memory.store.doctor(fix=True)
         assert b"pattern/p" in data(tmp_path, "relations/solves").read_bytes()
 
 

@@ -99,7 +99,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def forget() -> None:
     """Have the folders looked at again."""
-    for found in (registry.features, registry.nouns, registry._places, registry.extensions):
+    for found in (registry.features, registry.nouns, registry.methods, registry._places, registry.extensions):
         found.cache_clear()
 
 
@@ -107,7 +107,7 @@ def test_a_feature_registers_what_it_has(
     sample: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open_memory(tmp_path) as memory:
-        assert memory.call("samples.say", text="hello").said == "hello"
+        assert memory.store.call("samples.say", text="hello").said == "hello"
         assert registry.nouns()["samples"] == "Samples of anything."
         with pytest.raises(Refused, match="a sample forbids it"):
             memory.failures.add("forbidden: it is")
@@ -115,8 +115,8 @@ def test_a_feature_registers_what_it_has(
         assert [call for call, error in sample.CALLS if error] == ["failures.add"]
         done = [call for call, error in sample.CALLS if not error and call != "init"]
         assert done == ["samples.say", "failures.add"]
-        assert "a sample" in [found.message for found in memory.validate().findings]
-        memory.purge(["failure/boom-it-is"], yes=True)
+        assert "a sample" in [found.message for found in memory.store.validate().findings]
+        memory.store.purge(["failure/boom-it-is"], yes=True)
         assert sample.PURGED == [1]
     monkeypatch.chdir(tmp_path)
     assert run(["sample", "say", "hello"]) == 0

@@ -4,14 +4,7 @@ import math
 from datetime import datetime
 from typing import Literal, get_args
 
-from graphmem.constants import (
-    ACCESS_BOOST,
-    CRITICAL,
-    EXPLORATION,
-    HALF_LIFE_DAYS,
-    PRODUCTIVE,
-    RECENCY_DAYS,
-)
+from graphmem.constants import ACCESS_BOOST, CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE, RECENCY_DAYS
 
 Tier = Literal["critical", "productive", "exploration", "background"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]

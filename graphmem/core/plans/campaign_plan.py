@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from graphmem.core.plans.campaign_contract import (
-    Actual,
-    CampaignStage,
-)
+from graphmem.core.plans.campaign_contract import Actual, CampaignStage
 from graphmem.core.plans.cascade import state_of, unreachable
 from graphmem.core.plans.plan import ready_tasks
 from graphmem.kernel.model import Campaign, Task

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from graphmem.constants import FILES_SHARE, OBJECTIVE_SHARE, SIZE_SHARE
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.score import overlap, size_likeness
-from graphmem.core.plans.campaign_contract import (
-    Parts,
-    Similar,
-    SimilarCampaign,
-    SimilarRequest,
-)
+from graphmem.core.plans.campaign_contract import Parts, Similar, SimilarCampaign, SimilarRequest
 from graphmem.core.plans.campaign_plan import actual_of, tasks_of
 from graphmem.errors import BadInput, NotFound
 from graphmem.kernel.catalog.words import query_terms

@@ -1,9 +1,6 @@
 """How answers about plans read on a terminal."""
 
-from graphmem.core.plans.campaign_contract import (
-    Actual,
-    Similar,
-)
+from graphmem.core.plans.campaign_contract import Actual, Similar
 from graphmem.core.records import wording
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count, one_line

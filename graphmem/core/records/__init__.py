@@ -25,6 +25,7 @@ FEATURE = Feature(
         "prune": "prune",
         "feedback": "feedback feedback_rows",
     },
+    on_store="names undoable feedback_rows purge prune",
     verbs={
         "add": "entities.add insights.add",
         "rename": "rename",

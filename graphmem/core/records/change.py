@@ -9,10 +9,7 @@ from typing import Any
 from graphmem.core.evidence.citation_contract import VersionSource
 from graphmem.core.evidence.citations import pinned
 from graphmem.core.evidence.versions import beside_given, captured
-from graphmem.core.records.duplicates import (
-    NEVER,
-    with_alternates,
-)
+from graphmem.core.records.duplicates import NEVER, with_alternates
 from graphmem.core.records.entities import AddEntityRequest
 from graphmem.core.records.experience_limits import refuse_chance
 from graphmem.core.records.failures import AddFailureRequest
@@ -47,18 +44,7 @@ from graphmem.errors import GraphmemError, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.records import shown_as
 from graphmem.kernel.ledger.row import entry
-from graphmem.kernel.model import (
-    MODELS,
-    Campaign,
-    Entity,
-    Fact,
-    Failure,
-    Insight,
-    MemoryRecord,
-    Pattern,
-    Record,
-    Task,
-)
+from graphmem.kernel.model import MODELS, Campaign, Entity, Fact, Failure, Insight, MemoryRecord, Pattern, Record, Task
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client

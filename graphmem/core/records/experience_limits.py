@@ -1,11 +1,7 @@
 """What experiences and insights have to keep to, however they are written."""
 
 from graphmem.constants import FEW_EXPERIENCES, MOST_EXPERIENCES
-from graphmem.core.records.experience import (
-    Agreement,
-    over_bound,
-    statements_of,
-)
+from graphmem.core.records.experience import Agreement, over_bound, statements_of
 from graphmem.core.records.validation import changed
 from graphmem.errors import Refused
 from graphmem.kernel.ledger.row import entry

@@ -28,15 +28,7 @@ from graphmem.core.records.duplicates import (
 from graphmem.core.records.experience_limits import as_allowed
 from graphmem.core.records.record_contract import Action, Changed, Update, Variant
 from graphmem.core.records.succession import archived_for
-from graphmem.core.records.validation import (
-    SHOWN,
-    changed,
-    known_type,
-    refuse_archived,
-    refuse_untold,
-    taken,
-    united,
-)
+from graphmem.core.records.validation import SHOWN, changed, known_type, refuse_archived, refuse_untold, taken, united
 from graphmem.errors import BadInput, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.finding import Finding

@@ -8,18 +8,8 @@ from typing import Annotated, Literal
 from graphmem.core.evidence.doubt import cited
 from graphmem.core.records import wording
 from graphmem.core.records.event_contract import Happened, Happening
-from graphmem.core.records.record_contract import (
-    Changed,
-    Got,
-    Listed,
-    Listing,
-    Pruned,
-    PrunedRecord,
-    Purged,
-)
-from graphmem.core.records.relation_contract import (
-    Linked,
-)
+from graphmem.core.records.record_contract import Changed, Got, Listed, Listing, Pruned, PrunedRecord, Purged
+from graphmem.core.records.relation_contract import Linked
 from graphmem.kernel.registry import Printout, Taken, reads
 from graphmem.kernel.rows import rows_as
 from graphmem.kernel.text import count, one_line

@@ -12,11 +12,7 @@ from graphmem.core.records.record_contract import Changed, Got, Listed
 from graphmem.core.records.relation_contract import Edge, Reached, Solution
 from graphmem.kernel import terminal
 from graphmem.kernel.answer import Store
-from graphmem.kernel.model import (
-    Failure,
-    MemoryRecord,
-    Record,
-)
+from graphmem.kernel.model import Failure, MemoryRecord, Record
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count, one_line
 from graphmem.names import visible

@@ -15,13 +15,7 @@ from typing import NamedTuple
 
 import re2
 
-from graphmem.constants import (
-    LOG_BLOCK_BYTES,
-    LOG_LINE_BYTES,
-    LOG_SPAN_BYTES,
-    LONG_BLOCK_S,
-    MOST_LINES,
-)
+from graphmem.constants import LOG_BLOCK_BYTES, LOG_LINE_BYTES, LOG_SPAN_BYTES, LONG_BLOCK_S, MOST_LINES
 from graphmem.core.logs.line import ESCAPES
 from graphmem.kernel.model.expression import Expression, Malformed, linear_options
 from graphmem.patterns import lazy_re

@@ -9,14 +9,7 @@ from itertools import chain
 from time import thread_time
 from typing import Literal, get_args
 
-from graphmem.constants import (
-    LOG_LINE_BYTES,
-    LOG_TIMEOUT_A_MIB_S,
-    LOG_TIMEOUT_S,
-    MOST_LIKELY,
-    MOST_LINES,
-    MOST_TEXTS,
-)
+from graphmem.constants import LOG_LINE_BYTES, LOG_TIMEOUT_A_MIB_S, LOG_TIMEOUT_S, MOST_LIKELY, MOST_LINES, MOST_TEXTS
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.fixes import fixes

@@ -4,11 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from graphmem.constants import SHOWN_SLOW
 from graphmem.core.records import wording
-from graphmem.core.records.relation_contract import (
-    Connection,
-    Related,
-    Solutions,
-)
+from graphmem.core.records.relation_contract import Connection, Related, Solutions
 from graphmem.core.search.match_contract import Matched, MatchedLog, ReadProblem
 from graphmem.core.search.query_contract import Factors, Found, Hit
 from graphmem.kernel.answer import address

@@ -13,6 +13,7 @@ FEATURE = Feature(
         "brief": "types.brief",
         "scopes": "scopes.list scopes.show scopes.add",
     },
+    on_store="scopes",
     verbs={
         "scope": "scopes.add scopes.list scopes.show",
         "type add": "types.add_entity types.add_relation",

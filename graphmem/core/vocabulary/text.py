@@ -1,10 +1,6 @@
 """How types and scopes read on a terminal."""
 
-from graphmem.core.vocabulary.contract import (
-    TypeBrief,
-    TypeChanged,
-    TypeList,
-)
+from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.kernel.ledger.files.layout import ASIDE
 from graphmem.kernel.model.scope import Scope

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphmem.doors.agents.edits import (
-    Edit,
-    json_edit,
-    marked_edit,
-    refuse_toml_with,
-    text_edit,
-)
+from graphmem.doors.agents.edits import Edit, json_edit, marked_edit, refuse_toml_with, text_edit
 from graphmem.doors.agents.install_contract import InstallClient, InstallRequest, Scope
 from graphmem.doors.agents.opencode import SHIM
 from graphmem.errors import Usage

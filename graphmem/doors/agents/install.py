@@ -10,16 +10,7 @@ from typing import get_args
 
 from graphmem.doors.agents import plugin
 from graphmem.doors.agents.clients import BY_PATH, Target, commands, steps, targets_of
-from graphmem.doors.agents.edits import (
-    Change,
-    Place,
-    forget,
-    keep,
-    planned,
-    read,
-    restored,
-    write,
-)
+from graphmem.doors.agents.edits import Change, Place, forget, keep, planned, read, restored, write
 from graphmem.doors.agents.install_contract import INSTALL_CLIENTS, InstallClient, Installed, InstallRequest, Scope
 from graphmem.errors import GraphmemError
 from graphmem.kernel.finding import Code, Finding

@@ -97,6 +97,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "validate": (MADE, "validate", "Check files, vocabulary and graph against each other."),
     "resolve": (MADE, "resolve", "Merge data files that git's merge left in conflict."),
     "config": (MADE, "config", "Show the settings that hold here, and where each comes from."),
+    "schema": (MADE, "schema", "Print the JSON Schema of what is stored, taken or answered."),
     "doctor": ("store", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
     "trust": (MADE, "trust", "Let the project name a model of its own."),
     "stats": ("stats", "stats", "Show counts, worth, connectivity, estimates."),
@@ -397,7 +398,7 @@ def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = Fal
     with carried_out(request) if is_repeat else nullcontext():
         status = run(arguments, invocation)
     if invocation.wants_service:
-        launch(str(invocation.memory.client.root))
+        launch(str(invocation.memory.store.client.root))
     return status
 
 

@@ -12,7 +12,7 @@ next:
     graphmem --help   all commands"""
 
 
-def _introduced(invocation: Invocation) -> bool:
+def introduced(invocation: Invocation) -> bool:
     """Say what can be done where there is no store; return whether that is so."""
     try:
         find_store(invocation.folder)

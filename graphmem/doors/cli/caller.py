@@ -97,7 +97,7 @@ class Invocation:
                 models=self.models,
                 scope=self.scope,
             )
-            self.refuse_done(self.opened.client.layout, self.opened.caller.scope)
+            self.refuse_done(self.opened.store.client.layout, self.opened.store.caller.scope)
         return self.opened
 
     def refuse_done(self, layout: "Layout", scope: str | None) -> None:
@@ -122,7 +122,7 @@ class Invocation:
         """Return whether the settings ask for a service and none was started yet."""
         if self.opened is None or os.environ.get("GRAPHMEM_SERVICE") == "off":
             return False
-        client = self.opened.client
+        client = self.opened.store.client
         path = path_of(str(client.root), "sock") if client.settings.service.autostart else None
         return path is not None and not os.path.exists(path)
 

@@ -4,11 +4,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.core.plans.campaign_contract import (
-    CampaignTasks,
-    CompleteCampaignRequest,
-    FinalStatus,
-)
+from graphmem.core.plans.campaign_contract import CampaignTasks, CompleteCampaignRequest, FinalStatus
 from graphmem.core.records import wording
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import CAMPAIGN, Call, group_of, passes

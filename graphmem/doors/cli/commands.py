@@ -22,7 +22,8 @@ from graphmem.doors.cli.completion import COMPLETERS, complete_ref
 from graphmem.doors.cli.inputs import READERS
 from graphmem.doors.cli.options import FLAGS, argument, is_negated, option
 from graphmem.errors import Usage
-from graphmem.kernel.registry import Operation, Printout, Taken, commands, text_of
+from graphmem.kernel import dispatch
+from graphmem.kernel.registry import OPERATIONS, Operation, Printout, Taken, commands, text_of
 from graphmem.kernel.request import NoParameters, Request
 from graphmem.kernel.system.user import OF_USER
 
@@ -184,8 +185,10 @@ def passes(
             invocation.is_talk_off = is_report
 
             def call(stream: Any = None, /, **changes: Any) -> Any:
+                if not OPERATIONS[operation].needs_store:
+                    return dispatch.call(None, dispatch.OWNER, operation, given)
                 with nullcontext() if stream is not None else invocation.at_work():
-                    return invocation.memory.call(operation, stream, **{**given, **changes})
+                    return invocation.memory.store.call(operation, stream, **{**given, **changes})
 
             asked = {one.name: values[one.name] for one in named}
             show(invocation, call if second.name == "call" else call(), **asked)

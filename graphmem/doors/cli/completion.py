@@ -42,32 +42,34 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
     What begins as a reference of the user's own store is completed from there.
     """
     if not incomplete.startswith(OF_USER):
-        return completing(lambda memory, typed: memory.names(typed) or _bare_names(memory, typed))(ctx, incomplete)
+        return completing(lambda memory, typed: memory.store.names(typed) or _bare_names(memory, typed))(
+            ctx, incomplete
+        )
     if (folder := user_store()) is None:
         return []
     ctx.find_root().obj = Invocation(folder=str(folder))
-    found = completing(lambda memory, typed: memory.names(typed))(ctx, incomplete.removeprefix(OF_USER))
+    found = completing(lambda memory, typed: memory.store.names(typed))(ctx, incomplete.removeprefix(OF_USER))
     return [f"{OF_USER}{ref}" for ref in found]
 
 
 def _bare_names(memory: "Memory", typed: str) -> list[str]:
     """Return names without their kind; a bare name is accepted where it is unambiguous."""
-    types = memory.client.catalog.vocabulary.record_types
+    types = memory.store.client.catalog.vocabulary.record_types
     return sorted({name for record_type in types for name in _of_type(memory, record_type, typed)})
 
 
 def _of_type(memory: "Memory", record_type: str, typed: str) -> list[str]:
     """Return the names of one kind or type that begin with what was typed."""
-    return [ref.removeprefix(f"{record_type}/") for ref in memory.names(f"{record_type}/{typed}")]
+    return [ref.removeprefix(f"{record_type}/") for ref in memory.store.names(f"{record_type}/{typed}")]
 
 
 def _of_kind(kind: str) -> Complete:
-    return completing(lambda memory, typed: [*_of_type(memory, kind, typed), *memory.names(f"{kind}/")])
+    return completing(lambda memory, typed: [*_of_type(memory, kind, typed), *memory.store.names(f"{kind}/")])
 
 
 def _of_vocabulary(names: "Callable[[Vocabulary], Iterable[str]]") -> Complete:
     def synced(memory: "Memory", typed: str) -> Iterable[str]:
-        with memory.client.reading() as catalog:  # as the files are now
+        with memory.store.client.reading() as catalog:  # as the files are now
             return names(catalog.vocabulary)
 
     return completing(synced)
@@ -77,7 +79,7 @@ COMPLETERS: dict[str, Complete] = {
     "campaign": _of_kind("campaign"),
     "entity type": _of_vocabulary(lambda types: types.entities),
     "kind": _of_vocabulary(lambda types: types.record_types),
-    "query": completing(lambda memory, _: [query.name for query in memory.queries().results]),
+    "query": completing(lambda memory, _: [query.name for query in memory.store.queries().results]),
     "ref": complete_ref,
     "relation": _of_vocabulary(lambda types: types.relations),
     "task": _of_kind("task"),

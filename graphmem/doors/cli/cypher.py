@@ -53,7 +53,7 @@ def cypher(
     _refuse_options(query, named, form)
     parameters = dict(parameter(given) for given in param or ())
     if named is not None:
-        answer = invocation.memory.cypher_named(named, parameters, timeout_s=timeout_s, limit=limit)
+        answer = invocation.memory.store.cypher_named(named, parameters, timeout_s=timeout_s, limit=limit)
     else:
         answer = call(query=query, parameters=parameters)
     show(invocation, answer, form)
@@ -61,7 +61,7 @@ def cypher(
 
 def _show_queries(invocation: Invocation) -> None:
     """Print the stored queries with what they take and give."""
-    queries = invocation.memory.queries()
+    queries = invocation.memory.store.queries()
     lines = [
         f"{q.name}({', '.join(q.parameters)}) -> {', '.join(q.columns)}\n    {q.sentence}" for q in queries.results
     ]

@@ -1,4 +1,4 @@
-"""``_demo``: a store of real data, and the main job with it; every command is one that a user could type."""
+"""``demo``: a store of real data, and the main job with it; every command is one that a user could type."""
 
 import shlex
 import time
@@ -93,7 +93,7 @@ def demo(
     show.tell(
         f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."
     )
-    added, embedded = plant(show.open().client)
+    added, embedded = plant(show.open().store.client)
     show.tell(
         f"{count(added.created, 'record')}, {count(added.relations, 'relation')},"
         f" {count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s"

@@ -6,10 +6,7 @@ import typer
 
 from graphmem.core.records import wording
 from graphmem.core.records.feedback_contract import FeedbackRequest, Reported
-from graphmem.core.records.record_contract import (
-    Changed,
-    EditRequest,
-)
+from graphmem.core.records.record_contract import Changed, EditRequest
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.completion import complete_ref
@@ -146,7 +143,7 @@ def feedback(
         if ref is not None or helped or failed or wrong or any((note, question, asked)):
             raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
         with lines_of(ndjson) as lines:
-            batch = invocation.memory.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
+            batch = invocation.memory.store.feedback_rows(lines, name="<stdin>" if ndjson == "-" else ndjson)
         invocation.answer(batch, f"{batch.created:,} created, {batch.updated:,} updated, {batch.unchanged:,} unchanged")
         return
     if ref is None or helped == (failed or wrong):

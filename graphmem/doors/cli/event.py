@@ -42,7 +42,7 @@ def events(
     request = ListEventsRequest(types=tuple(types or ()), subject=subject, cursor=cursor, limit=limit)
     follower = EventFollower(request)
     while True:
-        for one, place in follower.look(invocation.memory.client):
+        for one, place in follower.look(invocation.memory.store.client):
             document = {**one.model_dump(mode="json", by_alias=True), "cursor": place}
             invocation.write(inert(json.dumps(document, ensure_ascii=False)) if invocation.is_json else event_line(one))
         sleep(FOLLOW_S)

@@ -7,11 +7,7 @@ import typer
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.history.contract import (
-    Difference,
-    DiffRequest,
-    RowChange,
-)
+from graphmem.features.history.contract import Difference, DiffRequest, RowChange
 from graphmem.features.history.text import fields, values
 from graphmem.kernel.git import textconv as conversion
 from graphmem.kernel.markdown import code

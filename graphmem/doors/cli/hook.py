@@ -35,7 +35,7 @@ def hook(
         until = float(variables().get("GRAPHMEM_HOOK_UNTIL", "inf"))
         with opened("-") as file:
             event = file.read(HOOK_EVENT_BYTES + 1)
-        answer = invocation.memory.hook(cast(ClientName, client), event.decode("utf-8", "replace"), until=until)
+        answer = invocation.memory.store.hook(cast(ClientName, client), event.decode("utf-8", "replace"), until=until)
     except Exception as error:  # the boundary: whatever is wrong, the agent goes on
         log.warning("an event was not answered", extra={"client": client[:20], "error": type(error).__name__})
         return

@@ -110,7 +110,7 @@ def listed(values: Sequence[str] | None) -> list[str]:
 # How what is typed becomes the value of a field; each takes the invocation, what is typed, and an example.
 READERS: dict[str, Callable[[Any, Any, str], object]] = {
     "names": lambda _, given, __: listed(given),
-    "path": lambda invocation, given, _: from_root(invocation.memory.client.root, given),
+    "path": lambda invocation, given, _: from_root(invocation.memory.store.client.root, given),
     "text": lambda _, given, __: _text_in(given),
     "json": lambda _, given, such_as: _json_in(given, such_as),
     "json object": lambda _, given, such_as: _object_of(_json_in(given, such_as), "the plan", such_as),

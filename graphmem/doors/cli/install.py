@@ -1,4 +1,4 @@
-"""``_install`` and ``_uninstall``."""
+"""``install`` and ``uninstall``."""
 
 import os
 from collections.abc import Iterator
@@ -10,13 +10,7 @@ import typer
 from graphmem.doors.agents.clients import found_clients
 from graphmem.doors.agents.install import install as install_client
 from graphmem.doors.agents.install import places
-from graphmem.doors.agents.install_contract import (
-    INSTALL_CLIENTS,
-    Installed,
-    InstalledAll,
-    InstallRequest,
-    KeptRules,
-)
+from graphmem.doors.agents.install_contract import INSTALL_CLIENTS, Installed, InstalledAll, InstallRequest, KeptRules
 from graphmem.doors.agents.rule_files import remove_rules
 from graphmem.doors.cli.caller import Invocation, invocation_of
 from graphmem.doors.cli.options import option

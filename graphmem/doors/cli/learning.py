@@ -12,10 +12,7 @@ from graphmem.doors.cli.completion import complete_ref
 from graphmem.doors.cli.inputs import lines_of
 from graphmem.errors import Usage
 from graphmem.features.learning.experiences import Promoted, PromoteRequest, Promotion, Recalled, RecallRequest
-from graphmem.features.learning.lessons import (
-    Learned,
-    LearnRequest,
-)
+from graphmem.features.learning.lessons import Learned, LearnRequest
 from graphmem.features.learning.text import learned
 from graphmem.kernel.answer import address
 from graphmem.kernel.registry import Taken
@@ -84,7 +81,7 @@ def promote(
     if (ref is None) != (to is None):
         raise Usage("a record is copied to the user's own store", hint="graphmem promote REF --to user")
     if ref is not None:
-        copied: Changed = invocation.memory.call("user.promote", ref=ref)
+        copied: Changed = invocation.memory.store.call("user.promote", ref=ref)
         invocation.answer(copied, wording.changed(copied.model_copy(update={"ref": address(copied.ref, "user")})))
         return
     answer: Promoted = call()

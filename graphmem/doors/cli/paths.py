@@ -26,7 +26,7 @@ def files(invocation: Invocation, given: list[str] | None, *, is_missing_ok: boo
     """
     if given is None:
         return None
-    root = invocation.memory.client.root
+    root = invocation.memory.store.client.root
     found = [from_root(root, path) for path in given]
     for path, text in zip(found, given, strict=True):
         if not is_missing_ok and not os.path.lexists(root / path):
@@ -40,7 +40,7 @@ def _cites(invocation: Invocation, given: list[str] | None) -> list[str] | None:
     """Return cites with their paths as records have them; other texts stay as they are, and are refused later."""
     if given is None:
         return None
-    root = invocation.memory.client.root
+    root = invocation.memory.store.client.root
     parsed = [(text, FORM.fullmatch(text)) for text in given]
     return [from_root(root, form["path"]) + text[form.end("path") :] if form else text for text, form in parsed]
 

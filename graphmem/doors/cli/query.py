@@ -35,7 +35,7 @@ def stale(
     Example: graphmem stale
     """
     if prove:
-        return _reproven(invocation, invocation.memory.call("candidates.check_proofs"))
+        return _reproven(invocation, invocation.memory.store.call("candidates.check_proofs"))
     answer: StaleRecords = call()
     lines = [wording.ASIDE.join([found.ref, *wording.against(found.doubts, found.cites)]) for found in answer.results]
     invocation.answer(answer, "\n".join(lines))

@@ -7,11 +7,7 @@ from pathlib import Path
 
 import typer
 
-from graphmem.core.records.candidate_contract import (
-    CandidateList,
-    ReviewRequest,
-    ShownCandidate,
-)
+from graphmem.core.records.candidate_contract import CandidateList, ReviewRequest, ShownCandidate
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, group_of, passes
 from graphmem.errors import Usage
@@ -34,7 +30,7 @@ def next_candidate(invocation: Invocation, call: Call) -> None:
     if not queue.total:
         invocation.say("no candidate waits; to find some: graphmem import --all")
     for number, one in enumerate(queue.candidates, 1):
-        full = invocation.memory.call("candidates.show", id=one.id).candidates[0]
+        full = invocation.memory.store.call("candidates.show", id=one.id).candidates[0]
         invocation.write(f"\n[{number} of {queue.total:,}]\n{whole(full, MOST_LINES)}")
         if not _decided(invocation, full):
             return
@@ -56,14 +52,14 @@ def _decided(invocation: Invocation, one: ShownCandidate) -> bool:
 
 def _accepted(invocation: Invocation, one: ShownCandidate, **words: str) -> bool:
     """Accept a candidate, and say what it became; return that it is decided."""
-    answer = invocation.memory.call("candidates.accept", id=one.id, **words)
+    answer = invocation.memory.store.call("candidates.accept", id=one.id, **words)
     invocation.write("\n".join(f"accepted: {ref}" for done in answer.reviewed for ref in done.refs))
     return True
 
 
 def _dismissed(invocation: Invocation, one: ShownCandidate) -> bool:
     """Dismiss a candidate; return that it is decided."""
-    invocation.memory.call("candidates.dismiss", id=one.id)
+    invocation.memory.store.call("candidates.dismiss", id=one.id)
     invocation.write("dismissed")
     return True
 

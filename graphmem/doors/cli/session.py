@@ -3,10 +3,7 @@
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, group_of, passes
 from graphmem.errors import Usage
-from graphmem.features.learning.sessions import (
-    PreferRequest,
-    SessionContext,
-)
+from graphmem.features.learning.sessions import PreferRequest, SessionContext
 from graphmem.features.learning.text import shown
 from graphmem.kernel.registry import Taken
 

@@ -1,4 +1,4 @@
-"""``_statusline``."""
+"""``statusline``."""
 
 import typer
 

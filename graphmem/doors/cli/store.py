@@ -9,13 +9,7 @@ from graphmem.doors.agents.install import checked
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.upkeep.store_contract import (
-    DoctorRequest,
-    Exported,
-    ExportRequest,
-    Split,
-    SplitRequest,
-)
+from graphmem.features.upkeep.store_contract import DoctorRequest, Exported, ExportRequest, Split, SplitRequest
 from graphmem.features.upkeep.text import findings
 from graphmem.kernel.finding import Doctored
 from graphmem.kernel.registry import Taken
@@ -39,7 +33,7 @@ def export(
     if check and to is not None:
         raise Usage("--check writes nothing, --to writes a copy", hint="give one of them")
     if check:
-        checked = invocation.memory.export_check()
+        checked = invocation.memory.store.export_check()
         invocation.answer(checked, findings(checked, "canonical"))
         if not checked.ok:
             raise typer.Exit(1)
@@ -98,7 +92,7 @@ def doctor(
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
     invocation.is_talk_off = True  # what is wrong is the answer here, not talk
     found: Doctored = call(fix=fix and yes)
-    clients = checked(invocation.memory.client.root)
+    clients = checked(invocation.memory.store.client.root)
     answer = found.model_copy(update={"findings": [*found.findings, *clients]})
     lines = [f"fixed: {found}" for found in answer.mended]
     if answer.findings or not lines:

@@ -1,4 +1,4 @@
-"""``supersede``, ``purge``, ``_undo``."""
+"""``supersede``, ``purge``, ``undo``."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ def undo(
     if listing:
         if number is not None:
             raise Usage("--list takes nothing back", hint="give either N or --list")
-        answer = invocation.memory.undoable()
+        answer = invocation.memory.store.undoable()
         invocation.answer(answer, "\n".join(f"{n:>2}  {_written(w)}" for n, w in enumerate(answer.writes, 1)))
         if not answer.writes:
             invocation.say("nothing to undo")

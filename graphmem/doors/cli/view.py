@@ -57,8 +57,8 @@ def view(
 def _served_for(invocation: Invocation) -> ServedPage:
     """Return where the service of the project has the page; one that answers HTTP is started where none does."""
     memory = invocation.memory
-    memory.caller.check_sees_all("the page")  # its token would show all
-    project = memory.client.root
+    memory.store.caller.check_sees_all("the page")  # its token would show all
+    project = memory.store.client.root
     found = manage.status(project)
     if found.http is None:
         found = manage.start(project, http=ANY_PORT)

@@ -71,7 +71,7 @@ log = logging.getLogger("graphmem.doors.http")
 
 def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics, ended: Event) -> FastAPI:
     """Return the application for a memory; ``health`` says how its service is, ``metrics`` what it did."""
-    memory.runtime.asks_user = False  # who has a token is not always the user
+    memory.store.runtime.asks_user = False  # who has a token is not always the user
     app = FastAPI(
         title="graphmem",
         version=__version__,
@@ -82,7 +82,7 @@ def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metri
         separate_input_output_schemas=True,
     )
     workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="http")
-    caller = Surroundings(str(memory.client.root), dict(os.environ))  # a path counts from the project
+    caller = Surroundings(str(memory.store.client.root), dict(os.environ))  # a path counts from the project
 
     def done(work: Callable[[Memory], Response]) -> Response:
         with called_from(caller):
@@ -118,7 +118,7 @@ def _add_route(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
 
         def work(memory: Memory) -> Response:
             def run() -> Response:
-                return _answer(operation.call(memory.runtime, caller, given))
+                return _answer(operation.call(memory.store.runtime, caller, given))
 
             if operation.is_read:
                 return tagged(memory, caller, operation.name, given, known, run)
@@ -148,7 +148,7 @@ def _add_stream(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None
             lines.seek(0)
             asked = _request_of(request, operation, content.hexdigest())
             work = partial(operation.call, caller=request.scope["caller"], given=given, lines=lines)
-            return await run(lambda memory: _once(memory, asked, lambda: _answer(work(memory.runtime))))  # type: ignore[no-any-return]
+            return await run(lambda memory: _once(memory, asked, lambda: _answer(work(memory.store.runtime))))  # type: ignore[no-any-return]
 
     fields = operation.request.model_json_schema()["properties"]
     parameters = [
@@ -182,7 +182,7 @@ def _once(memory: Memory, asked: RequestUnderWay | None, work: Callable[[], Resp
     """Carry a request out; one that was carried out before gets the answer of the first time."""
     if asked is None:
         return work()
-    client = memory.client
+    client = memory.store.client
     with carried_out(asked):
         try:
             asked.refuse_done(client.state, partial(undo.has_happened, client.layout))
@@ -200,7 +200,7 @@ def _add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
     def collected(memory: Memory) -> Response:
         lines: BinaryIO = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # type: ignore[assignment] # noqa: SIM115
         with observed("operation", "rows"):
-            attempt(memory.client, partial(write_rows, memory.client, lines))
+            attempt(memory.store.client, partial(write_rows, memory.store.client, lines))
         return StreamingResponse(_parts_of(lines), media_type=TYPES[True][0])
 
     async def call(request: Call) -> Response:

@@ -57,12 +57,12 @@ def _tag_of_files(memory: Memory, name: str, given: BaseModel | None) -> str:
     """Return the tag of an answer that follows from the files, as they are now."""
 
     def contents() -> bytes:
-        memory.client.sync()
-        return memory.client.catalog.contents()
+        memory.store.client.sync()
+        return memory.store.client.catalog.contents()
 
     parameters = given.model_dump_json() if given is not None else ""
-    files = attempt(memory.client, contents)
-    settings = memory.client.settings.model_dump_json()
+    files = attempt(memory.store.client, contents)
+    settings = memory.store.client.settings.model_dump_json()
     return _tag_of("\0".join([__version__, name, parameters, settings]).encode("utf-8", "backslashreplace") + files)
 
 

@@ -88,10 +88,10 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
 
         def messages() -> list[str]:
             nonlocal seen
-            before, seen = seen, watcher.look(memory.client, is_first=seen == Contents())
+            before, seen = seen, watcher.look(memory.store.client, is_first=seen == Contents())
             if before == seen:  # most of the time
                 return []
-            found = [message(one, place) for one, place in follower.look(memory.client)]
+            found = [message(one, place) for one, place in follower.look(memory.store.client)]
             is_new = before != Contents() and before._replace(events=None) != seen._replace(events=None)
             return [*found, CHANGED] if changes and is_new else found
 

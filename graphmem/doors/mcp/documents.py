@@ -87,7 +87,7 @@ def recall(memory: Memory, given: dict[str, str]) -> str:
 
 def _prune(memory: Memory, given: dict[str, str]) -> str:
     """Return which memories would go, and how to let them go."""
-    found = memory.prune().records
+    found = memory.store.prune().records
     if not found:
         return "No memory is worth so little that it should go. Say so."
     lines = [f"- {visible(one.ref)}: {visible(one.reason)}" for one in found]

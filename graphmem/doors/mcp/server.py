@@ -186,7 +186,7 @@ def _called(tool: Tool, memory: OpenMemory, arguments: dict[str, Any]) -> types.
     try:
         if (asked := current()) is not None:
             opened = memory()
-            layout, asked.scope = runtime_of(opened, arguments).present_layout, opened.caller.scope
+            layout, asked.scope = runtime_of(opened, arguments).present_layout, opened.store.caller.scope
             asked.refuse_done(State(layout.state_file), partial(undo.has_happened, layout))
         reply = tool.call(memory, arguments)
         return result(reply.text, reply.data)

@@ -61,10 +61,12 @@ class Tool:
         opened = memory()
         runtime = runtime_of(opened, given)
         if not self.is_read_only:
-            _refuse_missing(opened.client.root, getattr(request, "files", None) or ())
-        answer: Answer = dispatch.call(runtime, opened.caller, self.parameters.operations[value].name, request, text)
+            _refuse_missing(opened.store.client.root, getattr(request, "files", None) or ())
+        answer: Answer = dispatch.call(
+            runtime, opened.store.caller, self.parameters.operations[value].name, request, text
+        )
         reply = self.show[value](answer, view)
-        return reply if runtime is opened.runtime else marked(reply)
+        return reply if runtime is opened.store.runtime else marked(reply)
 
 
 def runtime_of(memory: Memory, given: Mapping[str, object]) -> Runtime:
@@ -78,10 +80,10 @@ def runtime_of(memory: Memory, given: Mapping[str, object]) -> Runtime:
     refs = [value for name in REFS if isinstance(value := given.get(name), str)]
     marked = [ref for ref in refs if ref.startswith(OF_USER)]
     if not marked:
-        return memory.runtime
+        return memory.store.runtime
     if others := [ref for ref in refs if ref not in marked]:
         raise BadInput(f"{marked[0]!r} and {others[0]!r} are in two stores", hint="a call works on one")
-    user = memory.client.of_user
+    user = memory.store.client.of_user
     if user is None:
         raise NotFound(f"{marked[0]!r}: there is no store of the user's own")
     return user.runtime

@@ -49,7 +49,7 @@ class Lookup:
                 if section := "\n".join(known(answer)):
                     for _, report in reports:
                         _add_section(report, visible(section))
-            task = f"ran/{memory.client.new_id()}"  # one: what helped several tests is reported once
+            task = f"ran/{memory.store.client.new_id()}"  # one: what helped several tests is reported once
             answers = [
                 memory.ran(["pytest", name], status=0, folder=self.root, name=name, task=task, began=began)
                 for name in settled[:PYTEST_FAILURES]

@@ -11,7 +11,7 @@ import sys
 from graphmem.doors.service.place import path_of, project_of, stamp
 from graphmem.kernel.system.user import OF_USER, callers_own
 
-TYPE_CHECKING = False  # as in the package
+TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from socket import socket

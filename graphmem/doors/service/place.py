@@ -11,7 +11,7 @@ from hashlib import sha256
 import graphmem
 from graphmem.kernel.system.user import is_of_another, own_store
 
-TYPE_CHECKING = False  # as in the package
+TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

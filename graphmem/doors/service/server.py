@@ -214,8 +214,8 @@ class Service:
         """Take in the files that changed; what is wrong with them is reported to the next caller."""
         try:
             with Memory(self.project, models=self.models, scope="") as memory:
-                memory.client.sync()
-                _ = memory.client.embedder  # loaded before it is needed
+                memory.store.client.sync()
+                _ = memory.store.client.embedder  # loaded before it is needed
         except Exception as error:  # the watcher goes on, for it also ends the service
             log.debug("files were not taken in", extra={"error": type(error).__name__})
 

@@ -8,7 +8,7 @@ import socket
 import struct
 import sys
 
-TYPE_CHECKING = False  # as in the package: to import `typing` takes as long as the rest
+TYPE_CHECKING = False  # as in ``errors``: to import `typing` takes as long as the rest
 if TYPE_CHECKING:
     from typing import Any
 

@@ -6,4 +6,5 @@ FEATURE = Feature(
     operations={
         "operations": "cypher cypher_named queries",
     },
+    on_store="cypher_named queries",
 )

@@ -2,11 +2,7 @@
 
 from graphmem.core.records import wording
 from graphmem.core.records.record_contract import Changed
-from graphmem.features.explore.operations import (
-    ExplorationReported,
-    ExplorationStarted,
-    ExplorationWaited,
-)
+from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.kernel.registry import reads
 
 

@@ -9,6 +9,7 @@ FEATURE = Feature(
     operations={
         "operations": "extractors.list extractors.add extractors.run",
     },
+    on_store="extractors",
     verbs={
         "extract": "extractors.list extractors.run extractors.add",
     },

@@ -8,13 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from graphmem.constants import (
-    EXTRACT_BYTES,
-    EXTRACT_FILE_BYTES,
-    EXTRACT_LINES,
-    EXTRACT_SAID_BYTES,
-    EXTRACT_SAID_LINES,
-)
+from graphmem.constants import EXTRACT_BYTES, EXTRACT_FILE_BYTES, EXTRACT_LINES, EXTRACT_SAID_BYTES, EXTRACT_SAID_LINES
 from graphmem.core.records.bulk_add import MANY_RECORDS
 from graphmem.core.records.bulk_replace import Extraction, replace, row_of
 from graphmem.core.records.kingfisher import finder, is_suspect

@@ -7,12 +7,7 @@ from pydantic import JsonValue
 from graphmem.core.records import wording
 from graphmem.core.records.text import event_line
 from graphmem.core.search.text import score_lines
-from graphmem.features.history.contract import (
-    FieldChange,
-    History,
-    Revision,
-    RowChange,
-)
+from graphmem.features.history.contract import FieldChange, History, Revision, RowChange
 from graphmem.features.history.why import Origin, Ranking, ReportMade, Why
 from graphmem.kernel import terminal
 from graphmem.kernel.registry import Printout, reads

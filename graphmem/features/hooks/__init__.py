@@ -6,4 +6,5 @@ FEATURE = Feature(
     operations={
         "operations": "hook",
     },
+    on_store="hook",
 )

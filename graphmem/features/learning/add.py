@@ -2,9 +2,7 @@
 
 from graphmem.core.records.change import add_record
 from graphmem.core.records.record_contract import Changed
-from graphmem.features.learning.experiences import (
-    AddExperienceRequest,
-)
+from graphmem.features.learning.experiences import AddExperienceRequest
 from graphmem.features.learning.lessons import AddLessonRequest
 from graphmem.kernel.model import Experience, Lesson
 from graphmem.kernel.registry import Taken, operation

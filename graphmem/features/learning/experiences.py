@@ -6,14 +6,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from graphmem.constants import PROMOTE_SIMILARITY
-from graphmem.core.records.experience import (
-    Agreement,
-    agreements,
-    by_worth,
-    offered,
-    share_keywords,
-    statements_of,
-)
+from graphmem.core.records.experience import Agreement, agreements, by_worth, offered, share_keywords, statements_of
 from graphmem.core.records.record_contract import AddRequest, Listed
 from graphmem.core.records.validation import build, changed, identified
 from graphmem.features.learning.lessons import OfferedLesson

@@ -2,14 +2,8 @@
 
 from graphmem.core.records import wording
 from graphmem.core.records.record_contract import Changed
-from graphmem.features.learning.lessons import (
-    Injected,
-    Learned,
-    SeenLesson,
-)
-from graphmem.features.learning.sessions import (
-    SessionContext,
-)
+from graphmem.features.learning.lessons import Injected, Learned, SeenLesson
+from graphmem.features.learning.sessions import SessionContext
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count, one_line
 

@@ -2,11 +2,7 @@
 
 import json
 
-from graphmem.features.runs.contract import (
-    BuildResume,
-    Required,
-    RunShown,
-)
+from graphmem.features.runs.contract import BuildResume, Required, RunShown
 from graphmem.kernel.registry import Printout, reads
 from graphmem.names import collapsed, quoted
 

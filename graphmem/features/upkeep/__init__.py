@@ -19,7 +19,9 @@ FEATURE = Feature(
         "doctor": "doctor",
         "trust": "trust",
         "config": "config",
+        "schema": "schema",
     },
+    on_store="export export_check embed rebuild resolve split vacuum reset validate doctor trust config schema",
     verbs={
         "config": "config",
         "embed": "embed.status embed.change",
@@ -29,6 +31,7 @@ FEATURE = Feature(
         "vacuum": "vacuum",
         "reset": "reset",
         "trust": "trust",
+        "schema": "schema",
     },
     text="text",
 )

@@ -4,16 +4,12 @@ import json
 
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
-from graphmem.features.upkeep.store_contract import (
-    Rebuilt,
-    Reset,
-    Resolved,
-    Trust,
-    Vacuumed,
-)
+from graphmem.features.upkeep.schema import SchemaShown
+from graphmem.features.upkeep.store_contract import Rebuilt, Reset, Resolved, Trust, Vacuumed
 from graphmem.features.upkeep.trust import allowing, lines_of
 from graphmem.kernel import terminal
 from graphmem.kernel.finding import Checked
+from graphmem.kernel.model.schema import one_a_line
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count
 
@@ -22,6 +18,11 @@ from graphmem.kernel.text import count
 def _config_text(answer: ConfigShown) -> str:
     rows = [[one.name, json.dumps(one.value, ensure_ascii=False), one.origin] for one in answer.settings]
     return terminal.table(["setting", "value", "from"], rows)
+
+
+@reads(SchemaShown)
+def _schema_text(answer: SchemaShown) -> str:
+    return one_a_line(answer.document).decode().rstrip()
 
 
 @reads(EmbeddingStatus)

@@ -6,4 +6,5 @@ FEATURE = Feature(
     operations={
         "operations": "view",
     },
+    on_store="view",
 )

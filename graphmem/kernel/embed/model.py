@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from graphmem.constants import (
-    DEFAULT_MODEL,
-    DEFAULT_MODEL_REVISION,
-    DEFAULT_TOKENIZER_SHA256,
-    DEFAULT_WEIGHTS_SHA256,
-)
+from graphmem.constants import DEFAULT_MODEL, DEFAULT_MODEL_REVISION, DEFAULT_TOKENIZER_SHA256, DEFAULT_WEIGHTS_SHA256
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.recipe import WEIGHTS, read_recipe, supports
 from graphmem.kernel.embed.threads import ask_for_one

@@ -40,9 +40,7 @@ class StateKind(NamedTuple):
 
 
 KINDS = {
-    "arrival": StateKind(
-        200_000, 100, None
-    ),  # the events of the store, in the order in which they arrived in this clone
+    "arrival": StateKind(200_000, 100, None),  # the events of the store, as they arrived in this clone
     "asked": StateKind(20_000, all_bytes=constants.ASKED_BYTES, days=constants.ASKED_DAYS, purged="all"),  # for reports
     "candidates": StateKind(1, 64 * MIB),  # the queue of candidates, and the files that were read for it
     "event": StateKind(10_000, all_bytes=constants.LOCAL_EVENT_BYTES, purged="told"),  # events of this machine alone
@@ -50,9 +48,8 @@ KINDS = {
     "hook": StateKind(1_000),  # what hooks gave to the sessions of agents
     "impact": StateKind(1),  # what they did in sessions that ended, in numbers
     "imports": StateKind(100, 2**28, 2**28),  # what imports of a format gave to which record, by fingerprints
-    "ran": StateKind(
-        constants.KEPT_RUNS, all_bytes=constants.RUNS_BYTES, days=constants.RUN_DAYS
-    ),  # commands that fail
+    # Commands that fail.
+    "ran": StateKind(constants.KEPT_RUNS, all_bytes=constants.RUNS_BYTES, days=constants.RUN_DAYS),
     "request": StateKind(constants.REQUESTS, 2 * MIB, 256 * MIB),  # requests that were carried out, with their answers
     "run": StateKind(1, constants.RUN_STATE_BYTES),  # what is going on now
     "session": StateKind(1_000),  # what is current in a session

@@ -15,7 +15,7 @@ LOWEST_PRIORITY = 19
 MOST_S = 3_600  # about 200,000 texts; a clone may hold any number
 
 
-def _main() -> None:
+def main() -> None:
     """Make the vectors that the store named by the first argument lacks; what goes wrong is met by the next command."""
     root, sys.argv = sys.argv[1], ["graphmem", "embedding"]  # what the lock calls its holder
     os.nice(LOWEST_PRIORITY)

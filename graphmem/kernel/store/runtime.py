@@ -13,14 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from graphmem.constants import (
-    DEFAULT_MODEL,
-    FORMAT,
-    MODEL_COMMAND,
-    SHOWN_FINDINGS,
-    SILENT_BYTES,
-    SILENT_CLUES,
-)
+from graphmem.constants import DEFAULT_MODEL, FORMAT, MODEL_COMMAND, SHOWN_FINDINGS, SILENT_BYTES, SILENT_CLUES
 from graphmem.core.logs.in_use import using
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
 from graphmem.features.cypher.engines import open_mirror

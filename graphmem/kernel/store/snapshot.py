@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from graphmem.constants import (
-    SUGGESTION_NAMES,
-)
+from graphmem.constants import SUGGESTION_NAMES
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.words import LexicalIndex

@@ -9,7 +9,7 @@ import os
 
 from graphmem.kernel.system.user import for_a_child
 
-TYPE_CHECKING = False  # as in the package
+TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

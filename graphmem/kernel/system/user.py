@@ -6,7 +6,7 @@ Only the standard library, and little of it: the caller of a running service imp
 
 import os
 
-TYPE_CHECKING = False  # as in the package: to import `collections.abc` takes as long as the rest
+TYPE_CHECKING = False  # as in ``errors``: to import `collections.abc` takes as long as the rest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -45,9 +45,9 @@ def ours(folder: Path, texts: list[str]) -> float:
     rows = [{"kind": "failure", "name": f"f{n}", "trigger": text} for n, text in enumerate(texts)]
     with Memory(folder) as memory:
         memory.add_rows(map(orjson.dumps, rows))
-        assert memory.client.embedder is not None
-        memory.client.embedder.encode_query("warm up")
-        return cpu(lambda: memory.client.embed_missing(seconds=ALL))
+        assert memory.store.client.embedder is not None
+        memory.store.client.embedder.encode_query("warm up")
+        return cpu(lambda: memory.store.client.embed_missing(seconds=ALL))
 
 
 def theirs(batch: int, texts: list[str]) -> float:

@@ -73,7 +73,7 @@ def test_switching_branches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     path = folder / ".graphmem/data/failure.ndjson"
     ours, theirs = path.read_bytes(), changed(path, range(500))
     with Memory(folder) as memory:
-        embedder = memory.client.embedder
+        embedder = memory.store.client.embedder
         assert embedder is not None
         embedded: list[int] = []
         encode = embedder.encode_documents
@@ -124,14 +124,14 @@ def test_rebuilding(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ours, raws = [], []
     with Memory(folder) as memory:
         memory.query("warm up")
-        catalog = memory.client.catalog
+        catalog = memory.store.client.catalog
         for run in range(3):
             copying = 0.0
             with opened(tmp_path / f"{run}.kz", read_only=False) as connection:
                 timed(schema.define)(connection, catalog.vocabulary)
                 graph_rebuild.fill(Bulk(connection, tmp_path), catalog)
             raws.append(copying)
-            ours.append(cpu(memory.rebuild))
+            ours.append(cpu(memory.store.rebuild))
     what = "rebuild of 5,000 + 7,000 in 226 pairs of ends, vectors cached; the engine alone"
     note(what, statistics.median(ours), statistics.median(raws), "at most 1 s more")
 
@@ -145,7 +145,7 @@ def test_the_merge_driver(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     with new_store(tmp_path / "store", ()) as memory:
         memory.add_rows(lines(rows))
-        base = (memory.client.layout.data / "failure.ndjson").read_bytes()
+        base = (memory.store.client.layout.data / "failure.ndjson").read_bytes()
     sides = []
     for side in range(2):
         lines_of = base.splitlines()

@@ -75,7 +75,7 @@ def test_one_fact_more(stores: tuple[Memory, Memory], what: str) -> None:
 
 
 def test_everything_that_follows_from_the_facts(stores: tuple[Memory, Memory], tmp_path: Path) -> None:
-    many, few = (cpu(memory.rebuild) for memory in stores)
+    many, few = (cpu(memory.store.rebuild) for memory in stores)
     note(f"rebuild with {MANY:,} runs and reports; with 10", many, few, f"{LESSONS} lessons")
 
 

@@ -59,4 +59,4 @@ def test_latency_of_twenty_writers_and_five_readers(tmp_path: Path) -> None:
     for what, found in waits.items():
         print(f"| {what} | {len(found):,} | {statistics.mean(found):.2f} s | {max(found):.2f} s |")
     with opened(tmp_path) as memory:
-        assert memory.list("failure").total == WRITERS * EACH and memory.validate().ok
+        assert memory.list("failure").total == WRITERS * EACH and memory.store.validate().ok

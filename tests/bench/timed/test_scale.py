@@ -88,12 +88,12 @@ def raw(connection: Connection, query: str, key: str) -> int:
 
 def test_two_hops_three_hops_and_a_path(memory: Memory) -> None:
     degrees: dict[int, int] = {}
-    for ends in memory.client.catalog.connection.execute("SELECT src, dst FROM relation WHERE is_live"):
+    for ends in memory.store.client.catalog.connection.execute("SELECT src, dst FROM relation WHERE is_live"):
         for end in ends:
             degrees[end] = degrees.get(end, 0) + 1
     order = sorted(degrees, key=lambda number: (degrees[number], number))
     hub, median = order[-1], order[len(order) // 2]
-    refs = memory.client.catalog.refs([hub, median, *order[len(order) // 3 : len(order) // 3 + 2]])
+    refs = memory.store.client.catalog.refs([hub, median, *order[len(order) // 3 : len(order) // 3 + 2]])
     with graph_of(memory) as connection:
         connection.set_max_threads_for_exec(1)
         for number, name, times in ((median, "median", 5), (hub, "hub", 2)):

@@ -190,8 +190,8 @@ def our_bulk(folder: Path, given: list[bytes]) -> list[float]:
     with new_store(folder, ("package",)) as memory:
         return [
             cpu(memory.add_rows, given),
-            cpu(lambda: memory.rebuild(embed=False)),
-            cpu(memory.client.graph.rebuild),
+            cpu(lambda: memory.store.rebuild(embed=False)),
+            cpu(memory.store.client.graph.rebuild),
         ]
 
 
@@ -219,14 +219,14 @@ def test_one_add_to_a_store_of_5000(tmp_path: Path) -> None:
     memory.query("warm up")
     memory.stats()
     rng = random.Random(3)
-    embedder = memory.client.embedder
+    embedder = memory.store.client.embedder
     assert embedder is not None
     texts = [sentence(rng, 15) + f" failed with code {n}" for n in range(20)]
     embedding = statistics.median(cpu(embedder.encode_documents, [text]) for text in texts)
     times, graph = [], []
     for text in texts:
         times.append(cpu(memory.failures.add, text))
-        graph.append(cpu(memory.client.graph.catch_up))
+        graph.append(cpu(memory.store.client.graph.catch_up))
     note(
         "one add to 5,000, near-duplicate check included, without the embedding",
         statistics.median(times) - embedding,

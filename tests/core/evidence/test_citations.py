@@ -50,7 +50,7 @@ def memory(project: Repository) -> Iterator[Memory]:
 
 
 def root_of(memory: Memory) -> Path:
-    return memory.client.root
+    return memory.store.client.root
 
 
 def edited(memory: Memory, path: str, old: str, new: str) -> None:
@@ -263,7 +263,7 @@ def test_what_a_row_cites_is_opened_only_where_it_is_a_file_of_the_project(memor
     assert seen == {"x" * 900, "#"}  # they are nowhere, and that is all that is said
     assert states(memory, "b") == [("unknown", None)] * 2
     assert memory.query("went wrong").results[0].factors.freshness == 1.0
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def test_of_a_record_with_very_many_cites_the_first_are_compared(memory: Memory) -> None:

@@ -113,7 +113,7 @@ def test_what_is_wrong_did_not_help(tmp_path: Path) -> None:
 
 def test_disputes_survive_a_rebuild_and_are_in_the_graph(doubtful: Memory) -> None:
     before = doubts(doubtful, "old")
-    doubtful.rebuild()
+    doubtful.store.rebuild()
     assert doubts(doubtful, "old") == before
     query = (
         "MATCH (f) WHERE f.disputed > 0 AND f.check_after < '2026-11-25' RETURN f.ref AS ref, f.versions AS seen"
@@ -434,9 +434,9 @@ def test_a_version_that_only_a_word_was_taken_for_is_named_with_the_command_that
     memory.failures.add("the pages are old", fix="build the docs first", name="word", versions={"build": "1.3.0"})
     memory.failures.add("build.Error: no pyproject", fix="build again", name="code", versions={"build": "1.3.0"})
     memory.failures.add("it loops", name="given", versions={"postgres": "15.2"})
-    (found,) = memory.validate().findings
+    (found,) = memory.store.validate().findings
     assert (found.code, found.severity) == ("word_version", "warning")
     assert "failure/word has the version of build" in found.message
     assert found.fix == "graphmem edit failure/word '{\"versions\": {}}'"
     memory.edit("word", {"versions": {}})
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []

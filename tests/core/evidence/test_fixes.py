@@ -34,7 +34,7 @@ def test_every_answer_that_shows_a_failure_shows_its_other_fixes(
     assert f"> fix: {RESTART}" in entry.text and f"> fix: {COMPOSE}" in entry.text
     ran = twice.ran(["pytest"], status=1, log=[ERROR.encode()])
     assert ran.log is not None and {fix.text for fix in ran.log.results[0].fixes} == both
-    folder = str(twice.client.root)
+    folder = str(twice.store.client.root)
     for command in (["query", ERROR], ["solutions", "redis"], ["get", "redis"]):
         assert run(["--dir", folder, *command]) == 0
         out = capsys.readouterr().out
@@ -62,7 +62,7 @@ def test_a_newer_fix_does_not_get_the_good_name_of_an_older_one(twice: Memory) -
     record = twice.get("redis").record
     assert isinstance(record, Failure)
     assert (record.helped, [other.helped for other in record.alternates if other.text == COMPOSE]) == (2, [2])
-    assert b'"helped":2' not in data(twice.client.root, "failure").read_bytes()
+    assert b'"helped":2' not in data(twice.store.client.root, "failure").read_bytes()
 
 
 def test_a_fix_that_a_merge_set_aside_is_first_where_it_is_newer(memory: Memory) -> None:
@@ -71,7 +71,7 @@ def test_a_fix_that_a_merge_set_aside_is_first_where_it_is_newer(memory: Memory)
         {"field": "fix", "text": "wait", "at": "2026-10-01T00:00:00.000Z"},
         {"field": "fix", "text": "pray"},
     ]
-    write(data(memory.client.root, "failure"), failure("redis", ERROR, fix=RESTART, alternates=aside))
+    write(data(memory.store.client.root, "failure"), failure("redis", ERROR, fix=RESTART, alternates=aside))
     assert [fix.text for fix in memory.get("redis").fixes] == [COMPOSE, RESTART, "wait", "pray"]
 
 
@@ -93,7 +93,7 @@ def test_a_trigger_that_was_set_aside_is_found_like_the_current_one(memory: Memo
         {"field": "trigger", "text": "OSError: the quokka left the building"},
         {"field": "match", "text": r"quokka \d+ left"},
     ]
-    write(data(memory.client.root, "failure"), failure("a", "something else entirely", alternates=aside))
+    write(data(memory.store.client.root, "failure"), failure("a", "something else entirely", alternates=aside))
     (hit,) = memory.query("OSError: the quokka left the building").results
     assert hit.factors.exact == 1.0
     assert [hit.ref for hit in memory.query("why is there a quokka").results] == ["failure/a"], "by its words"

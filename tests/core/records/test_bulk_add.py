@@ -32,8 +32,8 @@ def test_rows_of_any_kind_come_in_any_order_and_give_the_same_bytes(tmp_path: Pa
             assert (answer.created, answer.relations, answer.results) == (7, 2, [])
             assert [reached.ref for reached in memory.solutions("a").results] == ["pattern/p"]
             assert [task.ref for task in memory.campaigns.ready("c").ready] == ["task/c/001-s"]
-            assert memory.validate().findings == []
-            assert memory.export_check().ok
+            assert memory.store.validate().findings == []
+            assert memory.store.export_check().ok
         found.append(contents(tmp_path / str(seed)))
     assert found[0] == found[1] == found[2]
 
@@ -115,7 +115,7 @@ def test_a_bad_row_is_named_and_nothing_is_changed_and_the_good_ones_can_be_take
     assert memory.add_rows(lines, skip_invalid=True).created == 2
     rejects = (tmp_path / ".graphmem/state/rejects.ndjson").read_bytes()
     assert rejects == bad.rstrip(b"\n") + b"\n"
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 def test_every_bad_row_is_named_up_to_a_hundred_and_then_a_count(memory: Memory) -> None:
@@ -130,7 +130,7 @@ def test_an_edge_of_a_row_that_was_left_aside_is_left_aside_too(memory: Memory) 
     lines = [failure("a"), failure("b", cost=-1), edge("failure/a", "causes", "failure/b")]
     answer = memory.add_rows(lines, skip_invalid=True)
     assert (answer.created, answer.relations) == (1, 0)
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 def test_the_two_ways_of_a_symmetric_edge_are_one_and_twice_the_same_is_refused(memory: Memory) -> None:
@@ -229,7 +229,7 @@ def test_with_dedup_a_row_is_merged_into_the_first_by_key_order_and_edges_follow
             assert record.tags == ("a", "b", "c")  # type: ignore[union-attr]  # a failure
             assert {record.key, *record.aliases} == {"a", "b", "c"}
             assert memory.get("failure/b").ref == memory.get("failure/c").ref == kept
-            assert memory.validate().findings == []
+            assert memory.store.validate().findings == []
         found.append(contents(tmp_path / str(seed)))
     assert found[0].keys() == found[1].keys() == found[2].keys()
 

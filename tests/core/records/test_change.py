@@ -112,7 +112,7 @@ def test_an_entity_name_is_any_printable_text(memory: Memory, name: str) -> None
     memory.types.add_entity("klass")
     assert memory.entities.add("klass", name, value="v").ref == f"klass/{name}"
     assert memory.get(f"klass/{name}").ref == f"klass/{name}"
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "\x1b[31m", "x" * 257])
@@ -143,7 +143,7 @@ def test_a_value_over_its_limit_is_refused_with_field_size_and_limit(memory: Mem
 
 def test_limits_bind_what_a_command_takes_in_and_not_what_a_file_holds(memory: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "failure"), failure("big", fix="x" * 20_000))
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
     assert memory.edit("big", {"cost": 1}).action == "updated"
     with pytest.raises(BadInput) as refused:
         memory.edit("big", {"fix": "y" * 20_000})

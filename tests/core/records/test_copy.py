@@ -36,9 +36,9 @@ def test_a_record_is_copied_with_where_it_came_from_and_once(memory: Memory, use
         "versions": {"setuptools": "82.0"},
     }.items() <= row.items()
     assert not {"files", "cites", "helped"} & row.keys()
-    before = (user.client.layout.data / "failure.ndjson").read_bytes()
+    before = (user.store.client.layout.data / "failure.ndjson").read_bytes()
     assert memory.user.promote("failure/gone").action == "unchanged"
-    assert (user.client.layout.data / "failure.ndjson").read_bytes() == before
+    assert (user.store.client.layout.data / "failure.ndjson").read_bytes() == before
 
 
 def test_what_was_edited_in_the_copy_stays(memory: Memory, user: Memory) -> None:
@@ -143,7 +143,7 @@ def test_what_cannot_be_copied_is_refused_with_the_reason(
         memory.user.adopt("user:pattern/none")
     assert absent.value.hint == "see: graphmem --user list"
     link = tmp_path / "link"
-    link.symlink_to(user.client.root)
+    link.symlink_to(user.store.client.root)
     for same in (user, Memory(link)):
         with pytest.raises(Usage, match="is the user's own store"):
             same.user.promote("pattern/pin")

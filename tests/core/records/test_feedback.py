@@ -66,9 +66,9 @@ def test_a_report_for_a_task_is_an_edge_that_explains_the_count(reported: Memory
     assert reported.cypher(used).rows == [["c/001-s", True, "failure/boom"], ["c/001-s", False, "pattern/duck"]]
     reported.undo()
     assert reported.cypher(used).rows == [["c/001-s", True, "failure/boom"]]
-    reported.rebuild()
+    reported.store.rebuild()
     assert reported.cypher(used).rows == [["c/001-s", True, "failure/boom"]]
-    assert reported.validate().ok
+    assert reported.store.validate().ok
 
 
 def test_a_report_stays_with_its_memory_under_another_name(reported: Memory) -> None:
@@ -85,7 +85,7 @@ def test_the_same_fact_that_comes_twice_counts_once(reported: Memory, tmp_path: 
     row = orjson.dumps({k: v for k, v in orjson.loads(row).items() if k != "created_at"}, option=orjson.OPT_SORT_KEYS)
     write(data(tmp_path, "feedback"), row + b"\n")
     assert counts(reported) == (1, 0)
-    assert reported.feedback_rows([row]).unchanged == 1
+    assert reported.store.feedback_rows([row]).unchanged == 1
     assert reported.add_rows([row]).unchanged == 1
     assert counts(reported) == (1, 0)
 
@@ -113,21 +113,21 @@ def test_a_batch_is_taken_whole_or_not_at_all(reported: Memory, tmp_path: Path) 
         (b'{"ref":"boom","helped":true,"at":"never"}', "at"),
     ):
         with pytest.raises(BadInput) as refused:
-            reported.feedback_rows([good, b"\n", bad], name="batch")
+            reported.store.feedback_rows([good, b"\n", bad], name="batch")
         findings = refused.value.details["findings"]
         assert isinstance(findings, list)
         (finding,) = findings
         assert (finding["file"], finding["line"]) == ("batch", 3)
         assert message in finding["message"] + finding["expected"]
     assert counts(reported) == (0, 0)
-    answer = reported.feedback_rows([good, b'{"ref":"pattern/duck","helped":false,"at":"2026-11-02T00:00:00Z"}'])
+    answer = reported.store.feedback_rows([good, b'{"ref":"pattern/duck","helped":false,"at":"2026-11-02T00:00:00Z"}'])
     assert (answer.created, answer.updated, answer.unchanged) == (2, 0, 0)
     assert (counts(reported), counts(reported, "pattern/duck")) == ((1, 0), (0, 1))
 
 
 def test_of_two_reports_of_a_batch_for_one_task_the_last_counts(reported: Memory) -> None:
     lines = [b'{"ref":"boom","helped":true,"task":"t"}', b'{"ref":"failure/boom","helped":false,"task":"t"}']
-    assert reported.feedback_rows(lines).created == 1
+    assert reported.store.feedback_rows(lines).created == 1
     assert counts(reported) == (0, 1)
 
 
@@ -157,7 +157,7 @@ def test_the_order_of_reports_does_not_matter(
             memory.failures.add("t", name="a")
             memory.patterns.add("t", "i", name="a")
             for row in lines:
-                memory.feedback_rows([row])
+                memory.store.feedback_rows([row])
             found.append([counts(memory, ref) for ref in ("failure/a", "pattern/a")])
     wanted = [
         tuple(sum(is_good is helped and of == ref for of, is_good, _ in given) for helped in (True, False))

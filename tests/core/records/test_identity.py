@@ -326,7 +326,7 @@ def test_a_row_typed_in_another_form_is_still_its_entity(memory: Memory, tmp_pat
     memory.relations.link("module/café", "causes", "failure/boom")
     assert [found.ref for found in memory.related("boom").results] == ["module/café"]
     assert memory.cypher("MATCH (m:Module)-[:CAUSES]->(f:Failure) RETURN m.name").rows == [["café"]]
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 # --- what is answered under a name ----------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def test_a_secret_that_only_kingfisher_knows_is_refused_in_bulk_by_its_line(tmp_
 def test_validate_reports_what_kingfisher_knows(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         memory.failures.add("the push fails", fix=PHRASE)
-        assert [(found.code, found.line) for found in memory.validate().findings] == [("secret", 1)]
+        assert [(found.code, found.line) for found in memory.store.validate().findings] == [("secret", 1)]
         assert SECRET in data(tmp_path, "failure").read_text()
 
 

@@ -75,9 +75,9 @@ def test_prune_leaves_what_is_pinned_and_does_not_offer_it(tmp_path: Path) -> No
             memory.failures.add(f"{name} went wrong", name=name, dedup=False)
         memory.pin("a")
         clock.time += timedelta(days=500)
-        assert [one.ref for one in memory.prune(min_importance=0.1).records] == ["failure/b", "failure/c"]
-        assert [one.ref for one in memory.prune(max_failures=2, min_importance=0).records] == ["failure/b"]
-        assert len(memory.prune(max_failures=0, yes=True).records) == 2
+        assert [one.ref for one in memory.store.prune(min_importance=0.1).records] == ["failure/b", "failure/c"]
+        assert [one.ref for one in memory.store.prune(max_failures=2, min_importance=0).records] == ["failure/b"]
+        assert len(memory.store.prune(max_failures=0, yes=True).records) == 2
         assert [one.ref for one in memory.list("failure").results] == ["failure/a"]
 
 
@@ -151,7 +151,7 @@ def test_a_pin_outlives_a_rebuild_and_an_export(memory: Memory, tmp_path: Path) 
     memory.sessions.constrain("no deploys", key="freeze")
     memory.pin("disk")
     memory.pin("freeze")
-    memory.rebuild()
+    memory.store.rebuild()
     assert set(memory.prime().refs) == {"failure/disk", "constraint/freeze"}
     text = memory.dump("ndjson").files["memory.ndjson"]
     other = tmp_path / "other"

@@ -33,29 +33,31 @@ def test_paths_of_this_machine_are_shortened_in_what_is_added_and_the_answer_say
             assert edited.notices == ["edit: shortened paths of this machine in fields"]  # it has no such option
             refs.append(added.ref)
             assert "ada" not in texts(tmp_path / name) and str(tmp_path) not in texts(tmp_path / name)
-            assert memory.validate().findings == []
+            assert memory.store.validate().findings == []
     assert refs[0] == refs[1]  # the same failure of two clones is one
 
 
 def test_verbatim_keeps_them_and_validate_names_what_is_there_with_a_shorter_text(memory: Memory) -> None:
-    folder = memory.client.root
+    folder = memory.store.client.root
     ref = memory.failures.add("gone: /home/ada/x", fix="f", verbatim=True).ref
     write(data(folder, "pattern"), pattern("p", insight="see /tmp/a/b"))
-    found = {one.message.partition(":")[0]: one.fix for one in memory.validate().findings if one.code == "machine_path"}
+    found = {
+        one.message.partition(":")[0]: one.fix for one in memory.store.validate().findings if one.code == "machine_path"
+    }
     assert found == {
         f"trigger of {ref}": f"""graphmem edit {ref} '{{"trigger":"gone: ~/x"}}'""",
         "insight of pattern/p": """graphmem edit pattern/p '{"insight":"see $TMPDIR/b"}'""",
     }
     memory.edit(ref, {"trigger": "gone: ~/x"})
     memory.edit("pattern/p", {"insight": "see $TMPDIR/b"})
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 @pytest.mark.parametrize("is_old", [False, True])
 def test_a_log_with_the_paths_is_known_by_the_record_without_them_and_by_one_with_them(
     memory: Memory, is_old: bool
 ) -> None:
-    folder = memory.client.root
+    folder = memory.store.client.root
     trigger = ERROR.format(root=folder)
     if is_old:
         write(data(folder, "failure"), failure("gone", trigger, fix="f"))
@@ -69,20 +71,20 @@ def test_a_log_with_the_paths_is_known_by_the_record_without_them_and_by_one_wit
 
 
 def test_another_file_of_the_project_is_another_error(memory: Memory) -> None:
-    folder = memory.client.root
+    folder = memory.store.client.root
     memory.failures.add(ERROR.format(root=folder), name="gone", fix="f")
     log = ERROR.format(root=folder).replace("gone.mjs", "other.mjs").encode()
     assert [one.verdict for one in memory.match(log).results if one.verdict == "same"] == []
 
 
 def test_an_accepted_candidate_and_an_import_have_no_paths_of_this_machine(memory: Memory, tmp_path: Path) -> None:
-    folder = memory.client.root
+    folder = memory.store.client.root
     trigger = ERROR.format(root=folder)
     one = Candidate(
         id=candidate_id(trigger), keys=keys_of(problem_in(trigger)), base=0.5, failure={"trigger": trigger},
         pattern={"trigger": trigger, "insight": "see /home/ada/x"}, marks=("m",), sessions=("s",),
     )  # fmt: skip
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.candidates[one.id] = one
     memory.candidates.accept(one.id)
     issues = tmp_path / "issues.jsonl"

@@ -86,13 +86,13 @@ def test_after_a_purge_its_bytes_are_in_no_file_of_the_store(store: Memory, tmp_
         name.removesuffix("-wal") for name in before}  # fmt: skip
     assert any(name.startswith("local/at/") for name in before)
     assert any(name.startswith("state/undo/") for name in before)
-    store.purge(["xyzzyname"], yes=True)
+    store.store.purge(["xyzzyname"], yes=True)
     assert traces(folder) == []
-    assert store.validate().ok
+    assert store.store.validate().ok
     assert [found.ref for found in store.list("failure").results] == ["failure/good", "failure/other"]
     store.query("what is left")
     store.cypher("MATCH (f:Failure) RETURN f.fix")
-    store.rebuild()
+    store.store.rebuild()
     store.close()
     assert traces(folder) == []
 
@@ -104,7 +104,7 @@ def test_a_purge_that_arrives_clears_what_is_on_this_machine(store: Memory, tmp_
     with Memory(tmp_path, at="HEAD") as past:  # as another worktree has it from before
         past.list()
     rows = {file.name: file.read_bytes() for file in (folder / "data").glob("*.ndjson")}
-    store.purge(["xyzzyname"], yes=True)
+    store.store.purge(["xyzzyname"], yes=True)
     after = {file.name: file.read_bytes() for file in (folder / "data").glob("*.ndjson")}
     other = tmp_path / "other"
     other.mkdir()
@@ -131,7 +131,7 @@ def test_a_past_state_lacks_what_was_purged_since(memory: Memory, tmp_path: Path
     memory.failures.add("another thing", name="other", fix="do it")
     memory.relations.link("xyzzyname", "causes", "other", note="wibblenote")
     repository.commit("the store")
-    memory.purge(["xyzzyname"], yes=True)
+    memory.store.purge(["xyzzyname"], yes=True)
     for _ in range(2):  # taken out of git, and read again
         with Memory(tmp_path, at="HEAD") as past:
             assert [one.ref for one in past.list().results] == ["failure/other"]
@@ -143,8 +143,8 @@ def test_records_that_quote_what_was_purged_are_named(memory: Memory) -> None:
     memory.patterns.add("any door", "answer to PlughTriggerError: the door is shut", name="quoter")
     memory.failures.add("another thing", name="other", fix="do it")
     memory.relations.link("quoter", "solves", "xyzzyname")
-    assert memory.purge(["xyzzyname"]).quoted_by == ["pattern/quoter"]
-    assert memory.purge(["xyzzyname"], yes=True).quoted_by == ["pattern/quoter"]
+    assert memory.store.purge(["xyzzyname"]).quoted_by == ["pattern/quoter"]
+    assert memory.store.purge(["xyzzyname"], yes=True).quoted_by == ["pattern/quoter"]
 
 
 @pytest.mark.long
@@ -168,13 +168,13 @@ def test_what_a_purge_that_was_cut_off_left_is_cleared_by_the_next_command(
         for name in ("put", "remove_folder", "remove"):
             patch.setattr(safe_files, name, dying(getattr(safe_files, name)))
         with contextlib.suppress(KeyboardInterrupt):
-            store.purge(["xyzzyname"], yes=True)
+            store.store.purge(["xyzzyname"], yes=True)
     gone = b"PlughTrigger" not in data(tmp_path, "failure").read_bytes()
     store.list()
     if gone:
         assert traces(tmp_path / ".graphmem") == []
     assert not (tmp_path / ".graphmem/state/purge.json").exists()
-    assert store.validate().ok
+    assert store.store.validate().ok
 
 
 def test_a_purge_takes_nothing_from_those_who_write_beside_it(tmp_path: Path) -> None:
@@ -199,11 +199,11 @@ def test_a_purge_takes_nothing_from_those_who_write_beside_it(tmp_path: Path) ->
         thread.start()
     with open_memory(tmp_path) as memory:
         for number in range(8):
-            memory.purge([f"xyzzyname{number}"], yes=True)
+            memory.store.purge([f"xyzzyname{number}"], yes=True)
         is_purged.set()
         for thread in writers:
             thread.join()
-        kept = list(memory.client.state.read_all("event", orjson.loads).values())
+        kept = list(memory.store.client.state.read_all("event", orjson.loads).values())
         assert [row["data"]["n"] for row in kept] == list(range(done["events"]))
         outputs = memory.runs.show().agent_outputs
         assert outputs is not None and set(outputs) == {f"part-{n}" for n in range(done["fields"])}
@@ -213,7 +213,7 @@ def test_an_open_reader_does_not_keep_purged_bytes_in_the_log_of_the_catalog(mem
     secret(memory)
     other = sqlite3.connect(tmp_path / ".graphmem/local/catalog.sqlite")
     other.execute("SELECT count(*) FROM record").fetchone()
-    memory.purge(["xyzzyname"], yes=True)
+    memory.store.purge(["xyzzyname"], yes=True)
     assert traces(tmp_path / ".graphmem") == []
     other.close()
 
@@ -221,18 +221,18 @@ def test_an_open_reader_does_not_keep_purged_bytes_in_the_log_of_the_catalog(mem
 def test_a_purge_leaves_a_row_that_names_nothing(memory: Memory, tmp_path: Path) -> None:
     secret(memory)
     key = memory.get("xyzzyname").record.key_ref
-    memory.purge(["xyzzyname"], yes=True)
+    memory.store.purge(["xyzzyname"], yes=True)
     rows = [orjson.loads(line) for line in data(tmp_path, "purge").read_bytes().splitlines()]
     (salt,) = {row["salt"] for row in rows}
     assert purge_hash(salt, key) in {row["hash"] for row in rows}
     assert len(rows) == 4  # the record, its edge, its two reports
-    assert memory.export_check().ok
+    assert memory.store.export_check().ok
 
 
 @pytest.mark.long
 def test_what_only_quoted_the_purged_text_stays_without_it(memory: Memory) -> None:
     secret(memory)
-    memory.purge(["xyzzyname"], yes=True)
+    memory.store.purge(["xyzzyname"], yes=True)
     moves = memory.tasks.show("work/001").moves
     assert [(one.before, one.after, one.reason) for one in moves] == [
         ("pending", "active", None), ("active", "blocked", None), ("blocked", "active", None),
@@ -251,7 +251,7 @@ def test_the_lineage_of_a_task_goes_with_the_task_that_is_purged(memory: Memory)
     memory.tasks.start("work/001")
     memory.tasks.complete("work/001", delivered="what nobody may read")
     memory.tasks.start("work/002")
-    memory.purge(["task/work/001-first"], yes=True)
+    memory.store.purge(["task/work/001-first"], yes=True)
     task = memory.get("task/work/002-next").record
     assert getattr(task, "lineage", None) == ()
     assert memory.tasks.show("work/002").moves[0].after == "active"
@@ -279,7 +279,7 @@ def merged(tmp_path: Path) -> Path:
     repository.commit("old work")
     repository("checkout", "-q", "main")
     with open_memory(folder, clock=clock) as memory:
-        memory.purge(["xyzzyname"], yes=True)
+        memory.store.purge(["xyzzyname"], yes=True)
     repository.commit("purged")
     repository("merge", "-q", "-m", "merged", "old")
     return folder
@@ -295,10 +295,10 @@ def test_a_merge_does_not_bring_back_what_was_purged(merged: Path) -> None:
             memory.get("xyzzyname")
         assert memory.query("plughtrigger").results == []
         assert memory.get("other").record.helped == 1  # type: ignore[union-attr]
-        found = [finding for finding in memory.validate().findings if finding.code == "purged_row"]
+        found = [finding for finding in memory.store.validate().findings if finding.code == "purged_row"]
         assert {finding.file for finding in found} == {
             "data/failure.ndjson", "data/feedback.ndjson", "data/relations/causes.ndjson"}  # fmt: skip
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def test_the_next_write_of_a_file_removes_what_a_merge_brought_back_and_says_so(merged: Path) -> None:
@@ -308,7 +308,7 @@ def test_the_next_write_of_a_file_removes_what_a_merge_brought_back_and_says_so(
         assert b"frobfix" not in data(merged, "failure").read_bytes()
         assert any(text.startswith("removed from data/failure.ndjson: 1 row") for text in said)
         assert b"wibblenote" in data(merged, "relations/causes").read_bytes()
-        assert memory.doctor(fix=True).findings == []
+        assert memory.store.doctor(fix=True).findings == []
     assert traces(merged / ".graphmem/data") == []
 
 
@@ -320,11 +320,11 @@ def test_the_same_thing_may_be_added_again_after_a_purge(merged: Path) -> None:
         memory.relations.link("xyzzyname", "causes", "other")
         memory.feedback("xyzzyname", helped=True, task="t")
         memory.edit("xyzzyname", {"tags": ["x"]})
-        memory.rebuild()
+        memory.store.rebuild()
         assert memory.get("xyzzyname").record.fix == "in public"  # type: ignore[union-attr]
         assert memory.get("xyzzyname").record.helped == 1  # type: ignore[union-attr]
         assert [found.target for found in memory.get("xyzzyname").relations] == ["failure/other"]
-        assert memory.purge(["xyzzyname"], yes=True).records == ["failure/xyzzyname"]
+        assert memory.store.purge(["xyzzyname"], yes=True).records == ["failure/xyzzyname"]
     with open_memory(merged) as memory:
         assert [found.ref for found in memory.list().results] == ["failure/other"]
 
@@ -386,5 +386,5 @@ def test_a_row_is_purged_by_its_key_or_by_what_it_cannot_be_without(row: dict[st
 def test_a_purge_shows_first_and_writes_no_hash(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("a went wrong", name="a")
     before = contents(tmp_path)
-    memory.purge(["a"])
+    memory.store.purge(["a"])
     assert contents(tmp_path) == before

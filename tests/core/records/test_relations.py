@@ -227,9 +227,9 @@ def test_a_type_may_be_a_reserved_word_of_cypher(memory: Memory) -> None:
         memory.types.add_relation(name, sources=["any"], targets=["any"])
         memory.relations.link("order/x", name, "group/x")
     assert memory.cypher("MATCH (a:`Order`)-[r:`CONTAINS`]->(b:`Group`) RETURN a.name, b.name").rows == [["x", "x"]]
-    memory.rebuild(embed=False)
+    memory.store.rebuild(embed=False)
     assert memory.cypher("MATCH (a:`Order`)-[r:`RETURN`]->(b:`Group`) RETURN count(r)").rows == [[1]]
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 @pytest.mark.parametrize("name", ["Part", "1part", "part-x", "", "x" * 65, "failure", "solves", "memory", "päart"])
@@ -273,7 +273,7 @@ def test_types_written_by_hand_are_taken_in(memory: Memory, tmp_path: Path) -> N
     shown = memory.types.show("part")
     assert shown.prose == "Prose."
     (types / "relations/uses.md").write_text("---\ntype: other\n---\n")
-    (finding, *_) = memory.validate().findings
+    (finding, *_) = memory.store.validate().findings
     assert (finding.file, finding.code) == ("types/relations/uses.md", "bad_type")
 
 
@@ -295,8 +295,8 @@ def test_a_type_of_the_project_with_the_name_of_a_built_in_one_is_used_with_a_wa
     memory.relations.link("logs", "solves", "disk")
     assert [found.ref for found in memory.solutions("disk").results] == ["pattern/logs"]
     assert {found.ref for found in memory.related("part/wheel").results} == {"part/axle"}
-    memory.export()
-    found = memory.validate()
+    memory.store.export()
+    found = memory.store.validate()
     assert found.ok and [(one.file, one.code) for one in found.findings] == [("types/relations/solves.md", "shadowing")]
     assert memory.types.show("solves").prose == "Ours."
     assert memory.types.add_relation("near", sources=["part"], targets=["part"]).type == "near"
@@ -306,8 +306,8 @@ def test_a_type_of_the_project_with_the_name_of_a_built_in_one_is_used_with_a_wa
         with pytest.raises(Refused, match="kept free"):
             memory.types.add_entity(name)
     with open_memory(tmp_path) as again:
-        again.rebuild()
-        assert [one.code for one in again.validate().findings] == ["shadowing"]
+        again.store.rebuild()
+        assert [one.code for one in again.store.validate().findings] == ["shadowing"]
 
 
 def test_a_type_of_the_project_may_have_the_name_of_what_fields_of_rows_make(memory: Memory, tmp_path: Path) -> None:
@@ -321,12 +321,12 @@ def test_a_type_of_the_project_may_have_the_name_of_what_fields_of_rows_make(mem
     assert [task.ref for task in memory.campaigns.ready("auth").ready] == [one]
     rows = data(tmp_path, "relations/depends_on").read_bytes().splitlines()
     assert len(rows) == 2
-    memory.export()
-    assert [one.code for one in memory.validate().findings] == ["shadowing"]
+    memory.store.export()
+    assert [one.code for one in memory.store.validate().findings] == ["shadowing"]
     memory.relations.unlink(two, "depends_on", one)
     assert memory.path(two, one, types=["depends_on"]).strength > 0  # the field still makes it
-    memory.export()
-    assert [one.code for one in memory.validate().findings] == ["shadowing"]
+    memory.store.export()
+    assert [one.code for one in memory.store.validate().findings] == ["shadowing"]
 
 
 @pytest.mark.long
@@ -348,13 +348,13 @@ def test_an_edge_that_its_type_does_not_allow_is_used_by_nothing_and_named(memor
     assert not memory.get("logs").relations
     assert [found.ref for found in memory.related("disk").results] == ["pattern/wait"]
     assert memory.cypher("MATCH (a)-[:SOLVES]->(b) RETURN a.ref, b.ref").rows == [["pattern/wait", "failure/disk"]]
-    findings = [found for found in memory.validate().findings if found.code == "not_allowed"]
+    findings = [found for found in memory.store.validate().findings if found.code == "not_allowed"]
     assert [(found.file, found.line) for found in findings] == [("data/relations/solves.ndjson", n) for n in (1, 3)]
     assert findings[0].message == "failure/disk solves pattern/logs: a solves edge goes from pattern to failure"
     assert findings[0].fix == "graphmem unlink failure/disk solves pattern/logs"
-    assert "not_allowed" in {found.code for found in memory.doctor(fix=True).findings}, "and is left where it is"
+    assert "not_allowed" in {found.code for found in memory.store.doctor(fix=True).findings}, "and is left where it is"
     memory.relations.unlink("failure/disk", "solves", "pattern/logs")
-    assert len([found for found in memory.validate().findings if found.code == "not_allowed"]) == 1
+    assert len([found for found in memory.store.validate().findings if found.code == "not_allowed"]) == 1
 
 
 def test_a_type_that_allows_more_brings_its_edges_to_life(memory: Memory, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +15,7 @@ from graphmem.errors import GraphmemError
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Failure
-from tests.operations import REQUESTS
+from tests.operations import METHODS, REQUESTS
 from tests.sample import CREATED, START, contents, data, failure, line, open_memory, put_state, state_of, trust_all
 from tests.secret_samples import KINDS, Maker
 
@@ -89,7 +89,7 @@ OTHERS = frozenset({
     "stats", "verify_loop", "names", "prime",
     "imports.sessions", "candidates.prove", "candidates.accept", "candidates.review",
     "candidates.show", "candidates.dismiss", "imports.notes", "imports.git", "imports.ci", "imports.all",
-    "user.promote", "user.adopt", "config",
+    "user.promote", "user.adopt", "config", "schema",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
 SPOILT: Mapping[str, Callable[[str], Any]] = {
@@ -141,7 +141,7 @@ def spoilt(operation: str, name: str, text: str) -> dict[str, Any]:
 
 def call(memory: Memory, operation: str, given: Mapping[str, Any]) -> Answer:
     """Call an operation by its name."""
-    answer: Answer = reduce(getattr, operation.split("."), memory)(**given)  # type: ignore[operator]
+    answer: Answer = attrgetter(METHODS[operation])(memory)(**given)
     return answer
 
 
@@ -168,7 +168,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def begin(memory: Memory) -> None:
     """Make a campaign with a task that is under way, and an exploration."""
-    put_state(memory.client.root, "exploration", "exploring", json.dumps({"started_at": CREATED}).encode())
+    put_state(memory.store.client.root, "exploration", "exploring", json.dumps({"started_at": CREATED}).encode())
     memory.explorations.report("exploring", "structure", "two disks")
     memory.campaigns.create("a plan of work", name="plan")
     memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "the first step"}])
@@ -271,8 +271,8 @@ def test_what_an_older_version_kept_of_a_log_is_redacted_when_it_becomes_a_repor
 
 def test_the_ledger_refuses_what_a_use_case_let_through(memory: Memory, tmp_path: Path) -> None:
     made = Failure(kind="failure", name="x", created_at=START, trigger=PHRASE)
-    with pytest.raises(Refused, match="github-token"), memory.client.writing():
-        memory.client.ledger.commit([entry(made, frozenset())])
+    with pytest.raises(Refused, match="github-token"), memory.store.client.writing():
+        memory.store.client.ledger.commit([entry(made, frozenset())])
     assert holds(tmp_path, SECRET) == []
 
 
@@ -321,7 +321,7 @@ def test_where_secrets_are_allowed_they_are_written(tmp_path: Path, monkeypatch:
         assert memory.failures.add(PHRASE).notices == []
         memory.query(PHRASE)
         assert holds(tmp_path, SECRET) != []
-        assert memory.validate().findings == []
+        assert memory.store.validate().findings == []
 
 
 def test_a_project_lets_secrets_in_only_where_you_trust_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,7 +329,7 @@ def test_a_project_lets_secrets_in_only_where_you_trust_it(tmp_path: Path, monke
     with configured(tmp_path, "allow") as memory:
         with pytest.raises(Refused, match="github-token"):
             memory.failures.add(PHRASE)
-        assert memory.trust().settings == {"store.secrets": "allow"}
+        assert memory.store.trust().settings == {"store.secrets": "allow"}
         assert trust_all(memory).trusted
         assert memory.failures.add(PHRASE).action == "created"
 
@@ -338,7 +338,7 @@ def test_validate_reports_a_secret_that_is_in_a_file_and_does_not_show_it(memory
     expose(tmp_path, "mend it", OLD_PHRASE)
     kind = tmp_path / ".graphmem" / "types" / "entities" / "service.md"
     kind.write_text(f"{kind.read_text()}\n{OLD_PHRASE}\n")
-    found = [one for one in memory.validate().findings if one.code == "secret"]
+    found = [one for one in memory.store.validate().findings if one.code == "secret"]
     assert [(one.file, one.severity) for one in found] == [
         ("types/entities/service.md", "warning"), ("data/failure.ndjson", "warning"),
     ]  # fmt: skip
@@ -346,12 +346,12 @@ def test_validate_reports_a_secret_that_is_in_a_file_and_does_not_show_it(memory
     assert found[1].line is not None and OLD_SECRET in rows[found[1].line - 1]
     assert found[0].line is not None and OLD_SECRET in kind.read_text().splitlines()[found[0].line - 1]
     assert found[1].message == "fix looks like it holds a secret: gitlab-token"
-    assert OLD_SECRET not in "".join(one.model_dump_json() for one in memory.doctor().findings)
+    assert OLD_SECRET not in "".join(one.model_dump_json() for one in memory.store.doctor().findings)
 
 
 def test_a_type_file_that_is_too_large_stops_no_check(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / ".graphmem" / "types" / "entities" / "huge.md").write_text("x" * 100_000)
-    assert [one.code for one in memory.validate().findings] == ["bad_type"]
+    assert [one.code for one in memory.store.validate().findings] == ["bad_type"]
 
 
 def test_a_record_that_holds_a_secret_can_be_changed_taken_out_and_destroyed(memory: Memory, tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_a_record_that_holds_a_secret_can_be_changed_taken_out_and_destroyed(mem
         memory.edit("boom", {"fix": PHRASE})
     assert memory.forget("boom").action == "archived"
     memory.undo(1)
-    memory.purge(["boom"], yes=True)
+    memory.store.purge(["boom"], yes=True)
     assert holds(tmp_path, OLD_SECRET) == []
 
 
@@ -388,9 +388,11 @@ def test_a_secret_of_every_kind_is_refused_and_is_kept_of_no_event(memory: Memor
     phrase, secret = KINDS[kind](Maker(12))
     with pytest.raises(Refused, match="looks like it holds a secret"):
         memory.failures.add(f"it fails: {phrase}")
-    memory.hook("claude-code", json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": phrase}))
+    memory.store.hook(
+        "claude-code", json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": phrase})
+    )
     failed = {"tool_name": "Bash", "tool_input": {"command": phrase}, "error": f"Exit code 1\nKeyError: {phrase}"}
-    memory.hook("claude-code", json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **failed}))
+    memory.store.hook("claude-code", json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **failed}))
     memory.query(f"the first thing broke: {phrase}")
     memory.context(f"the first thing broke: {phrase}")
     memory.ran([phrase], status=1, log=f"E   KeyError: {phrase}\n1 failed".encode().splitlines())

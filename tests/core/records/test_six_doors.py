@@ -59,7 +59,7 @@ def through_import(memory: Memory, row: Row) -> None:
     """Import a table whose only row this is; what it leaves out is raised as the other doors refuse it."""
     kind = row["type"] if row["kind"] == "entity" else row["kind"]
     fields = {name: value for name, value in row.items() if name not in ("kind", "type")}
-    path = memory.client.layout.root / "other.ndjson"
+    path = memory.store.client.layout.root / "other.ndjson"
     path.write_text(json.dumps(fields) + "\n")
     answer = memory.imports.file(path, format="ndjson", map={"kind": kind} | {name: name for name in fields})
     path.unlink()
@@ -74,7 +74,7 @@ def through_review(memory: Memory, row: Row) -> None:
     parts = {row["kind"]: fields} if row["kind"] in ("failure", "pattern") else {"other": (dict(row),)}
     one = Candidate(id=candidate_id(json.dumps(row)), base=0.7, evidence=seen, marks=(seen[0].mark,), sessions=("s1",),
                     **parts)  # fmt: skip
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.add(one)
     memory.candidates.accept(one.id)
 
@@ -82,18 +82,18 @@ def through_review(memory: Memory, row: Row) -> None:
 def through_extractor(memory: Memory, row: Row) -> None:
     """Run an extractor that prints the row."""
     declare(memory, printing(dict(row)), writes=["target"])
-    memory.extractors.run(["make"])
+    memory.store.extractors.run(["make"])
 
 
 def through_resolve(memory: Memory, row: Row) -> None:
     """Resolve a conflict in which the other side has the row that ``add --ndjson`` writes, and this one what it has."""
-    with project(memory.client.layout.root / "other") as other:
+    with project(memory.store.client.layout.root / "other") as other:
         through_rows(other, row)
-        theirs = data(other.client.layout.root, file_of(row)).read_text()
-    path = data(memory.client.layout.root, file_of(row))
+        theirs = data(other.store.client.layout.root, file_of(row)).read_text()
+    path = data(memory.store.client.layout.root, file_of(row))
     ours = path.read_text() if path.exists() else ""
     path.write_text(f"<<<<<<< ours\n{ours}=======\n{theirs}>>>>>>> theirs\n")
-    memory.resolve()
+    memory.store.resolve()
 
 
 def file_of(row: Row) -> str:

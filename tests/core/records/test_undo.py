@@ -76,7 +76,7 @@ def linked(memory: Memory) -> None:
 def test_purge_shows_first_and_changes_nothing(memory: Memory, tmp_path: Path) -> None:
     linked(memory)
     before = contents(tmp_path)
-    shown = memory.purge(["secret"])
+    shown = memory.store.purge(["secret"])
     assert not shown.done
     assert shown.records == ["failure/secret"]
     assert shown.rows == {
@@ -85,19 +85,19 @@ def test_purge_shows_first_and_changes_nothing(memory: Memory, tmp_path: Path) -
     }  # fmt: skip
     assert shown.changed == ["failure/older"]
     assert contents(tmp_path) == before
-    assert len(memory.undoable().writes) == 10
+    assert len(memory.store.undoable().writes) == 10
 
 
 def test_purge_leaves_no_trace_in_the_files(memory: Memory, tmp_path: Path) -> None:
     linked(memory)
-    answer = memory.purge(["secret"], yes=True)
+    answer = memory.store.purge(["secret"], yes=True)
     assert answer.done
     assert answer.history == ["graphmem purge --history-script FILE"]
     assert not [name for name, found in contents(tmp_path).items() if b"secret" in found]
     assert not any(b"secret" in path.read_bytes() for path in (tmp_path / ".graphmem/state").rglob("*.json"))
     assert memory.get("older").record.superseded_by is None
     assert [found.target for found in memory.get("p").relations] == ["failure/other"]
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
     with pytest.raises(NotFound):
         memory.undo()
     with pytest.raises(NotFound):
@@ -110,7 +110,7 @@ def test_purge_takes_names_and_texts_out_of_other_records(memory: Memory, tmp_pa
         failure("b", aliases=["c", "x"], alternates=[{"field": "fix", "text": "the token is 123"}]),
         failure("c", trigger="the token is 123"),
     )
-    memory.purge(["failure/c"], yes=True)
+    memory.store.purge(["failure/c"], yes=True)
     row = json.loads(data(tmp_path, "failure").read_bytes())
     assert (row["aliases"], "alternates" in row) == (["x"], False)
 
@@ -121,12 +121,12 @@ def test_a_campaign_is_purged_with_its_tasks_and_a_task_leaves_the_plans_of_othe
     memory.campaigns.add_tasks("ship", [{"seq": 1, "objective": "a"}, {"seq": 2, "objective": "b", "depends": [1]}])
     memory.campaigns.add_tasks("make", [{"seq": 1, "objective": "c"}])
     memory.forget("ship")
-    answer = memory.purge(["ship"])
+    answer = memory.store.purge(["ship"])
     assert answer.records == ["campaign/ship", "task/ship/001-a", "task/ship/002-b"]
-    answer = memory.purge(["ship/001-a"], yes=True)
+    answer = memory.store.purge(["ship/001-a"], yes=True)
     assert (answer.records, answer.changed) == (["task/ship/001-a"], ["task/ship/002-b"])
     assert memory.get("ship/002-b").record.depends == ()  # type: ignore[union-attr]
-    memory.purge(["ship"], yes=True)
+    memory.store.purge(["ship"], yes=True)
     assert [found.ref for found in memory.list("task").results] == ["task/make/001-c"]
 
 
@@ -135,19 +135,19 @@ def test_purge_of_what_is_archived_takes_edges_that_waited(memory: Memory, tmp_p
     memory.relations.link("a", "causes", "b")
     memory.forget("b")
     memory.forget("c")
-    answer = memory.purge(archived=True, yes=True)
+    answer = memory.store.purge(archived=True, yes=True)
     assert answer.records == ["failure/b", "failure/c"]
     assert answer.rows == {"data/failure.ndjson": 2, "data/relations/causes.ndjson": 1}
     assert data(tmp_path, "relations/causes").read_bytes() == b""
-    assert memory.purge(archived=True, yes=True).records == []
+    assert memory.store.purge(archived=True, yes=True).records == []
 
 
 def test_purge_wants_to_know_what(memory: Memory) -> None:
     failures(memory, "a")
     with pytest.raises(Usage):
-        memory.purge(yes=True)
+        memory.store.purge(yes=True)
     with pytest.raises(NotFound):
-        memory.purge(["a", "b"], yes=True)
+        memory.store.purge(["a", "b"], yes=True)
     assert memory.get("a").ref == "failure/a"
 
 
@@ -156,11 +156,11 @@ def test_purge_erases_the_vector_of_a_text_that_nothing_else_has(memory_with_mod
     failures(memory, "a", "b")
     memory.query("went wrong")
     path = next((tmp_path / ".graphmem/local/vectors").glob("*.f32"))
-    assert memory.client.vectors is not None
-    (row,) = (row for _, row in memory.client.vectors.of(memory.client.catalog.anywhere("a")))
+    assert memory.store.client.vectors is not None
+    (row,) = (row for _, row in memory.store.client.vectors.of(memory.store.client.catalog.anywhere("a")))
     vector = row.tobytes()
     assert vector in path.read_bytes()
-    assert memory.purge(["a"], yes=True).vectors == 1
+    assert memory.store.purge(["a"], yes=True).vectors == 1
     assert vector not in path.read_bytes()
     assert [found.ref for found in memory.query("b went wrong").results] == ["failure/b"]
     failures(memory, "a")
@@ -222,7 +222,7 @@ def test_undo_is_refused_where_rows_were_changed_since(memory: Memory, tmp_path:
         with pytest.raises(Refused, match="changed since: failure/a"):
             memory.undo(number)
     assert contents(tmp_path) == before
-    assert len(memory.undoable().writes) == 3
+    assert len(memory.store.undoable().writes) == 3
 
 
 def test_undo_is_refused_where_a_row_that_was_added_is_gone_with_others_left(memory: Memory, tmp_path: Path) -> None:
@@ -250,10 +250,10 @@ def test_a_write_that_never_happened_is_passed_over(
         patch.setattr(FilePlace, "refuse_changed", lambda *_: (_ for _ in ()).throw(Died()))
         with pytest.raises(Died):
             failures(memory, "b")
-    assert len(memory.undoable().writes) == 2
+    assert len(memory.store.undoable().writes) == 2
     assert memory.undo().writes[0].rows == ["failure/a"]
     assert rows(tmp_path) == {}
-    assert memory.undoable().writes == []
+    assert memory.store.undoable().writes == []
 
 
 def test_undo_on_another_branch_refuses_rather_than_take_back_an_older_write(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_undo_on_another_branch_refuses_rather_than_take_back_an_older_write(tmp
             assert "failure/second" in str(refusal.value)
             assert "a row of data/failure.ndjson that is gone" in str(refusal.value)
         assert contents(tmp_path) == before
-        assert [found.rows for found in memory.undoable().writes] == [
+        assert [found.rows for found in memory.store.undoable().writes] == [
             ["failure/second"], ["entity type thing"], ["failure/first"]]  # fmt: skip
         repository("checkout", "-q", "side")
         assert memory.undo(3).writes[2].rows == ["failure/first"]
@@ -286,7 +286,7 @@ def test_undo_takes_back_a_type_that_nothing_uses(memory: Memory, tmp_path: Path
     memory.entities.add("thing", "one")
     failures(memory, "a")
     memory.relations.link("failure/a", "touches", "thing/one")
-    listed = [found.rows for found in memory.undoable().writes]
+    listed = [found.rows for found in memory.store.undoable().writes]
     assert listed == [["failure/a touches thing/one"], ["failure/a"], ["thing/one"], ["relation type touches"],
                       ["entity type thing"]]  # fmt: skip
     memory.undo(3)
@@ -297,7 +297,7 @@ def test_undo_takes_back_a_type_that_nothing_uses(memory: Memory, tmp_path: Path
     now = {name: found for name, found in contents(tmp_path).items() if found and name != "config.toml"}
     assert now == before
     assert memory.types.list().entities == []
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 def test_a_type_that_is_in_use_is_not_taken_back(memory: Memory, tmp_path: Path) -> None:
@@ -330,7 +330,7 @@ def test_a_bulk_addition_is_one_write_and_keeps_no_new_lines(memory: Memory, tmp
     failures(memory, "f0")
     before = rows(tmp_path)
     memory.add_rows([failure(f"f{n}", fix="a fix that is nowhere else") for n in range(3000)])
-    (last, _) = memory.undoable().writes
+    (last, _) = memory.store.undoable().writes
     assert (last.added, last.changed, last.removed, len(last.rows)) == (2999, 1, 0, 5)
     notes = sorted((tmp_path / ".graphmem/state/undo").iterdir())
     assert b"nowhere else" not in notes[-1].read_bytes()
@@ -341,7 +341,7 @@ def test_a_bulk_addition_is_one_write_and_keeps_no_new_lines(memory: Memory, tmp
 def test_fifty_writes_are_kept(memory: Memory) -> None:
     for number in range(55):
         failures(memory, f"f{number}")
-    assert [write.rows for write in memory.undoable().writes] == [[f"failure/f{n}"] for n in range(54, 4, -1)]
+    assert [write.rows for write in memory.store.undoable().writes] == [[f"failure/f{n}"] for n in range(54, 4, -1)]
 
 
 def test_undo_brings_back_what_a_merge_of_duplicates_changed(memory: Memory, tmp_path: Path) -> None:
@@ -400,9 +400,9 @@ def test_two_clones_of_one_store_undo_their_own_writes(memory: Memory, tmp_path:
     write(data(tmp_path, "relations/causes"), edge("failure/a", "causes", "failure/b"))
     with open_memory(tmp_path) as other:
         failures(other, "b")
-        assert [found.rows for found in other.undoable().writes] == [["failure/b"], ["failure/a"]]
+        assert [found.rows for found in other.store.undoable().writes] == [["failure/b"], ["failure/a"]]
         other.undo()
-    assert memory.validate().findings[0].code == "dangling"
+    assert memory.store.validate().findings[0].code == "dangling"
 
 
 def test_after_a_death_at_any_step_undo_leads_to_a_state_that_was(
@@ -455,14 +455,14 @@ def test_purge_takes_a_lesson_out_of_runs_and_an_experience_out_of_insights(memo
          "derived_from": [f"2026-11-0{day}_t{day}" for day in (1, 2, 3)]},
     ]  # fmt: skip
     memory.add_rows([orjson.dumps(row) for row in rows])
-    done = memory.purge(["lesson/wait", "failure/f", "2026-11-02_t2"], yes=True)
+    done = memory.store.purge(["lesson/wait", "failure/f", "2026-11-02_t2"], yes=True)
     assert done.changed == ["insight/s", "run/r1"]
     data = {path.name: path.read_text() for path in (tmp_path / ".graphmem/data").glob("*.ndjson")}
     assert "wait" not in "".join(data.values())
     assert "secret" not in data["event.ndjson"]
     assert "e2" in data["event.ndjson"]
     assert "t2" not in "".join(data.values())
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def test_purge_of_a_task_takes_its_reports_and_its_name_in_decisions(memory: Memory, tmp_path: Path) -> None:
@@ -472,7 +472,7 @@ def test_purge_of_a_task_takes_its_reports_and_its_name_in_decisions(memory: Mem
     memory.feedback("a", helped=True, task="c/001-secret")
     memory.feedback("a", helped=True, task="elsewhere")
     memory.sessions.decide("do it", task="c/001-secret")
-    memory.purge(["task/c/001-secret"], yes=True)
+    memory.store.purge(["task/c/001-secret"], yes=True)
     assert all(b"secret" not in path.read_bytes() for path in (tmp_path / ".graphmem/data").rglob("*.ndjson"))
     assert len((tmp_path / ".graphmem/data/feedback.ndjson").read_bytes().splitlines()) == 1
     assert memory.get("decision/do-it").record.name == "do-it"

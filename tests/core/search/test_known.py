@@ -64,7 +64,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Itera
 @pytest.fixture
 def shop(tmp_path: Path, asked: Memory, embedder: Embedder) -> Iterator[Memory]:
     """The same for a test that changes it."""
-    with open_memory(shutil.copytree(asked.client.layout.store.parent, tmp_path / "shop"), embedder=embedder) as memory:
+    with open_memory(
+        shutil.copytree(asked.store.client.layout.store.parent, tmp_path / "shop"), embedder=embedder
+    ) as memory:
         yield memory
 
 

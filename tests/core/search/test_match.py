@@ -204,7 +204,7 @@ def test_a_signature_follows_its_record(memory: Memory) -> None:
     assert told(memory, traceback()).results == []
     memory.restore("a")
     assert found(told(memory, traceback(line=4))) == [("a", "signature", [6])]
-    memory.rebuild()
+    memory.store.rebuild()
     assert found(told(memory, traceback(line=4))) == [("a", "signature", [6])]
 
 

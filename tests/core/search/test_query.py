@@ -289,15 +289,15 @@ def test_nothing_is_embedded_twice_also_across_a_rebuild(
     tmp_path: Path, embedder: Embedder, memory_with_model: Memory
 ) -> None:
     write(data(tmp_path, "failure"), failure("a", "one text"), failure("b", "one text"), failure("c", "another text"))
-    assert memory_with_model.rebuild().embedded == 2  # one text, one vector
-    assert memory_with_model.rebuild().embedded == 0
+    assert memory_with_model.store.rebuild().embedded == 2  # one text, one vector
+    assert memory_with_model.store.rebuild().embedded == 0
     before = data(tmp_path, "failure").read_bytes()
     write(data(tmp_path, "failure"))
     memory_with_model.query("one text")
     data(tmp_path, "failure").write_bytes(before)  # back on the other branch
-    assert memory_with_model.rebuild().embedded == 0
+    assert memory_with_model.store.rebuild().embedded == 0
     with open_memory(tmp_path, embedder=embedder) as again:
-        assert again.rebuild().embedded == 0
+        assert again.store.rebuild().embedded == 0
         assert again.query("one text").results[0].similarity == pytest.approx(1, abs=1e-5)
 
 
@@ -337,7 +337,7 @@ def moons(memory: Memory) -> Memory:
 
 
 def reranked_by(memory: Memory, reranker: Reranker) -> None:
-    memory.client.__dict__["reranker"] = reranker
+    memory.store.client.__dict__["reranker"] = reranker
 
 
 def test_a_reranker_reorders_the_hits_and_hands_out_their_relevances(moons: Memory) -> None:
@@ -410,7 +410,7 @@ def test_a_reranker_that_fails_is_said_once_and_the_query_answered(
 def test_a_query_without_a_reranker_does_not_look_for_one(memory: Memory) -> None:
     memory.failures.add("red moon", name="m")
     assert memory.query("moon").reranker is None
-    assert memory.client.reranker is None
+    assert memory.store.client.reranker is None
 
 
 def test_a_finished_task_comes_after_a_failure_that_says_the_same(memory: Memory) -> None:

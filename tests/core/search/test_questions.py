@@ -85,7 +85,7 @@ def test_the_answer_names_its_question_for_a_report(two: Memory) -> None:
     answer = two.query(IMPORT)
     assert answer.asked
     two.feedback("uv", helped=True, asked=answer.asked)
-    (report,) = two.client.catalog.reports_with_texts().values()
+    (report,) = two.store.client.catalog.reports_with_texts().values()
     assert report.question == IMPORT
     assert two.query(IMPORT).asked == answer.asked
 
@@ -97,7 +97,7 @@ def test_a_context_names_its_objective_and_a_log_the_line_that_a_failure_was_fou
     two.failures.add("bang: it fell over", name="bang")
     log = two.match("boom: it broke\nbang: it fell over\n")
     two.feedback("bang", helped=True, asked=log.asked, task="ci/1")
-    asked = {report.ref: report.question for report in two.client.catalog.reports_with_texts().values()}
+    asked = {report.ref: report.question for report in two.store.client.catalog.reports_with_texts().values()}
     bang = two.get("bang").record.key_ref
     assert set(asked.values()) == {IMPORT, "bang: it fell over"}
     assert asked[bang] == "bang: it fell over"
@@ -108,7 +108,7 @@ def test_a_run_that_passes_reports_with_the_line_that_failed(memory: Memory, tmp
     memory.ran(["make"], status=1, log="boom: it broke\n")
     (tmp_path / "fixed.py").touch()
     assert memory.ran(["make"], status=0).helped == ["failure/boom"]
-    (report,) = memory.client.catalog.reports_with_texts().values()
+    (report,) = memory.store.client.catalog.reports_with_texts().values()
     assert report.question == "boom: it broke"
 
 
@@ -132,7 +132,7 @@ def test_a_report_has_a_question_or_the_id_of_one(memory: Memory) -> None:
         memory.feedback("boom", helped=True, asked="0123456789ab")
     with pytest.raises(BadInput, match=r"feedback field 'question' has 2,049 bytes"):
         memory.feedback("boom", helped=True, question="x" * 2049)
-    assert not memory.client.catalog.report_count()
+    assert not memory.store.client.catalog.report_count()
 
 
 def test_a_report_again_without_a_question_keeps_the_one_that_it_had(memory: Memory) -> None:
@@ -140,7 +140,7 @@ def test_a_report_again_without_a_question_keeps_the_one_that_it_had(memory: Mem
     memory.feedback("boom", helped=True, task="ci/1", question="what broke")
     assert memory.feedback("boom", helped=True, task="ci/1").action == "unchanged"
     assert memory.feedback("boom", helped=False, task="ci/1").action == "updated"
-    (report,) = memory.client.catalog.reports_with_texts().values()
+    (report,) = memory.store.client.catalog.reports_with_texts().values()
     assert (report.helped, report.question) == (False, "what broke")
 
 
@@ -148,8 +148,8 @@ def test_a_batch_has_questions(memory: Memory) -> None:
     memory.failures.add("boom", name="boom")
     asked = memory.query("what broke").asked
     rows = [{"ref": "boom", "helped": True, "asked": asked}, {"ref": "boom", "helped": False, "question": "another"}]
-    assert memory.feedback_rows([orjson.dumps(row) for row in rows]).created == 2
-    assert {report.question for report in memory.client.catalog.reports_with_texts().values()} == {
+    assert memory.store.feedback_rows([orjson.dumps(row) for row in rows]).created == 2
+    assert {report.question for report in memory.store.client.catalog.reports_with_texts().values()} == {
         "what broke",
         "another",
     }
@@ -167,9 +167,9 @@ def test_a_question_that_no_report_asks_any_more_has_no_vector(two: Memory) -> N
     two.feedback("uv", helped=True, task="ci/1", question=DISK)
     two.query(IMPORT)
     count = "SELECT count(*) FROM question"
-    assert two.client.catalog.connection.execute(f"{count} WHERE vector IS NOT NULL").fetchone() == (1,)
-    two.purge(["uv"], yes=True)
-    assert two.client.catalog.connection.execute(count).fetchone() == (0,)
+    assert two.store.client.catalog.connection.execute(f"{count} WHERE vector IS NOT NULL").fetchone() == (1,)
+    two.store.purge(["uv"], yes=True)
+    assert two.store.client.catalog.connection.execute(count).fetchone() == (0,)
 
 
 def test_a_purge_takes_its_texts_out_of_the_questions_and_notes_of_other_reports(
@@ -179,7 +179,7 @@ def test_a_purge_takes_its_texts_out_of_the_questions_and_notes_of_other_reports
     memory.failures.add("the login fails", name="login")
     memory.feedback("login", helped=True, question="log: token xyzzy-1234567 was refused, what now")
     memory.feedback("login", helped=False, wrong=True, note="the token xyzzy-1234567 was refused again")
-    memory.purge(["secret"], yes=True)
+    memory.store.purge(["secret"], yes=True)
     assert memory.get("login").record.disputed == 1  # type: ignore[union-attr]  # a failure
     assert memory.get("login").record.helped == 1  # type: ignore[union-attr]  # a failure
     held = [path for path in tmp_path.rglob("*") if path.is_file() and b"xyzzy-1234567" in path.read_bytes()]

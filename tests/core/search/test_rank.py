@@ -27,7 +27,7 @@ def test_a_row_ranks_as_the_record_that_it_holds(memory: Memory) -> None:
     memory.feedback("failure/disk", helped=False)
     memory.edit("failure/disk", {"fix": "delete logs"})
     memory.forget("failure/slow")
-    catalog = memory.client.catalog
+    catalog = memory.store.client.catalog
     numbers = [number for ref in ("disk", "slow", "logs", "name") for number in catalog.anywhere(ref)]
     ranked, records = catalog.rankable(numbers), catalog.records(numbers)
     reports = catalog.reports(numbers)

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.constants import (
-    EXACT_RELEVANCE,
-    HARDLY_SHARED,
-    HELD_TIMES,
-    LENGTH_POWER,
-    LEXICAL_WEIGHT,
-    LONG_WORDS,
-)
+from graphmem.constants import EXACT_RELEVANCE, HARDLY_SHARED, HELD_TIMES, LENGTH_POWER, LEXICAL_WEIGHT, LONG_WORDS
 from graphmem.core.search.paths import Step
 from graphmem.core.search.relevance import Calibration, Evidence, best_of, brevity, fused, graph_strengths, reassign
 

@@ -118,11 +118,11 @@ def test_a_fix_for_one_function_is_not_known_by_the_line_alone(memory: Memory) -
 def test_a_purge_destroys_the_vector_of_a_symptom(project: Memory) -> None:
     project.failures.add(LOCK, name="lock", symptom=SYMPTOM)
     project.query(ASKED)
-    (place,) = project.client.catalog.connection.execute("SELECT vector FROM symptom").fetchone()
-    with project.client.reading() as snapshot:
+    (place,) = project.store.client.catalog.connection.execute("SELECT vector FROM symptom").fetchone()
+    with project.store.client.reading() as snapshot:
         assert snapshot.vectors is not None
         path, size = snapshot.vectors.path, snapshot.vectors.row_bytes
     assert any(path.read_bytes()[place * size : (place + 1) * size])
-    project.purge(["failure/lock"], yes=True)
+    project.store.purge(["failure/lock"], yes=True)
     assert not any(path.read_bytes()[place * size : (place + 1) * size])
-    assert project.client.catalog.connection.execute("SELECT count(*) FROM symptom").fetchone() == (0,)
+    assert project.store.client.catalog.connection.execute("SELECT count(*) FROM symptom").fetchone() == (0,)

@@ -118,7 +118,7 @@ def test_both_stores_keep_their_own_order_and_scores(
     folder = tmp_path / "project"
     shutil.rmtree(folder, ignore_errors=True)
     with open_memory(folder) as memory:
-        user.reset(yes=True)
+        user.store.reset(yes=True)
         for store, texts in ((memory, ours), (user, theirs)):
             for place, words in enumerate(texts):
                 store.patterns.add(" ".join(words), f"{store is user} {place}", name=f"p{place}", dedup=False)
@@ -257,7 +257,7 @@ def test_kinds_that_the_user_has_none_of_are_no_error(memory: Memory, user: Memo
 
 def test_a_user_store_that_cannot_be_read_is_reported_and_the_project_answers(memory: Memory, user: Memory) -> None:
     memory.patterns.add("git push is refused", "sign", name="sign")
-    config = user.client.layout.config
+    config = user.store.client.layout.config
     config.write_text("format = 1\n[retrieval]\nno_such_key = 1\n")
     found = memory.query("git push is refused")
     assert refs(found) == [("project", "pattern/sign")]
@@ -266,8 +266,8 @@ def test_a_user_store_that_cannot_be_read_is_reported_and_the_project_answers(me
 
 def test_what_is_wrong_with_the_user_store_names_commands_for_that_store(memory: Memory, user: Memory) -> None:
     user.patterns.add("git push is refused", "sign", name="sign")
-    user.client.layout.config.write_text("format = 1\n[embedding]\nmodel = 'some/model'\n")
-    with (user.client.layout.data / "pattern.ndjson").open("a") as file:
+    user.store.client.layout.config.write_text("format = 1\n[embedding]\nmodel = 'some/model'\n")
+    with (user.store.client.layout.data / "pattern.ndjson").open("a") as file:
         file.write("<<<<<<< ours\n=======\n>>>>>>> theirs\n")
     said = "\n".join(memory.query("git push is refused").notices)
     assert "of the user's own store: ignored: embedding.model" in said and ": graphmem --user trust" in said
@@ -278,7 +278,7 @@ def test_a_store_of_another_user_is_not_asked(memory: Memory, user: Memory) -> N
     if os.geteuid() != 0:
         pytest.skip("only root can give a folder away")
     user.patterns.add("git push is refused", "sign", name="sign")
-    os.chown(user.client.layout.store, 12345, -1)
+    os.chown(user.store.client.layout.store, 12345, -1)
     found = memory.query("git push is refused")
     assert found.results == []
     assert [text for text in found.notices if "belongs to another user" in text]
@@ -287,12 +287,12 @@ def test_a_store_of_another_user_is_not_asked(memory: Memory, user: Memory) -> N
 def test_a_damaged_catalog_of_the_user_is_made_again(memory: Memory, user: Memory) -> None:
     user.patterns.add("git push is refused", "sign", name="sign")
     assert refs(memory.query("git push is refused")) == [("user", "pattern/sign")]
-    root = user.client.root
+    root = user.store.client.root
     user.close()
     with (root / ".graphmem" / "local" / "catalog.sqlite").open("r+b") as file:
         file.seek(0)
         file.write(os.urandom(8192))
-    with Memory(memory.client.root) as again:
+    with Memory(memory.store.client.root) as again:
         assert refs(again.query("git push is refused")) == [("user", "pattern/sign")]
 
 
@@ -302,7 +302,7 @@ def test_the_user_store_is_not_asked_where_it_is_off(
 ) -> None:
     user.patterns.add("git push is refused", "sign", name="sign")
     memory.patterns.add("the cart has no price", "ask", name="price")
-    root = memory.client.root
+    root = memory.store.client.root
     assert ("user", "pattern/sign") in refs(memory.query("git push is refused"))
     scope = None
     match way:
@@ -311,10 +311,10 @@ def test_the_user_store_is_not_asked_where_it_is_off(
         case "setting":
             (root / ".graphmem" / "config.toml").write_text("format = 1\nuser_store = false\n")
         case "relative":
-            monkeypatch.chdir(user.client.root.parent)
-            monkeypatch.setenv("GRAPHMEM_USER_STORE", user.client.root.name)
+            monkeypatch.chdir(user.store.client.root.parent)
+            monkeypatch.setenv("GRAPHMEM_USER_STORE", user.store.client.root.name)
         case "scope":
-            memory.scopes.add("narrow", read=["pattern"])
+            memory.store.scopes.add("narrow", read=["pattern"])
             scope = "narrow"
     with Memory(root, scope=scope) as again:
         assert ("user", "pattern/sign") not in refs(again.query("git push is refused"))
@@ -326,7 +326,7 @@ def test_a_project_cannot_turn_the_user_store_on(memory: Memory, user: Memory) -
     own = Path(os.environ["XDG_CONFIG_HOME"]) / "graphmem"
     own.mkdir(parents=True)
     (own / "config.toml").write_text("user_store = false\n")
-    root = memory.client.root
+    root = memory.store.client.root
     (root / ".graphmem" / "config.toml").write_text("format = 1\nuser_store = true\n")
     user.patterns.add("git push is refused", "sign", name="sign")
     with Memory(root) as again:
@@ -361,7 +361,7 @@ def test_nothing_of_the_user_store_is_in_the_folder_of_the_project(
         {"hook_event_name": "SessionEnd"},
     ):  # fmt: skip
         given = {"session_id": "s", "cwd": str(tmp_path), **event}
-        shown += memory.hook("claude-code", json.dumps(given)).text
+        shown += memory.store.hook("claude-code", json.dumps(given)).text
         assert leaks(tmp_path) == []
     assert MARK in shown and MARK in memory.context(ERROR).text  # it was there to leak
     block = f"user:failure/{MARK}-gone  [the same error]\n    > {ERROR}\n    fix: {MARK}Error: {MARK} setuptools"
@@ -389,7 +389,7 @@ def test_a_hook_does_not_offer_to_record_what_the_user_knows(memory: Memory, use
     for stdout, status in (("AssertionError: assert 'blue' == 'teal' in render\n1 failed", 1), ("1 passed", 0)):
         response = {"tool_response": {"stdout": stdout, "stderr": "", "exit_code": status}}
         given = {"session_id": "s", "cwd": str(tmp_path), **run, **response}
-        shown.append(memory.hook("claude-code", json.dumps(given)).text)
+        shown.append(memory.store.hook("claude-code", json.dumps(given)).text)
         (tmp_path / "render.py").write_text("colour = 'teal'\n")
     assert "repaint" in shown[0]
     assert shown[1] == ""
@@ -403,10 +403,10 @@ def test_what_the_user_knows_is_told_with_the_next_event_where_an_answer_came_to
     base = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": "PostToolUse", "tool_name": "Bash"}
     failing = {"tool_response": {"stdout": ERROR, "stderr": "", "exit_code": 2}, "tool_input": {"command": "make"}}
     other = {"tool_response": {"stdout": "a.py", "stderr": "", "exit_code": 0}, "tool_input": {"command": "ls"}}
-    assert memory.hook("claude-code", json.dumps(base | failing), until=0).text == ""
-    told = memory.hook("claude-code", json.dumps(base | other))
+    assert memory.store.hook("claude-code", json.dumps(base | failing), until=0).text == ""
+    told = memory.store.hook("claude-code", json.dumps(base | other))
     assert (f"pin {MARK}" in told.text, told.refs) == (True, ["user:failure/gone"])
-    assert memory.hook("claude-code", json.dumps(base | failing)).text == ""  # it was told once
+    assert memory.store.hook("claude-code", json.dumps(base | failing)).text == ""  # it was told once
     assert leaks(tmp_path) == []
 
 

@@ -94,21 +94,21 @@ def test_a_caller_gets_the_types_that_it_may_read_or_write_each_with_what_it_may
     project: Memory, reads: set[str] | None, writes: set[str] | None, lines: list[str]
 ) -> None:
     sees, may = (None if types is None else frozenset(types) for types in (reads, writes))
-    answer: TypeBrief = dispatch.call(project.runtime, Caller(sees=sees, writes=may), "types.brief", {})
+    answer: TypeBrief = dispatch.call(project.store.runtime, Caller(sees=sees, writes=may), "types.brief", {})
     found = [line for line in answer.text.splitlines() if line.startswith("- `")]
     assert set(lines) <= {*found}
     known = {
         name for name in ("service", "team") if None in (reads, writes) or name in {*(reads or ()), *(writes or ())}
     }
     assert {name for name in ("service", "team") if any(line.startswith(f"- `{name}`") for line in found)} == known
-    briefed = dispatch.call(project.runtime, Caller(sees=sees, writes=may), "prime", {}).text
+    briefed = dispatch.call(project.store.runtime, Caller(sees=sees, writes=may), "prime", {}).text
     assert all(name in briefed for name in known)
     assert all(line[2:] in briefed for line in lines if " from " not in line and " between " not in line)
 
 
 def test_a_caller_who_may_touch_no_type_of_the_project_gets_no_name_of_one(project: Memory) -> None:
     reader = Caller(sees=frozenset({"lesson"}), writes=frozenset())
-    answer: TypeBrief = dispatch.call(project.runtime, reader, "types.brief", {})
+    answer: TypeBrief = dispatch.call(project.store.runtime, reader, "types.brief", {})
     assert not any(name in answer.text for name in ("service", "team", "calls", "near", "solves"))
     assert "- `causes` from `any` to `any` (read)" in answer.text
 

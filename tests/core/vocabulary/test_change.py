@@ -85,8 +85,8 @@ def test_a_renamed_type_has_another_name_wherever_it_is_named(project: Memory, t
     assert changed == {*answer.files, "schema.json"}
     named = [file for file, found in contents(tmp_path).items() if b"service" in found.replace(b"- service", b"")]
     assert named == ["types/entities/component.md"]  # its prose, which is a person's
-    assert project.validate().findings == []
-    assert project.export_check().ok
+    assert project.store.validate().findings == []
+    assert project.store.export_check().ok
     assert [found.ref for found in project.list("component").results] == ["component/shop", "component/store"]
     (edge,) = [found for found in project.get("component/store").relations if found.type == "calls"]
     assert (edge.source, edge.weight, edge.note) == ("component/shop", 0.4, "twice")
@@ -113,7 +113,7 @@ def test_the_old_name_of_a_type_is_still_found(project: Memory, tmp_path: Path) 
             project.types.add_entity(refused)
     assert project.types.rename("part", "service", yes=True).done  # back again
     assert project.get("part/shop").ref == "service/shop"
-    assert project.validate().ok
+    assert project.store.validate().ok
 
 
 def test_the_file_of_a_renamed_type_keeps_what_a_person_wrote(project: Memory, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_relation_type_is_renamed_with_its_edges(project: Memory, tmp_path: Pa
     assert project.types.show("near").type == "beside"
     with pytest.raises(Refused, match="was renamed to 'beside'"):
         project.relations.link("team/red", "near", "service/stock")
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
 
 
 def test_the_ends_of_a_symmetric_edge_are_in_the_order_of_their_new_names(project: Memory, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_stored_queries_have_the_new_name_where_they_name_the_type(project: Memo
     project.types.rename("calls", "rings", yes=True)
     assert "[c:RINGS]" in path.read_text()
     (tmp_path / ".graphmem/queries/team/broken.cypher").unlink()
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
     assert project.cypher("service/callers").rows == []
     project.undo(2)
     assert path.read_text() == QUERY
@@ -229,7 +229,7 @@ def test_a_dropped_type_leaves_the_stored_queries_or_puts_them_aside(
     kept = path if left else path.with_name("names.cypher.aside")
     assert kept.read_text() == text.format(left or pattern)
     assert (path.exists(), "queries/some/names.cypher" in answer.files) == (bool(left), True)
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
     project.undo()
     assert (path.read_text(), [*path.parent.iterdir()]) == (text.format(pattern), [path])
 
@@ -244,8 +244,8 @@ def test_an_extractor_that_wrote_a_dropped_type_alone_is_put_aside(project: Memo
     assert project.types.drop("service").aside == ["extractors/alone.md", "extractors/calls.md"]
     project.types.drop("service", yes=True)
     assert [path.exists() for path in files] == [False, False, True]
-    assert [one.writes for one in project.extractors.list().extractors] == [["team"]]
-    assert project.validate().findings == []
+    assert [one.writes for one in project.store.extractors.list().extractors] == [["team"]]
+    assert project.store.validate().findings == []
     project.undo()
     assert contents(tmp_path) == before
 
@@ -271,7 +271,7 @@ def test_a_dropped_type_goes_with_all_that_names_it_also_edges_of_any_ends(proje
     left = {file: found for file, found in contents(tmp_path).items() if b"service/" in found}
     assert [*left] == ["data/event.ndjson"]  # what happened stays true
     assert project.get("team/red").relations == []
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
     assert project.cypher("MATCH (n) WHERE label(n) = 'Service' RETURN count(*)").rows == [[0]]
 
 
@@ -280,19 +280,19 @@ def test_a_dropped_type_goes_with_what_has_an_older_name_of_it(project: Memory, 
     write(data(tmp_path, "entities/service"), line(kind="entity", type="service", name="late"))
     write(data(tmp_path, "relations/variant"), edge("service/late", "variant", "failure/broke"))
     assert project.types.drop("component", yes=True).records == 4
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
 
 
 def test_what_was_purged_stays_away_under_every_name_of_its_type(project: Memory, tmp_path: Path) -> None:
     """As two branches leave it: one purged, the other renamed the type, before that or after it."""
     created = "2026-11-01T09:00:00.000Z"
     project.types.rename("service", "component", yes=True)
-    project.purge(["component/shop"], yes=True)
+    project.store.purge(["component/shop"], yes=True)
     for name in ("service", "component"):
         path = data(tmp_path, f"entities/{name}")
         path.write_bytes(path.read_bytes() + line(kind="entity", type=name, name="shop", created_at=created))
     assert [found.ref for found in project.list("entity").results if found.ref.endswith("/shop")] == []
-    project.doctor(fix=True)
+    project.store.doctor(fix=True)
     assert b'"shop"' not in b"".join(contents(tmp_path).values())
     project.types.rename("component", "part", yes=True)
     write(data(tmp_path, "entities/component"), line(kind="entity", type="component", name="shop", created_at=created))
@@ -306,7 +306,7 @@ def test_a_record_that_holds_a_secret_already_does_not_keep_its_type_from_being_
     path = data(tmp_path, "entities/service")
     phrase, token = KINDS["github classic"](Maker(1))
     path.write_bytes(path.read_bytes() + line(kind="entity", type="service", name="leaky", value=phrase))
-    assert "secret" in [found.code for found in project.validate().findings]
+    assert "secret" in [found.code for found in project.store.validate().findings]
     assert project.types.rename("service", "component", yes=True).records == 4
     assert token in str(project.get("component/leaky").record.model_dump()["value"])
 
@@ -330,12 +330,12 @@ def test_undo_takes_the_change_of_a_type_back(project: Memory, tmp_path: Path, c
         project.types.rename("service", "component", yes=True)
     else:
         project.types.drop("service", yes=True)
-    assert project.undoable().writes[0].rows[0] == "entity type service"
+    assert project.store.undoable().writes[0].rows[0] == "entity type service"
     project.undo()
     after = contents(tmp_path)
     assert {file: found for file, found in after.items() if found} == before
     assert project.list(limit=100) == shown
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
 
 
 def test_several_changes_of_a_type_are_taken_back_together(memory: Memory, tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_no_new_file_is_called_as_a_device_of_windows(project: Memory, tmp_path:
         lambda: project.types.add_entity(name),
         lambda: project.types.add_relation(name, sources=["service"], targets=["service"]),
         lambda: project.types.rename("service", name, yes=True),
-        lambda: project.scopes.add(name, read=["failure"]),
+        lambda: project.store.scopes.add(name, read=["failure"]),
     ):
         with pytest.raises(Refused, match="on Windows no file can be called"):
             refused()
@@ -391,7 +391,7 @@ def test_no_new_file_is_called_as_a_device_of_windows(project: Memory, tmp_path:
     project.imports.file(path)
     assert project.get(f"their_{name}/a").relations[0].type == f"their_{other}"
     files = [file for file in contents(tmp_path) if Path(file).stem in (name, other)]
-    assert files == [] and project.validate().findings == []
+    assert files == [] and project.store.validate().findings == []
     assert project.types.add_entity(f"{name}_x").type == f"{name}_x"
 
 
@@ -399,7 +399,7 @@ def test_a_file_that_is_called_as_a_device_is_read_and_named(project: Memory, tm
     (tmp_path / ".graphmem/types/entities/aux.md").write_text("---\ntype: aux\n---\n")
     write(data(tmp_path, "entities/aux"), line(kind="entity", type="aux", name="x"))
     assert project.get("aux/x").ref == "aux/x"
-    found = [found for found in project.validate().findings if found.code != "stale_schema"]
+    found = [found for found in project.store.validate().findings if found.code != "stale_schema"]
     assert [(one.code, one.file) for one in found] == [
         ("windows_name", "data/entities/aux.ndjson"), ("windows_name", "types/entities/aux.md"),
     ]  # fmt: skip
@@ -465,7 +465,7 @@ def test_a_process_that_dies_leaves_all_of_a_change_or_nothing(
         is_dead = die(folder, change, steps, monkeypatch)
         with open_memory(folder) as memory:
             memory.failures.add("it came afterwards", name="afterwards")
-            assert memory.validate().findings == []
+            assert memory.store.validate().findings == []
             memory.undo()
         results.append(whole(folder))
         steps += 1

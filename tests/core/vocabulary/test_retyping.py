@@ -28,7 +28,7 @@ def type_file(folder: Path, name: str) -> Path:
 
 
 def findings(memory: Memory, code: str) -> list[Finding]:
-    return [found for found in memory.validate().findings if found.code == code]
+    return [found for found in memory.store.validate().findings if found.code == code]
 
 
 @pytest.mark.long
@@ -60,7 +60,7 @@ def test_rows_of_a_type_whose_file_is_gone_are_read_and_a_write_to_them_names_th
     assert error.value.hint == MEND
     assert contents(tmp_path) == before
     project.failures.add("something else", name="other")  # all other writes go on
-    assert project.export().files["data/entities/service.ndjson"].rows == 2
+    assert project.store.export().files["data/entities/service.ndjson"].rows == 2
     (found,) = findings(project, "drift")
     assert (found.severity, found.fix) == ("error", MEND)
 
@@ -71,11 +71,11 @@ def test_doctor_makes_the_file_of_a_type_again_whose_new_name_is_not_known(proje
     before = contents(tmp_path)
     with pytest.raises(Refused, match="type 'calls' has no file"):
         project.relations.link("service/stock", "calls", "service/shop")
-    shown = project.doctor()
+    shown = project.store.doctor()
     assert shown.findings[0].fix == f"{MEND}, which would make a file for the type"
     assert contents(tmp_path) == before
-    assert len([found for found in project.doctor(fix=True).mended if found.code == "drift"]) == 2
-    assert project.validate().findings == []
+    assert len([found for found in project.store.doctor(fix=True).mended if found.code == "drift"]) == 2
+    assert project.store.validate().findings == []
     assert [made.type for made in project.types.list().entities] == ["service"]
     assert project.types.show("calls").model_dump()["sources"] == ("any",)
     assert project.entities.add("service", "more").action == "created"
@@ -101,8 +101,8 @@ def test_rows_that_a_branch_added_under_the_old_name_go_under_the_new_one(projec
     before = contents(tmp_path)
     assert project.get("service/late").ref == "component/late"
     assert project.get("service/shop").ref == "component/shop"
-    assert project.validate().findings == []
-    assert not project.export_check().ok
+    assert project.store.validate().findings == []
+    assert not project.store.export_check().ok
     with pytest.raises(Refused, match="type 'service' was renamed to 'component'"):
         project.entities.add("service", "more")
     check_one_type(project)
@@ -114,7 +114,7 @@ def test_rows_that_a_branch_added_under_the_old_name_go_under_the_new_one(projec
     assert "rows of types that were renamed are under the new names now" in added.notices
     project.undo()  # of the failure alone
     check_one_type(project)
-    assert project.validate().findings == [] and project.export_check().ok
+    assert project.store.validate().findings == [] and project.store.export_check().ok
     assert b"service" not in b"".join(found for file, found in contents(tmp_path).items() if file.startswith("data/"))
 
 
@@ -135,12 +135,12 @@ def test_a_relation_type_of_a_branch_that_names_an_old_name_means_the_new_one(pr
         "---\ntype: hosts\nsources: [service]  # who\ntargets: [service, failure]\n---\n\nWhy.\n"
     )
     assert project.relations.link("component/shop", "hosts", "component/stock").action == "created"
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
     project.types.rename("component", "part", yes=True)
     assert type_file(tmp_path, "relations/hosts").read_text() == (
         "---\ntype: hosts\nsources:\n- part\ntargets:\n- part\n- failure\n---\n\nWhy.\n"
     )
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
 
 
 def test_edges_that_a_narrowed_type_no_longer_allows_are_named_and_doctor_lets_it_connect_them(
@@ -158,11 +158,11 @@ def test_edges_that_a_narrowed_type_no_longer_allows_are_named_and_doctor_lets_i
         project.relations.link("service/shop", "calls", "service/stock", weight=0.5)
     assert error.value.hint == f"{MEND}, or graphmem unlink service/shop calls service/stock"
     assert project.get("service/shop").relations == []
-    project.doctor(fix=True)
+    project.store.doctor(fix=True)
     assert [found.target for found in project.get("service/shop").relations] == ["service/stock"]
     made = project.types.show("calls").model_dump()
     assert (made["sources"], made["targets"]) == (("team", "service"), ("team", "service"))
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
     project.undo()
     assert len(findings(project, "narrowed")) == 1
 
@@ -172,7 +172,7 @@ def test_an_edge_of_a_built_in_type_that_it_does_not_allow_is_left_to_a_person(p
     before = contents(tmp_path)
     (found,) = findings(project, "not_allowed")
     assert found.fix == "graphmem unlink service/shop solves service/stock"
-    project.doctor(fix=True)
+    project.store.doctor(fix=True)
     assert contents(tmp_path) == before
 
 
@@ -196,16 +196,20 @@ def test_a_file_edited_by_hand_counts_for_the_next_command_also_of_an_open_proce
 
 def test_schema_json_that_is_stale_is_named_and_renewed_by_the_next_write(project: Memory, tmp_path: Path) -> None:
     schema = tmp_path / ".graphmem/schema.json"
-    for renew in (lambda: project.failures.add("it broke", name="a"), project.export, lambda: project.doctor(fix=True)):
+    for renew in (
+        lambda: project.failures.add("it broke", name="a"),
+        project.store.export,
+        lambda: project.store.doctor(fix=True),
+    ):
         type_file(tmp_path, "entities/team").unlink(missing_ok=True)
-        project.export()
+        project.store.export()
         type_file(tmp_path, "entities/team").write_text("---\ntype: team\n---\n")
-        assert [found.code for found in project.export_check().findings] == ["stale_schema"]
-        assert not project.export_check().ok
-        assert "stale_schema" in [found.code for found in project.doctor().findings]
+        assert [found.code for found in project.store.export_check().findings] == ["stale_schema"]
+        assert not project.store.export_check().ok
+        assert "stale_schema" in [found.code for found in project.store.doctor().findings]
         renew()
         assert "team" in json.loads(schema.read_text())["entities"]
-        assert project.export_check().findings == []
+        assert project.store.export_check().findings == []
 
 
 def test_schema_json_says_nothing_of_types_that_only_rows_name(project: Memory, tmp_path: Path) -> None:
@@ -227,7 +231,7 @@ def test_rows_of_a_name_that_no_type_can_have_are_left_aside(project: Memory, tm
         "data/entities/Service.ndjson", "data/entities/failure.ndjson", "data/entities/ser_vice.ndjson",
     }  # fmt: skip
     assert [found.file for found in findings(project, "drift")] == ["data/entities/gadget.ndjson"]
-    project.doctor(fix=True)
+    project.store.doctor(fix=True)
     assert project.get("gadget/x").ref == "gadget/x"
 
 
@@ -239,4 +243,4 @@ def test_an_alias_that_is_a_name_of_graphmem_or_of_another_type_means_nothing(pr
     assert project.get("failure/a").ref == "failure/a"
     assert project.get("service/shop").ref == "service/shop"
     assert project.get("gone/x").ref == "odd/x"
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []

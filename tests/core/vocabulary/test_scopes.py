@@ -35,7 +35,7 @@ def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
         memory.entities.add("service", "shop")
         memory.entities.add("note", "plan", value="nobody may know")
         memory.relations.link("note/plan", "serves", "service/shop")
-        memory.scopes.add("clerk", read=["pattern", "service"], write=["pattern", "note"])
+        memory.store.scopes.add("clerk", read=["pattern", "service"], write=["pattern", "note"])
         yield memory
 
 
@@ -137,7 +137,7 @@ def test_what_may_be_written_and_not_read_is_not_shown(owner: Memory, clerk: Mem
         with pytest.raises(NotFound) as told:
             asked()
         assert "note/plan" not in f"{told.value.hint} {told.value.details.get('candidates')}"
-    assert clerk.names() == ["pattern/calm", "service/shop"]
+    assert clerk.store.names() == ["pattern/calm", "service/shop"]
 
 
 def test_a_scope_counts_as_its_file_is_at_each_call(owner: Memory, clerk: Memory, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_scope_counts_as_its_file_is_at_each_call(owner: Memory, clerk: Memory
     assert file.read_text() == 'read = ["pattern","service"]\nwrite = ["pattern","note"]\n'
     with pytest.raises(Refused, match="may not read 'failure'"):
         clerk.get("failure/attic")
-    owner.scopes.add("clerk", read=["any"], description="Who is in the shop")
+    owner.store.scopes.add("clerk", read=["any"], description="Who is in the shop")
     assert clerk.get("failure/attic").ref == "failure/attic"
     with pytest.raises(Refused, match="may not write 'pattern'"):
         clerk.patterns.add("a dark place", "bring a lamp")
@@ -153,7 +153,7 @@ def test_a_scope_counts_as_its_file_is_at_each_call(owner: Memory, clerk: Memory
         file.write_text(text)
         with pytest.raises(error, match=r"scopes/clerk.toml: "):
             clerk.list()
-        (finding,) = [one for one in owner.validate().findings if one.file == "scopes/clerk.toml"]
+        (finding,) = [one for one in owner.store.validate().findings if one.file == "scopes/clerk.toml"]
         assert finding.code == "bad_scope"
     file.unlink()
     with pytest.raises(NotFound, match="no scope 'clerk'"):
@@ -171,19 +171,19 @@ def test_a_link_in_the_place_of_a_scope_is_no_scope(owner: Memory, clerk: Memory
 
 def test_a_scope_that_names_no_type_is_refused_and_one_by_hand_is_reported(owner: Memory, tmp_path: Path) -> None:
     with pytest.raises(Refused, match="'patern' is neither a kind nor an entity type") as told:
-        owner.scopes.add("other", read=["patern"])
+        owner.store.scopes.add("other", read=["patern"])
     assert told.value.hint == "did you mean pattern?"
     with pytest.raises(BadInput, match="scope name 'No Way' is not allowed"):
-        owner.scopes.add("No Way")
+        owner.store.scopes.add("No Way")
     (tmp_path / ".graphmem" / "scopes" / "hand.toml").write_text('read = ["patern"]\n')
-    (finding,) = owner.validate().findings
+    (finding,) = owner.store.validate().findings
     assert (finding.file, finding.code, finding.expected) == (
         "scopes/hand.toml",
         "unknown_in_scope",
         "did you mean pattern?",
     )
-    assert [scope.name for scope in owner.scopes.list().results] == ["clerk", "hand"]
-    assert owner.scopes.show("hand").read == ("patern",)
+    assert [scope.name for scope in owner.store.scopes.list().results] == ["clerk", "hand"]
+    assert owner.store.scopes.show("hand").read == ("patern",)
 
 
 def test_the_past_is_limited_by_the_scope_of_now(owner: Memory, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_the_past_is_limited_by_the_scope_of_now(owner: Memory, tmp_path: Path) 
     repository.commit("all of it")
     owner.patterns.add("a dark place", "bring a lamp", name="lamp")
     with Memory(tmp_path, at="HEAD", scope="clerk") as past:
-        assert past.names() == ["pattern/calm", "service/shop"]
+        assert past.store.names() == ["pattern/calm", "service/shop"]
         with pytest.raises(Refused, match="may not read 'failure'"):
             past.get("failure/attic")
         assert [change.ref for change in past.diff().changes] == ["pattern/lamp"]
@@ -207,9 +207,9 @@ def test_the_graph_of_a_scope_follows_what_it_sees_and_goes_with_a_purge(owner: 
     owner.entities.add("note", "other")
     owner.patterns.add("a dark place", "bring a lamp", name="lamp")
     assert clerk.cypher(query).rows == [["calm"], ["lamp"], ["shop"]]
-    folder = owner.client.local / safe_files.SCOPED
+    folder = owner.store.client.local / safe_files.SCOPED
     assert [path.name for path in folder.rglob("graph.kuzu*")] == ["graph.kuzu"]
-    owner.purge(["pattern/lamp"], yes=True)
+    owner.store.purge(["pattern/lamp"], yes=True)
     assert [path.name for path in folder.rglob("graph.kuzu*")] == []
     assert clerk.cypher(query).rows == [["calm"], ["shop"]]
 
@@ -264,20 +264,20 @@ def test_scopes_and_extractors_follow_when_a_type_is_renamed_or_dropped(owner: M
     preview = owner.types.rename("note", "memo")
     assert {"scopes/clerk.toml", "extractors/notes.md"} <= set(preview.files)
     owner.types.rename("note", "memo", yes=True)
-    assert owner.scopes.show("clerk").write == ("pattern", "memo")
-    assert [one.writes for one in owner.extractors.list().extractors] == [["memo", "serves"]]
+    assert owner.store.scopes.show("clerk").write == ("pattern", "memo")
+    assert [one.writes for one in owner.store.extractors.list().extractors] == [["memo", "serves"]]
     owner.types.drop("memo", yes=True)
-    assert owner.scopes.show("clerk").write == ("pattern",)
+    assert owner.store.scopes.show("clerk").write == ("pattern",)
     owner.undo()
     owner.undo()
-    assert owner.scopes.show("clerk").write == ("pattern", "note")
+    assert owner.store.scopes.show("clerk").write == ("pattern", "note")
     assert "writes: [note, serves]" in (store / "extractors" / "notes.md").read_text()
 
 
 def test_a_scope_that_was_declared_is_taken_back_by_undo(owner: Memory, tmp_path: Path) -> None:
     file = tmp_path / ".graphmem" / "scopes" / "clerk.toml"
     before = file.read_bytes()
-    owner.scopes.add("clerk", read=["any"])
+    owner.store.scopes.add("clerk", read=["any"])
     owner.undo()
     assert file.read_bytes() == before
     owner.undo()

@@ -170,8 +170,8 @@ def test_whatever_ails_the_store_the_command_runs_and_its_status_is_passed_on(
         assert said == "" if status == "0" else "failure/port" in said
         assert "not kept" not in said
         with Memory(tmp_path) as memory:
-            assert memory.client.layout.private is not None
-            assert (status == "3") is bool(memory.client.state.read_all("ran", bytes))
+            assert memory.store.client.layout.private is not None
+            assert (status == "3") is bool(memory.store.client.state.read_all("ran", bytes))
         return
     if trouble is damaged:  # the defaults hold, and what is known is shown
         assert word in said and ("failure/port" in said) is (status == "3")

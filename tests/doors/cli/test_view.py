@@ -70,7 +70,9 @@ def test_a_file_holds_nothing_that_is_of_this_machine_alone(graphmem: Graphmem, 
     assert graphmem("init").status in (0, 2)
     with Memory(tmp_path) as memory:
         name = put(memory, "the private part broke", insight="a private fix")
-        keep_here(memory.client, AddEventRequest(type="context-injected", data={"objective": "a private objective"}))
+        keep_here(
+            memory.store.client, AddEventRequest(type="context-injected", data={"objective": "a private objective"})
+        )
         memory.events.add("deploy", data={"to": "everywhere"})
         memory.runs.set({"workflow_step": "build", "agent_outputs": {"plan": {"summary": "a private summary"}}})
     assert "context-injected" in graphmem("events").out
@@ -96,7 +98,7 @@ def test_a_browser_shows_every_view_by_keyboard_asks_nothing_and_axe_finds_nothi
     with open_memory(tmp_path, clock=(clock := Clock())) as memory:
         fill(memory, clock)
         page = tmp_path / "page.html"
-        page.write_text(page_of(memory.view()), "utf-8")
+        page.write_text(page_of(memory.store.view()), "utf-8")
     found = looked_at("view.mjs", page)
     assert found["errors"] == []
     assert found["requests"] == [f"file://{page}"]
@@ -153,7 +155,7 @@ def test_a_browser_shows_every_view_by_keyboard_asks_nothing_and_axe_finds_nothi
 def test_the_page_of_an_empty_memory_says_in_each_view_what_to_do(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         page = tmp_path / "page.html"
-        page.write_text(page_of(memory.view()), "utf-8")
+        page.write_text(page_of(memory.store.view()), "utf-8")
     found = looked_at("view_empty.mjs", page)
     assert (found["errors"], found["violations"]) == ([], [])
     assert found["commands"] == {

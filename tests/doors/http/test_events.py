@@ -140,7 +140,7 @@ def test_a_service_with_an_open_stream_ends_when_it_is_asked_to(served: Served) 
 def test_streams_look_at_the_memory_together(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else 32 of them take a core for as long as they are open."""
     monkeypatch.setattr(events, "FOLLOW_S", 1_000.0)
-    watcher, client = events.ChangeWatcher(), memory.client
+    watcher, client = events.ChangeWatcher(), memory.store.client
     first = watcher.look(client, is_first=True)
     memory.patterns.add("a noisy place", "stay calm")
     assert all(watcher.look(client, is_first=False) is first for _ in range(32))

@@ -75,7 +75,7 @@ def test_a_repeat_of_the_request_of_another_caller_is_not_answered_as_the_first(
     memory: Memory, as_caller: Callable[[Caller], TestClient]
 ) -> None:
     memory.failures.add("the secret attic", name="attic", fix="below the stone")
-    memory.scopes.add("clerk", write=["failure"])
+    memory.store.scopes.add("clerk", write=["failure"])
     given = {"json": {"trigger": "the secret attic", "fix": "turn it"}, "headers": {"Idempotency-Key": "1"}}
     assert "below the stone" in as_caller(OWNER).post("/v1/failures/add", **given).text  # type: ignore[arg-type]
     clerk = as_caller(Caller(scope="clerk"))

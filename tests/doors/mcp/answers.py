@@ -18,7 +18,19 @@ def mcp_answers() -> bytes:
     modern = {version: answers_of(version, "server/discover", *LISTS) for version in MODERN_PROTOCOL_VERSIONS}
     legacy = answers_of(LATEST_HANDSHAKE_VERSION, "initialize", "ping", *LISTS)
     found = {"handshake": HANDSHAKE_PROTOCOL_VERSIONS, "legacy": legacy, "modern": modern}
-    return (json.dumps(found, indent=1, ensure_ascii=False) + "\n").encode()
+    return (spread(found) + "\n").encode()
+
+
+def spread(value: Any, indent: str = "") -> str:
+    """Return JSON with what is short on one line, such as a tool, so that a diff shows what changed."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) <= 2_000 or not isinstance(value, dict | list):
+        return line
+    inner = f"{indent} "
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(inner + spread(one, inner) for one in value) + f"\n{indent}]"
+    parts = (f"{inner}{json.dumps(name)}: {spread(one, inner)}" for name, one in value.items())
+    return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
 
 
 def answers_of(version: str, *methods: str) -> dict[str, Any]:

@@ -343,7 +343,7 @@ def test_remember_refuses_a_file_that_is_not_there(call: Call, memory: Memory) -
         return call("remember", kind="failure", trigger="the disk is full", files=[path])
 
     assert refused(remembered("gone.py")) == ("file 'gone.py' is not there", "a path counts from the project's root")
-    (memory.client.root / "disk.py").write_text("")
+    (memory.store.client.root / "disk.py").write_text("")
     assert remembered("disk.py").structured_content["action"] == "created"
 
 
@@ -484,7 +484,7 @@ def test_a_prompt_is_ready_to_be_sent(memory: Memory, era: str) -> None:
 
 def test_remember_takes_a_candidate_in_the_agents_own_words(call: Call, memory: Memory) -> None:
     problem = problem_in("error returned from external package is unwrapped (wrapcheck)")
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.add(
             Candidate(id="c1", keys=keys_of(problem), base=0.7, failure={"trigger": problem.text}, sessions=("s",))
         )

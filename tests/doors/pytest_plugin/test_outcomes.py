@@ -290,7 +290,7 @@ def test_of_many_failures_those_with_other_messages_are_looked_up_up_to_a_number
     )
     assert run("test_many.py")[1].count("fix: hold it") == 3 * PYTEST_FAILURES
     with Memory(project) as memory:
-        assert len(memory.client.state.read_all("ran", bytes)) == PYTEST_FAILURES
+        assert len(memory.store.client.state.read_all("ran", bytes)) == PYTEST_FAILURES
     (project / "test_many.py").write_text(
         "import pytest\n@pytest.mark.parametrize('n', range(90))\ndef test(n):\n    n"
     )

@@ -510,7 +510,7 @@ def test_nothing_is_lost_or_doubled_when_the_service_is_killed_among_writers(pro
     with Memory(project.root) as memory:
         assert memory.list("failure").total == 1 + WRITERS * EACH
         assert memory.get("boom").record.model_dump()["helped"] == WRITERS * EACH
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def answer_nothing(path: Path, before: Callable[[dict[str, Any]], None]) -> threading.Thread:

@@ -420,7 +420,7 @@ def following(folder: Path, *words: str) -> Iterator[Followed]:
         with open_memory(folder) as memory:
 
             def has_begun() -> bool:
-                memory.client.new_id()
+                memory.store.client.new_id()
                 assert process(folder, "event", "add", "probe.x").returncode == 0
                 return bool(found.lines)
 

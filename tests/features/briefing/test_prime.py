@@ -95,7 +95,7 @@ def test_a_briefing_is_in_the_order_of_what_an_agent_must_know_first(tmp_path: P
         memory.types.add_entity("service")
         memory.types.add_relation("calls", sources=["service"], targets=["service"])
         memory.pin("lock")
-        with queue_of(memory.client).changing() as queue:
+        with queue_of(memory.store.client).changing() as queue:
             queue.add(
                 Candidate(id="c1", base=0.7, other=({"kind": "constraint", "constraint": "use tabs"},), sessions=("s",))
             )

@@ -19,14 +19,14 @@ def known(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Itera
     with open_memory(tmp_path_factory.mktemp("prompts"), embedder=embedder) as memory:
         for one in PROMPTS["known"]:
             memory.failures.add(one["trigger"], name=one["name"], fix=one["fix"], dedup=False)
-        memory.rebuild()  # a prompt waits for vectors for a moment only: on a busy machine the first ones had none
+        memory.store.rebuild()  # a prompt waits for vectors for a moment: on a busy machine the first ones had none
         yield memory
 
 
 def handed_out(memory: Memory, prompt: str) -> set[str]:
     """The memories that a hook hands out with a prompt, in a session that was briefed."""
     events = ({"hook_event_name": "SessionStart"}, {"hook_event_name": "UserPromptSubmit", "prompt": prompt})
-    *_, said = (memory.hook("claude-code", json.dumps({"session_id": prompt, **event})).text for event in events)
+    *_, said = (memory.store.hook("claude-code", json.dumps({"session_id": prompt, **event})).text for event in events)
     return set(re.findall(r"^- `(.+?)`", said, re.MULTILINE))
 
 

@@ -24,7 +24,7 @@ def seen(folder: Path) -> tuple[int, int]:
 
 def solving(memory: Memory) -> list[str]:
     """Return what solves the failure, as the graph has it."""
-    rows = memory.cypher_named("failure/solutions", {"ref": "a"}).rows
+    rows = memory.store.cypher_named("failure/solutions", {"ref": "a"}).rows
     return [str(row[0]) for row in rows]
 
 
@@ -95,7 +95,7 @@ def test_a_file_that_is_not_as_we_left_it_is_made_anew_and_never_opened(
     if change is other_schema:
         memory.failures.add("bang", name="b")  # is looked at when the graph has to follow
     assert solving(memory) == ["pattern/p"]
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
     if change is not Path.unlink:
         assert seen(tmp_path) != before
 
@@ -128,7 +128,7 @@ def test_after_a_death_while_writing_the_graph_is_whole(memory: Memory, tmp_path
     note.write_bytes(orjson.dumps({**orjson.loads(note.read_bytes()), "is_writing": True}))
     memory.failures.add("bang", name="b")
     assert memory.cypher("MATCH (n) RETURN n.ref ORDER BY n.ref").rows == [["failure/a"], ["failure/b"]]
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 @pytest.mark.long
@@ -148,6 +148,6 @@ def test_the_list_of_changes_does_not_grow_without_end(
     monkeypatch.setattr("graphmem.kernel.catalog.changes.MOST_LISTED", 5)
     for number in range(12):
         memory.failures.add(f"boom {number}", name=f"f{number}", dedup=False)
-    listed = memory.client.catalog.connection.execute("SELECT count(*) FROM change").fetchone()[0]
+    listed = memory.store.client.catalog.connection.execute("SELECT count(*) FROM change").fetchone()[0]
     assert listed <= 7
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []

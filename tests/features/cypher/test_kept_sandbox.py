@@ -34,7 +34,7 @@ def pid_of(one: Sandbox) -> int | None:
 
 
 def sandbox_of(memory: Memory) -> Sandbox:
-    mirror = memory.client.graph
+    mirror = memory.store.client.graph
     assert isinstance(mirror, KuzuMirror)
     return mirror.sandbox
 
@@ -155,7 +155,7 @@ def test_a_child_that_waits_ends_with_its_parent(memory: Memory, tmp_path: Path)
     memory.cypher(COUNT)
     script = (
         "import os, signal, sys; from graphmem import Memory; memory = Memory(sys.argv[1]);"
-        f"memory.cypher({COUNT!r}); print(memory.client.graph.sandbox.child.pid, flush=True);"
+        f"memory.cypher({COUNT!r}); print(memory.store.client.graph.sandbox.child.pid, flush=True);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)

@@ -38,15 +38,15 @@ def filled(memory: Memory, tmp_path: Path) -> Memory:
 
 
 def test_a_query_of_the_project_runs_by_its_name_and_is_listed(filled: Memory) -> None:
-    assert filled.cypher_named("failure/mended", {"part": "bo"}).rows == [["boom"]]
+    assert filled.store.cypher_named("failure/mended", {"part": "bo"}).rows == [["boom"]]
     with pytest.raises(Usage, match="misses parameter 'part'"):
-        filled.cypher_named("failure/mended")
-    (listed,) = [query for query in filled.queries().results if query.is_of_project]
+        filled.store.cypher_named("failure/mended")
+    (listed,) = [query for query in filled.store.queries().results if query.is_of_project]
     assert (listed.name, listed.sentence) == ("failure/mended", "Failures with a fix, by name.")
     assert (listed.parameters, listed.columns) == ({"part": "STRING"}, ["name"])
-    assert filled.validate().findings == []
+    assert filled.store.validate().findings == []
     with pytest.raises(NotFound) as told:
-        filled.cypher_named("failure/mend")
+        filled.store.cypher_named("failure/mend")
     assert str(told.value.hint).startswith("did you mean failure/mended")
 
 
@@ -83,19 +83,19 @@ def test_what_is_wrong_with_a_file_is_named_and_it_does_not_run(
     filled: Memory, tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     write(tmp_path, name, text)
-    (finding,) = filled.validate().findings
+    (finding,) = filled.store.validate().findings
     assert (finding.file, finding.code) == (f"queries/{name}.cypher", "bad_query")
     assert message in finding.message
     if name == "failure/x":
         with pytest.raises((Refused, NotFound), match=r"."):
-            filled.cypher_named(name, {"n": "x"} if "$n" in text or "param n" in text else None)
-    assert filled.cypher_named("failure/mended", {"part": "bo"}).rows == [["boom"]]
+            filled.store.cypher_named(name, {"n": "x"} if "$n" in text or "param n" in text else None)
+    assert filled.store.cypher_named("failure/mended", {"part": "bo"}).rows == [["boom"]]
 
 
 def test_other_columns_than_those_declared_are_refused_when_it_runs(filled: Memory, tmp_path: Path) -> None:
     write(tmp_path, "failure/x", "// x\n// column b STRING\nMATCH (f:Failure) RETURN f.name AS a")
     with pytest.raises(Refused, match="returns the columns a, and its header declares b"):
-        filled.cypher_named("failure/x")
+        filled.store.cypher_named("failure/x")
 
 
 def test_a_link_is_not_followed_and_of_too_many_files_the_first_are_read(
@@ -104,10 +104,10 @@ def test_a_link_is_not_followed_and_of_too_many_files_the_first_are_read(
     (tmp_path / "outside.cypher").write_text(GOOD)
     (tmp_path / ".graphmem" / "queries" / "failure" / "linked.cypher").symlink_to(tmp_path / "outside.cypher")
     with pytest.raises(NotFound):
-        filled.cypher_named("failure/linked", {"part": "b"})
+        filled.store.cypher_named("failure/linked", {"part": "b"})
     monkeypatch.setattr(project_queries, "MOST_QUERIES", 1)
     write(tmp_path, "failure/other", GOOD)
-    (finding,) = [one for one in filled.validate().findings if one.code == "bad_query"]
+    (finding,) = [one for one in filled.store.validate().findings if one.code == "bad_query"]
     assert finding.message == "2 queries; the first 1 are read"
 
 
@@ -119,7 +119,7 @@ def test_queries_that_take_the_engine_long_to_read_hold_up_no_check(
     monkeypatch.setattr(project_queries, "CHECK_S", 0.5)
     for number in range(4):
         write(tmp_path, f"failure/long_{number}", f"// All.\n//\n// column a INT64\nRETURN {'1+' * 20_000}1 AS a;\n")
-    found = [finding for finding in filled.validate().findings if finding.code == "bad_query"]
+    found = [finding for finding in filled.store.validate().findings if finding.code == "bad_query"]
     files = [*(f"long_{number}" for number in range(4)), "mended"]
     assert [finding.file for finding in found] == [f"queries/failure/{name}.cypher" for name in files]
     assert "took longer than" in found[0].message
@@ -132,14 +132,14 @@ def test_a_query_that_names_what_a_scope_hides_is_not_there(tmp_path: Path) -> N
         owner.patterns.add("noise", "be calm", name="calm")
         for name, label in (("pattern/all", "Pattern"), ("room/all", "Room"), ("failure/all", "Failure")):
             write(tmp_path, name, f"// All.\n// column name STRING\nMATCH (n:{label}) RETURN n.name AS name")
-        owner.scopes.add("reader", read=["pattern"])
+        owner.store.scopes.add("reader", read=["pattern"])
         with Memory(tmp_path, scope="reader") as reader:
-            own = [query.name for query in reader.queries().results if query.is_of_project]
+            own = [query.name for query in reader.store.queries().results if query.is_of_project]
             assert own == ["pattern/all"]
-            assert reader.cypher_named("pattern/all").rows == [["calm"]]
+            assert reader.store.cypher_named("pattern/all").rows == [["calm"]]
             for hidden in ("room/all", "failure/all"):
                 with pytest.raises(NotFound):
-                    reader.cypher_named(hidden)
+                    reader.store.cypher_named(hidden)
 
 
 def test_a_list_of_queries_reports_at_most_ten_that_are_wrong(memory: Memory, tmp_path: Path) -> None:
@@ -147,5 +147,5 @@ def test_a_list_of_queries_reports_at_most_ten_that_are_wrong(memory: Memory, tm
     folder.mkdir(parents=True)
     for number in range(40):
         (folder / f"bad_{number}.cypher").write_text("nonsense")
-    notices = memory.queries().notices
+    notices = memory.store.queries().notices
     assert len(notices) == 11 and notices[-1] == "and 30 more; see: graphmem validate"

@@ -98,7 +98,7 @@ def test_a_query_that_reads_is_one_that_a_user_may_run(query: Stored) -> None:
 @pytest.mark.parametrize("query", [query for query in QUERIES if query.is_write], ids=named)
 def test_a_query_that_writes_is_refused_to_a_user(query: Stored, same: Memory) -> None:
     with pytest.raises(Refused):
-        same.cypher_named(query.name)
+        same.store.cypher_named(query.name)
     for text in variants(query):
         with pytest.raises(Refused):
             check(text)
@@ -175,7 +175,7 @@ def filled(memory: Memory) -> Memory:
 
 
 def rows(memory: Memory, name: str, **parameters: object) -> list[list[object]]:
-    return list(map(list, memory.cypher_named(name, parameters).rows))
+    return list(map(list, memory.store.cypher_named(name, parameters).rows))
 
 
 def test_failure_solutions(same: Memory) -> None:
@@ -228,7 +228,7 @@ def test_record_hybrid(graph: Memory) -> None:
     assert [row[0] for row in found] == ["failure/a", "failure/b", "failure/d", "pattern/p", "pattern/q"]
     assert [row[1] for row in found] == pytest.approx([0.4, 0.3, 0.3, 0.3, 0.3])
     with pytest.raises(Usage, match="refs"):
-        graph.cypher_named("record/hybrid", {**given, "refs": "a"})
+        graph.store.cypher_named("record/hybrid", {**given, "refs": "a"})
 
 
 def test_relation_neighbours(same: Memory) -> None:
@@ -315,7 +315,7 @@ def test_task_handed_out(graph: Memory) -> None:
 )
 def test_a_hint_never_names_a_query_that_writes(query: Stored, same: Memory) -> None:
     with pytest.raises(NotFound) as error:
-        same.cypher_named(query.name[:-1])
+        same.store.cypher_named(query.name[:-1])
     named = re.findall(r"[a-z_]+/[a-z_]+", error.value.hint or "")
     assert [name for name in named if all_stored()[name].is_write] == []
 
@@ -328,17 +328,17 @@ def test_parameters_are_exactly_those_declared(same: Memory) -> None:
         ("failure/unsolved", {"ref": "a"}),
     ):
         with pytest.raises(Usage):
-            same.cypher_named(name, parameters)
+            same.store.cypher_named(name, parameters)
     with pytest.raises(Usage) as error:
-        same.cypher_named("relation/reached", {"ref": "a", "relation": "cause"})
+        same.store.cypher_named("relation/reached", {"ref": "a", "relation": "cause"})
     assert "did you mean causes" in str(error.value.hint)
     with pytest.raises(NotFound) as found:
-        same.cypher_named("failure/solution", {"ref": "a"})
+        same.store.cypher_named("failure/solution", {"ref": "a"})
     assert "failure/solutions" in str(found.value.hint)
 
 
 def test_the_list_of_queries_has_those_that_read(same: Memory) -> None:
-    listed = {query.name: query for query in same.queries().results}
+    listed = {query.name: query for query in same.store.queries().results}
     assert set(listed) == {query.name for query in READS}
     assert listed["relation/reached"].parameters == {"ref": "STRING", "relation": "NAME"}
     assert listed["failure/solutions"].columns == ["pattern", "weight", "note", "strength"]
@@ -370,7 +370,7 @@ def test_a_pair_of_ends_is_declared_when_it_is_first_used(memory: Memory) -> Non
     memory.relations.link("p", "causes", "c", weight=0.5)
     query = "MATCH (:Pattern)-[r:CAUSES]->(:Campaign) RETURN r.weight"
     assert memory.cypher(query).rows == [[0.5]]
-    memory.rebuild(embed=False)
+    memory.store.rebuild(embed=False)
     assert memory.cypher(query).rows == [[0.5]]
     memory.relations.unlink("p", "causes", "c")
     assert memory.cypher(query).rows == []

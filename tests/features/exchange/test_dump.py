@@ -104,7 +104,7 @@ def test_a_dump_is_the_lines_of_the_files_whatever_their_number(tmp_path: Path) 
         lines = data(tmp_path, "failure").read_text()
         answer = memory.dump(kinds=["failure"])
         assert (answer.rows, answer.left_out, content(answer)) == (30, {}, lines)
-        memory.split("failure")
+        memory.store.split("failure")
         assert content(memory.dump(kinds=["failure"])) == lines
 
 

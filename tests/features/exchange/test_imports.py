@@ -48,7 +48,7 @@ def test_an_import_is_one_write_and_one_undo_takes_it_back(memory: Memory, tmp_p
     path = write(tmp_path, issue("bd-1", **BUG), issue("bd-2", dependencies=needs("bd-2", "bd-1", sort="related")))
     first = memory.imports.file(path)
     after = rows(tmp_path)
-    assert len(memory.undoable().writes) == 1
+    assert len(memory.store.undoable().writes) == 1
     memory.undo()
     assert {name: text for name, text in rows(tmp_path).items() if text} == {n: t for n, t in before.items() if t}
     assert memory.imports.file(path).created == first.created
@@ -108,7 +108,7 @@ def test_in_another_clone_an_import_finds_the_records_and_leaves_edits(memory: M
     """What the imports gave is noted on one machine; the records say themselves what was edited since."""
     memory.imports.file(write(tmp_path, issue("bd-1"), issue("bd-2")))
     memory.edit(record(memory, "task", "bd-1").ref, {"objective": "mine"})
-    with memory.client.state.changing() as kept:
+    with memory.store.client.state.changing() as kept:
         kept.drop("imports", ["beads"])
     answer = memory.imports.file(write(tmp_path, issue("bd-1", title="theirs"), issue("bd-2", title="theirs")))
     assert answer.created == {}
@@ -135,7 +135,7 @@ def test_what_was_renamed_archived_or_unlinked_here_stays_so(memory: Memory, tmp
 def test_what_was_purged_here_does_not_come_back(memory: Memory, tmp_path: Path) -> None:
     path = write(tmp_path, issue("bd-1", **BUG))
     memory.imports.file(path)
-    memory.purge([record(memory, "failure", "bd-1").ref], yes=True)
+    memory.store.purge([record(memory, "failure", "bd-1").ref], yes=True)
     answer = memory.imports.file(path)
     assert answer.created == {}
     assert [one.place for one in answer.skipped] == ["issues.jsonl:1"]
@@ -230,7 +230,7 @@ def test_a_name_that_is_a_type_of_another_sort_is_refused(memory: Memory, tmp_pa
 def test_the_note_of_what_imports_gave_holds_no_text(memory: Memory, tmp_path: Path) -> None:
     """A purge has nothing to clear there."""
     memory.imports.file(write(tmp_path, issue("bd-1", title="plughtrigger", **BUG)))
-    text = memory.client.state.read("imports", "beads", bytes.decode) or ""
+    text = memory.store.client.state.read("imports", "beads", bytes.decode) or ""
     assert "plugh" not in text
     assert "bd-1" not in text
     assert len(json.loads(text)) == 3

@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Iterator[Memory]:
 
 
 def folder_of(memory: Memory) -> Path:
-    return memory.client.root
+    return memory.store.client.root
 
 
 def rows_of(memory: Memory) -> dict[str, bytes]:
@@ -73,7 +73,7 @@ def printing(*rows: dict[str, Any]) -> str:
 def extract(memory: Memory, *rows: dict[str, Any], **options: Any) -> Extraction:
     """Run an extractor that prints these rows."""
     declare(memory, printing(*rows))
-    (found,) = memory.extractors.run(["make"], **options).extractions
+    (found,) = memory.store.extractors.run(["make"], **options).extractions
     return found
 
 
@@ -82,7 +82,7 @@ def refused(memory: Memory, script: str, **front: Any) -> str:
     declare(memory, script, **front)
     before = rows_of(memory)
     with pytest.raises((Refused, Unavailable)) as caught:
-        memory.extractors.run(["make"])
+        memory.store.extractors.run(["make"])
     assert rows_of(memory) == before
     return caught.value.message
 
@@ -96,7 +96,7 @@ def test_what_an_extractor_prints_is_written_as_its_own_and_the_same_again_chang
     done = extract(project, *rows)
     assert (done.unchanged, done.created, done.updated, done.removed) == (3, 0, 0, 0)
     assert rows_of(project) == before
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
 
 
 def test_a_later_run_replaces_what_the_extractor_wrote_before(project: Memory) -> None:
@@ -129,7 +129,7 @@ def test_an_extractor_goes_on_to_print_the_names_that_its_types_had(project: Mem
     extract(project, *rows)
     project.types.rename("target", "unit", yes=True)
     project.types.rename("needs", "requires", yes=True)
-    (done,) = project.extractors.run(["make"]).extractions
+    (done,) = project.store.extractors.run(["make"]).extractions
     assert (done.unchanged, done.created, done.removed) == (3, 0, 0)
 
 
@@ -139,25 +139,25 @@ def test_a_caller_with_a_scope_runs_an_extractor_that_prints_only_what_it_may_wr
 ) -> None:
     project.types.add_entity("place")
     project.entities.add("place", "here")
-    project.scopes.add("maker", read=reads, write=["target"])
+    project.store.scopes.add("maker", read=reads, write=["target"])
     rows = entity("app"), entity("lib"), edge("app", "target/lib"), edge("app", "place/here")
     declare(project, printing(*rows), writes=["target", "needs", "place"])
     with Memory(folder_of(project), scope="maker") as maker:
-        (planned,) = maker.extractors.run(["make"], dry_run=True).extractions
-        (done,) = maker.extractors.run(["make"]).extractions
+        (planned,) = maker.store.extractors.run(["make"], dry_run=True).extractions
+        (done,) = maker.store.extractors.run(["make"]).extractions
         assert (planned.created, done.created) == (4, 4)
-        (again,) = maker.extractors.run(["make"]).extractions
+        (again,) = maker.store.extractors.run(["make"]).extractions
         assert (again.unchanged, again.created, again.removed) == (4, 0, 0)
         declare(project, printing(entity("app")), writes=["target", "needs", "place"])
-        (less,) = maker.extractors.run(["make"]).extractions
+        (less,) = maker.store.extractors.run(["make"]).extractions
         assert (less.unchanged, less.removed, less.kept) == (1, 3, 0)
     assert [one.ref for one in project.list("target").results] == ["target/app"]
-    assert project.validate().ok
+    assert project.store.validate().ok
 
 
 def test_a_row_that_a_caller_may_not_write_is_named_and_nothing_of_the_extractor_is_written(project: Memory) -> None:
     project.types.add_entity("place")
-    project.scopes.add("maker", read=["any"], write=["target"])
+    project.store.scopes.add("maker", read=["any"], write=["target"])
     place = {"kind": "entity", "type": "place", "name": "here"}
     edge_there = {"kind": "edge", "from": "place/here", "type": "causes", "to": "place/there"}
     project.entities.add("place", "there")
@@ -168,13 +168,13 @@ def test_a_row_that_a_caller_may_not_write_is_named_and_nothing_of_the_extractor
         with Memory(folder_of(project), scope="maker") as maker:
             for is_dry in (True, False):
                 with pytest.raises(Refused, match=f"extractor make:2: {title}: this caller may not write 'place'"):
-                    maker.extractors.run(["make"], dry_run=is_dry)
+                    maker.store.extractors.run(["make"], dry_run=is_dry)
         assert rows_of(project) == before
     declare(project, printing({**place, "name": "attic"}), name="other", writes=["place"])
-    project.extractors.run(["other"])
+    project.store.extractors.run(["other"])
     declare(project, printing(), name="other", writes=["place"])
     with Memory(folder_of(project), scope="maker") as maker, pytest.raises(Refused, match="may not write 'place'"):
-        maker.extractors.run(["other"])  # it would take a place out
+        maker.store.extractors.run(["other"])  # it would take a place out
     assert project.get("place/attic").ref == "place/attic"
 
 
@@ -191,8 +191,8 @@ def test_a_row_that_has_another_source_too_is_not_its_own(project: Memory) -> No
 def test_two_extractors_leave_each_others_rows(project: Memory) -> None:
     extract(project, entity("app", "one"))
     declare(project, f"echo '{json.dumps(entity('app', 'two'))}'; echo '{json.dumps(entity('own'))}'", name="other")
-    assert [(one.created, one.left) for one in project.extractors.run(["other"]).extractions] == [(1, 1)]
-    assert [one.unchanged for one in project.extractors.run(["make"]).extractions] == [1]
+    assert [(one.created, one.left) for one in project.store.extractors.run(["other"]).extractions] == [(1, 1)]
+    assert [one.unchanged for one in project.store.extractors.run(["make"]).extractions] == [1]
     assert getattr(project.get("target/app").record, "value", None) == "one"
 
 
@@ -201,9 +201,9 @@ def test_a_record_that_others_refer_to_stays_and_the_answer_says_so(project: Mem
     project.failures.add("The app does not start")
     project.relations.link("failure/the-app-does-not-start", "causes", "target/app")
     project.feedback("target/seen", helped=True)
-    answer = project.extractors.run(["make"], dry_run=True)
+    answer = project.store.extractors.run(["make"], dry_run=True)
     declare(project, "")
-    answer = project.extractors.run(["make"])
+    answer = project.store.extractors.run(["make"])
     (done,) = answer.extractions
     assert (done.kept, done.removed) == (2, 2)
     assert answer.notices == [
@@ -211,7 +211,7 @@ def test_a_record_that_others_refer_to_stays_and_the_answer_says_so(project: Mem
     ]
     assert project.get("target/app").record.sources == ("extractor/make",)
     project.relations.unlink("failure/the-app-does-not-start", "causes", "target/app")
-    assert project.extractors.run(["make"]).extractions[0].removed == 1
+    assert project.store.extractors.run(["make"]).extractions[0].removed == 1
 
 
 def test_a_renamed_and_an_archived_record_are_not_made_again(project: Memory) -> None:
@@ -301,14 +301,14 @@ def test_too_many_lines_are_refused(project: Memory, monkeypatch: pytest.MonkeyP
 def test_an_extractor_runs_only_where_its_very_text_is_trusted(project: Memory) -> None:
     declare(project, "touch ran", trusted=False)
     with pytest.raises(Refused, match=r"comes with the branch and runs a program: sh tools/make\.sh") as caught:
-        project.extractors.run(["make"])
+        project.store.extractors.run(["make"])
     assert caught.value.hint == "look at it, and allow it with: graphmem trust"
-    assert not project.extractors.list().extractors[0].trusted
-    (text,) = project.trust().extractors
+    assert not project.store.extractors.list().extractors[0].trusted
+    (text,) = project.store.trust().extractors
     assert json.loads(text)["command"] == ["sh", "tools/make.sh"]
     trust_all(project)
-    assert project.extractors.list().extractors[0].trusted
-    project.extractors.run(["make"])
+    assert project.store.extractors.list().extractors[0].trusted
+    project.store.extractors.run(["make"])
     ran = folder_of(project) / "ran"
     ran.unlink()
     for script, front in (
@@ -318,13 +318,13 @@ def test_an_extractor_runs_only_where_its_very_text_is_trusted(project: Memory) 
     ):
         declare(project, f"touch ran{script}", trusted=False, **front)
         with pytest.raises(Refused):
-            project.extractors.run(["make"])
+            project.store.extractors.run(["make"])
     declare(project, "touch ran", trusted=False)
-    project.extractors.run(["make"])
+    project.store.extractors.run(["make"])
     assert ran.exists()
     declare(project, "", command=["ls"])
     declare(project, "", command=["ls"], cwd="tools", trusted=False)
-    assert not project.extractors.list().extractors[0].trusted
+    assert not project.store.extractors.list().extractors[0].trusted
 
 
 @pytest.mark.parametrize("words", [["sh", "../find.sh"], ["sh", "tools/../../find.sh"], ["env", "X=../find.sh", "sh"]])
@@ -336,19 +336,19 @@ def test_a_script_behind_links_is_trusted_by_what_it_really_holds(project: Memor
     for place in ("find.sh", "a/find.sh"):
         (folder / place).write_text("true")
     declare(project, "", command=words, cwd="link")
-    assert project.extractors.list().extractors[0].trusted
+    assert project.store.extractors.list().extractors[0].trusted
     (folder / "a/find.sh").write_text("touch ran")
-    assert not project.extractors.list().extractors[0].trusted
+    assert not project.store.extractors.list().extractors[0].trusted
 
 
 def test_a_link_in_the_project_that_leads_out_of_it_is_trusted_by_what_it_holds(project: Memory) -> None:
     tool = folder_of(project) / "tool"
     tool.symlink_to("/bin/true")
     declare(project, "", command=["./tool"])
-    assert project.extractors.list().extractors[0].trusted
+    assert project.store.extractors.list().extractors[0].trusted
     tool.unlink()
     tool.symlink_to("/bin/sh")
-    assert not project.extractors.list().extractors[0].trusted
+    assert not project.store.extractors.list().extractors[0].trusted
 
 
 @pytest.mark.parametrize(
@@ -374,11 +374,11 @@ def test_what_a_command_names_in_any_form_is_trusted_by_its_content(
     declare(project, "", command=words, trusted=False)
     write(project, {file: "one", "tools/beside": "", "other/file": ""})
     trust_all(project)
-    assert project.extractors.list().extractors[0].trusted
+    assert project.store.extractors.list().extractors[0].trusted
     write(project, {"other/file": "changed", "tools/__pycache__/x.pyc": "made"})
-    assert project.extractors.list().extractors[0].trusted
+    assert project.store.extractors.list().extractors[0].trusted
     write(project, {file: "two"})
-    assert not project.extractors.list().extractors[0].trusted
+    assert not project.store.extractors.list().extractors[0].trusted
 
 
 def test_a_link_in_a_folder_that_a_command_names_is_trusted_by_what_it_leads_to(project: Memory) -> None:
@@ -387,7 +387,7 @@ def test_a_link_in_a_folder_that_a_command_names_is_trusted_by_what_it_leads_to(
     (folder_of(project) / "tools/x.py").symlink_to("../lib/x.py")
     trust_all(project)
     write(project, {"lib/x.py": "two"})
-    assert not project.extractors.list().extractors[0].trusted
+    assert not project.store.extractors.list().extractors[0].trusted
 
 
 def test_trust_says_where_it_cannot_look_at_what_a_command_runs(
@@ -395,7 +395,7 @@ def test_trust_says_where_it_cannot_look_at_what_a_command_runs(
 ) -> None:
     declare(project, "", command=["python3", "many"], trusted=False)
     write(project, {f"many/{number}.py": "" for number in range(201)})
-    (text,) = project.trust().extractors
+    (text,) = project.store.trust().extractors
     assert json.loads(text)["files"] == {"many": "not looked at: it has more than 200 files"}
     declare(project, "", command=["uptime"], trusted=False)
     assert cli(["--dir", str(folder_of(project)), "trust"]) == 0
@@ -410,14 +410,14 @@ def test_compiled_modules_of_a_branch_are_not_loaded(project: Memory) -> None:
     write(project, {cached: header + marshal.dumps(evil)})
     declare(project, "", command=[sys.executable, "tools"])
     with pytest.raises(Refused):
-        project.extractors.run(["make"])
+        project.store.extractors.run(["make"])
     assert not (folder_of(project) / "ran").exists()
 
 
 def test_a_trusted_verify_command_lets_no_extractor_run(project: Memory) -> None:
     """They are kept apart: the text of a task could be made to look like an extractor."""
     declare(project, "touch ran", trusted=False)
-    (text,) = project.trust().extractors
+    (text,) = project.store.trust().extractors
     project.campaigns.create("c")
     project.campaigns.add_tasks("c", [{"seq": 1, "slug": "a", "objective": "o", "verify": text}])
     project.tasks.start("task/c/001-a")
@@ -426,7 +426,7 @@ def test_a_trusted_verify_command_lets_no_extractor_run(project: Memory) -> None
     trust_all(project)
     (folder_of(project) / "aside").rename(folder_of(project) / ".graphmem/extractors/make.md")
     with pytest.raises(Refused, match="comes with the branch"):
-        project.extractors.run(["make"])
+        project.store.extractors.run(["make"])
 
 
 def test_no_folder_puts_a_program_in_the_place_of_another(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -436,7 +436,7 @@ def test_no_folder_puts_a_program_in_the_place_of_another(project: Memory, monke
     declare(project, "")
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
     monkeypatch.chdir(folder_of(project))
-    project.extractors.run(["make"])
+    project.store.extractors.run(["make"])
     assert not (folder_of(project) / "shadowed").exists()
 
 
@@ -487,7 +487,7 @@ def test_two_branches_that_both_ran_it_merge_and_the_next_run_makes_them_right(t
         repository.commit("ours")
         repository("merge", "-q", "-X", "ours", "other")
         rows = entity("app", "merged"), entity("lib"), edge("app", "target/lib")
-        assert (extract(memory, *rows).created, memory.validate().findings) == (0, [])
+        assert (extract(memory, *rows).created, memory.store.validate().findings) == (0, [])
         assert extract(memory, *rows).unchanged == 3
         assert memory.list("target").total == 2
 
@@ -495,7 +495,7 @@ def test_two_branches_that_both_ran_it_merge_and_the_next_run_makes_them_right(t
 def test_a_name_that_no_extractor_has_is_refused_before_anything_runs(project: Memory) -> None:
     declare(project, "touch ran")
     with pytest.raises(NotFound, match="no extractor 'mak'") as caught:
-        project.extractors.run(["make", "mak"])
+        project.store.extractors.run(["make", "mak"])
     assert caught.value.hint is not None
     assert "make" in caught.value.hint
     assert not (folder_of(project) / "ran").exists()
@@ -506,7 +506,7 @@ def test_an_error_stops_the_run_and_says_what_was_written(project: Memory) -> No
     declare(project, "exit 1", name="b")
     declare(project, "touch ran", name="c")
     with pytest.raises(Unavailable) as caught:
-        project.extractors.run(["a", "b", "c"])
+        project.store.extractors.run(["a", "b", "c"])
     assert caught.value.hint == "written before: a"
     assert project.get("target/app").record.name == "app"
     assert not (folder_of(project) / "ran").exists()
@@ -518,13 +518,13 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(project: Memory) -> Non
     place.rename(folder_of(project) / "aside.md")
     place.symlink_to("../../aside.md")
     with pytest.raises(NotFound):
-        project.extractors.run(["make"])
+        project.store.extractors.run(["make"])
 
 
 def test_the_program_gets_nothing_to_read_and_runs_in_its_folder(project: Memory) -> None:
     (folder_of(project) / "lib").mkdir()
     declare(project, "cat; basename $PWD >&2", command=["sh", "../tools/make.sh"], cwd="lib")
-    assert project.extractors.run(["make"]).extractions[0].said == ["lib"]
+    assert project.store.extractors.run(["make"]).extractions[0].said == ["lib"]
 
 
 @pytest.mark.long
@@ -536,12 +536,12 @@ def test_ourselves_is_this_installation(project: Memory) -> None:
 def test_a_secret_that_an_extractor_finds_is_redacted(project: Memory) -> None:
     phrase, secret = KINDS["github classic"](Maker(1))
     declare(project, f"echo '{json.dumps(entity('app', phrase))}'\ncat <<'END' >&2\n{phrase}\nEND\n")
-    answer = project.extractors.run(["make"])
+    answer = project.store.extractors.run(["make"])
     assert answer.extractions[0].created == 1
     assert any("redacted what looks like a secret" in notice for notice in answer.notices)
     assert secret not in answer.model_dump_json()
     assert not any(secret.encode() in text for text in rows_of(project).values())
-    assert project.extractors.run(["make"]).extractions[0].unchanged == 1
+    assert project.store.extractors.run(["make"]).extractions[0].unchanged == 1
 
 
 # --- the one for Python code ------------------------------------------------------------------------------------------
@@ -569,17 +569,17 @@ def _the_checkout_is_what_graphmem_is(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.long
 def test_one_command_sets_up_the_extractor_for_python_and_one_runs_it(memory: Memory) -> None:
     write(memory, SHOP)
-    assert memory.extractors.add("python").types == ["module", "class", "function", "defines", "imports", "calls"]
-    assert memory.extractors.list().extractors[0].trusted
-    (done,) = memory.extractors.run(["python"]).extractions
+    assert memory.store.extractors.add("python").types == ["module", "class", "function", "defines", "imports", "calls"]
+    assert memory.store.extractors.list().extractors[0].trusted
+    (done,) = memory.store.extractors.run(["python"]).extractions
     assert (done.created, done.said) == (12, [])
     assert [one.ref for one in memory.related("function/shop.money.total", max_hops=1).results] == [
         "function/shop.cart.Cart.pay",
         "module/shop.money",
     ]
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
     write(memory, {"shop/money.py": "def sum(): ..."})
-    (done,) = memory.extractors.run(["python"]).extractions
+    (done,) = memory.store.extractors.run(["python"]).extractions
     assert (done.created, done.removed) == (2, 3)
 
 
@@ -596,8 +596,8 @@ def test_the_python_code_is_not_run_and_what_cannot_be_read_is_left_out_with_a_l
     (folder_of(memory) / "link.py").symlink_to("shop/cart.py")
     (folder_of(memory) / "outside").symlink_to("/usr/lib")
     os.mkfifo(folder_of(memory) / "pipe.py")
-    memory.extractors.add("python")
-    (done,) = memory.extractors.run(["python"]).extractions
+    memory.store.extractors.add("python")
+    (done,) = memory.store.extractors.run(["python"]).extractions
     left_out = {line.partition(": ")[0]: line.partition(": ")[2] for line in done.said}
     assert left_out.keys() >= {"broken.py", "big.py", "zero.py", "raw.py", "link.py", "pipe.py"}
     assert left_out["broken.py"] == "line 1: invalid syntax"
@@ -610,9 +610,9 @@ def test_the_python_code_is_not_run_and_what_cannot_be_read_is_left_out_with_a_l
 
 def test_to_set_it_up_is_one_write_that_can_be_taken_back(memory: Memory) -> None:
     before = contents(folder_of(memory))
-    memory.extractors.add("python")
+    memory.store.extractors.add("python")
     after = contents(folder_of(memory))
-    assert memory.extractors.add("python").types == []
+    assert memory.store.extractors.add("python").types == []
     assert contents(folder_of(memory)) == after
     assert after.keys() - before.keys() == {
         "extractors/python.md", "types/entities/module.md", "types/entities/class.md", "types/entities/function.md",
@@ -626,7 +626,7 @@ def test_to_set_it_up_is_one_write_that_can_be_taken_back(memory: Memory) -> Non
 def test_types_of_the_project_with_its_names_are_used_as_they_are(memory: Memory) -> None:
     memory.types.add_entity("function", description="Ours.")
     memory.types.add_relation("calls", sources=["any"], targets=["any"], weight=0.5)
-    assert memory.extractors.add("python").types == ["module", "class", "defines", "imports"]
+    assert memory.store.extractors.add("python").types == ["module", "class", "defines", "imports"]
     assert getattr(memory.types.show("function"), "description", None) == "Ours."
 
 
@@ -635,25 +635,25 @@ def test_a_relation_type_that_does_not_fit_and_another_extractor_of_its_name_are
     memory.types.add_relation("calls", sources=["service"], targets=["service"])
     before = contents(folder_of(memory))
     with pytest.raises(Refused, match="'calls' of the project does not go from function to function or class"):
-        memory.extractors.add("python")
+        memory.store.extractors.add("python")
     write(memory, {".graphmem/types/relations/calls.md": "---\ntype: calls\nsources: [any]\ntargets: [any]\n---\n"})
     write(memory, {".graphmem/extractors/python.md": "---\ncommand: [python3, x.py]\nwrites: [calls]\n---\n"})
     with pytest.raises(Refused, match="extractor 'python' is there already"):
-        memory.extractors.add("python")
+        memory.store.extractors.add("python")
     with pytest.raises(NotFound, match="no extractor 'rust' comes with graphmem"):
-        memory.extractors.add("rust")
+        memory.store.extractors.add("rust")
     assert contents(folder_of(memory)).keys() - before.keys() == {"extractors/python.md"}
 
 
 def test_validate_names_an_extractor_that_cannot_run(project: Memory) -> None:
     declare(project, "", writes=["nothing"])
     write(project, {".graphmem/extractors/other.md": "no front matter", ".graphmem/extractors/UPPER.md": ""})
-    found = {(one.file, one.message) for one in project.validate().findings}
+    found = {(one.file, one.message) for one in project.store.validate().findings}
     assert found == {
         ("extractors/make.md", "it writes 'nothing', which is not a declared type"),
         ("extractors/other.md", "no front matter between two lines of ---"),
         ("extractors/UPPER.md", "the name of an extractor is a-z 0-9 - _, up to 64 characters"),
     }
-    assert [one.name for one in project.extractors.list().extractors] == ["make"]
+    assert [one.name for one in project.store.extractors.list().extractors] == ["make"]
     with pytest.raises(Refused, match="no front matter"):
-        project.extractors.run(["other"])
+        project.store.extractors.run(["other"])

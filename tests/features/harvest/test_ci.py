@@ -61,7 +61,7 @@ def imported(memory: Memory, *paths: Path, commit: str | None = None) -> Harvest
 
 
 def waiting(memory: Memory) -> list[Candidate]:
-    return queue_of(memory.client).read().waiting()
+    return queue_of(memory.store.client).read().waiting()
 
 
 def history(repository: Repository) -> tuple[str, str, str]:

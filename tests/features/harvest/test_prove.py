@@ -45,7 +45,7 @@ class Project:
             id=candidate_id(trigger), keys=keys, base=0.5, failure={"trigger": trigger},
             pattern={"trigger": trigger, "insight": "paint it green"}, evidence=(found,), marks=("m",), sessions=("s",),
         )  # fmt: skip
-        with queue_of(self.memory.client).changing() as queue:
+        with queue_of(self.memory.store.client).changing() as queue:
             queue.candidates[one.id] = one
         return one.id
 
@@ -142,9 +142,9 @@ def test_what_was_proven_is_shown_and_run_again_once_it_is_trusted(project: Proj
     assert [one for one in hit.holds if one.startswith("proven ") and one.endswith(clause)]
     answer = project.memory.candidates.check_proofs()
     assert (answer.results, answer.untrusted) == ([], [failure, pattern])
-    wanted = project.memory.trust()
+    wanted = project.memory.store.trust()
     assert (wanted.commands, [COMMAND in one for one in wanted.proofs]) == ([], [True])
-    project.memory.trust(yes=wanted.digest)
+    project.memory.store.trust(yes=wanted.digest)
     answer = project.memory.candidates.check_proofs()
     assert [(one.ref, one.proven) for one in answer.results] == [(failure, True), (pattern, True)]
 
@@ -154,7 +154,7 @@ def accepted(project: Project) -> tuple[str, dict[str, Any]]:
     name = project.candidate()
     project.proven(name)
     (failure, _) = project.memory.candidates.accept(name).reviewed[0].refs
-    project.memory.trust(yes=project.memory.trust().digest)
+    project.memory.store.trust(yes=project.memory.store.trust().digest)
     return failure, project.memory.get(failure).record.model_dump()["proven"]
 
 
@@ -171,7 +171,7 @@ def test_a_proof_with_another_part_is_not_the_one_that_was_trusted(project: Proj
     project.memory.edit(failure, proven={**row, part: others[part]})
     answer = project.memory.candidates.check_proofs()
     assert failure in answer.untrusted
-    assert not project.memory.trust().trusted
+    assert not project.memory.store.trust().trusted
     (hit,) = (one for one in project.memory.match(f"{ERROR}\n".encode()).results if one.ref == failure)
     assert [one for one in hit.holds if one.startswith("claims to be proven ")]
 
@@ -183,8 +183,8 @@ def test_a_trusted_verify_command_vouches_for_no_proof_and_a_proof_for_no_verify
     project.memory.campaigns.add_tasks("c", plan)
     project.memory.tasks.block("c/001", "it fails")
     project.memory.tasks.block("c/002", "it fails")
-    assert not project.memory.trust().trusted  # the proof has the same command, and was trusted
-    project.memory.trust(yes=project.memory.trust().digest)
+    assert not project.memory.store.trust().trusted  # the proof has the same command, and was trusted
+    project.memory.store.trust(yes=project.memory.store.trust().digest)
     project.memory.edit(failure, proven={**row, "command": "sh b.sh"})
     assert failure in project.memory.candidates.check_proofs().untrusted
 
@@ -193,7 +193,7 @@ def test_a_commit_that_head_does_not_come_from_is_not_run_again(project: Project
     failure, row = accepted(project)
     fork = project.repository("commit-tree", f"{project.after}^{{tree}}", "-p", project.before, "-m", "somebody else's")
     project.memory.edit(failure, proven={**row, "after": fork})
-    project.memory.trust(yes=project.memory.trust().digest)
+    project.memory.store.trust(yes=project.memory.store.trust().digest)
     found = {one.ref: one for one in project.memory.candidates.check_proofs().results}[failure]
     assert (found.proven, found.reason) == (False, f"commit {fork} is not in the history of HEAD")
 
@@ -207,11 +207,11 @@ def test_another_candidate_with_a_trusted_command_is_only_planned(project: Proje
 def test_what_is_no_proof_is_a_finding(project: Project) -> None:
     failure, row = accepted(project)
     project.memory.edit(failure, proven={**row, "after": "FETCH_HEAD"})
-    (found,) = (one for one in project.memory.validate().findings if one.code == "bad_proof")
+    (found,) = (one for one in project.memory.store.validate().findings if one.code == "bad_proof")
     assert found.message.startswith(f"proven.after of {failure} is not a proof: ")
     assert str(found.fix) == f"graphmem edit {failure} --unset proven"
     project.memory.edit(failure, unset=["proven"])
-    assert project.memory.validate().findings == []
+    assert project.memory.store.validate().findings == []
 
 
 def test_a_proof_that_is_none_any_more_says_why(project: Project) -> None:
@@ -224,9 +224,9 @@ def test_a_proof_that_is_none_any_more_says_why(project: Project) -> None:
         ({"before": project.after}, "the command passes"),
     ):
         project.memory.edit(failure, proven={**row, **changes})
-        wanted = project.memory.trust()
+        wanted = project.memory.store.trust()
         if wanted.digest:
-            project.memory.trust(yes=wanted.digest)
+            project.memory.store.trust(yes=wanted.digest)
         found = {one.ref: one for one in project.memory.candidates.check_proofs().results}[failure]
         assert (found.proven, reason in str(found.reason)) == (False, True)
     project.memory.edit(failure, proven={"command": 3})
@@ -261,7 +261,7 @@ def test_a_check_that_came_with_its_fix_is_proven_without_the_change_of_the_edit
     (failure, _) = project.memory.candidates.accept(name).reviewed[0].refs
     hit = project.memory.match(b"ValueError: the floor is no oak\n").results[0]
     assert f"fails at {after[:12]} without the change of floor, passes with it" in " ".join(hit.holds)
-    project.memory.trust(yes=project.memory.trust().digest)
+    project.memory.store.trust(yes=project.memory.store.trust().digest)
     found = {one.ref: one for one in project.memory.candidates.check_proofs().results}
     assert found[failure].proven
 

@@ -45,7 +45,7 @@ def put(memory: Memory, trigger: str = LINT, insight: str | None = "wrap it with
         pattern={"trigger": trigger, "insight": insight} if insight else None,
         evidence=seen, marks=tuple(found.mark for found in seen), sessions=sessions,
     )  # fmt: skip
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.add(one)
     return one.id
 
@@ -137,7 +137,7 @@ def test_a_decision_takes_the_words_that_are_given_too(memory: Memory) -> None:
     seen = Occasion(source="RULES.md")
     fields: Any = {"kind": "decision", "decision": "a queue", "reasoning": "simple"}
     one = Candidate(id="c1", base=0.7, evidence=(seen,), marks=(seen.mark,), sessions=("s1",), other=(fields,))
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.add(one)
     (ref,) = memory.candidates.accept("c1", trigger="one queue", insight="two were slow").reviewed[0].refs
     record: Any = memory.get(ref).record
@@ -214,7 +214,7 @@ def test_two_authors_repeat_an_edit_and_two_commits_of_one_do_not(memory: Memory
 
 def test_two_candidates_that_share_a_record_are_written_at_once(memory: Memory) -> None:
     names = [put(memory, seen=[occasion("s1"), occasion("s2")], insight=said) for said in ("wrap it",)]
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         one = queue.candidates[names[0]]
         failure = {**(one.failure or {}), "sources": ["codex:s9#1"]}
         queue.candidates["cother"] = one.model_copy(update={"id": "cother", "keys": (), "failure": failure})
@@ -238,7 +238,7 @@ def test_what_is_recorded_by_hand_leaves_and_comes_back_with_an_undo(memory: Mem
 
 def test_with_one_candidate_all_of_the_same_problem_are_settled(memory: Memory) -> None:
     name = put(memory)
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.candidates["cflaky"] = queue.candidates[name].model_copy(update={"id": "cflaky", "pattern": None})
     memory.candidates.accept(name)
     assert memory.candidates.review().total == 0
@@ -294,7 +294,7 @@ def test_a_purge_reaches_candidates(memory: Memory) -> None:
     memory.failures.add("the sealed thing broke in its own way", name="sealed", fix="open it", dedup=False)
     put(memory, "ValueError: the sealed thing broke in its own way")
     put(memory)
-    memory.purge(["failure/sealed"], yes=True)
+    memory.store.purge(["failure/sealed"], yes=True)
     assert [one.failure and one.failure.headline for one in memory.candidates.review().candidates] == [LINT]
 
 

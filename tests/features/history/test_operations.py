@@ -106,7 +106,7 @@ def test_log_has_what_happened_to_a_record_too_but_for_who_sees_no_events(
         memory.campaigns.add_tasks("ship", [{"seq": 1, "slug": "build", "objective": "build it"}])
         memory.tasks.start("ship/001-build")
         memory.tasks.complete("ship/001-build", delivered="built")
-        memory.scopes.add("tasks", read=["task"])
+        memory.store.scopes.add("tasks", read=["task"])
     assert [one.type for one in log(repository, "task/ship/001-build").events] == ["task-started", "task-completed"]
     with Memory(project(repository), scope="tasks") as narrow:
         assert narrow.log("task/ship/001-build").events == []

@@ -26,7 +26,7 @@ def accepted(memory: Memory) -> str:
     seen = Occasion(source="codex", session="s1", command="make", passed="x")
     one = Candidate(id="cabc", keys=("k",), base=0.9, failure={"trigger": TRIGGER, "sources": ["codex:s1#3"]},
                     evidence=(seen,), sessions=("s1",))  # fmt: skip
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         queue.add(one)
     return memory.candidates.accept("cabc", name="url-quote").reviewed[0].refs[0]
 

@@ -29,12 +29,12 @@ FAILED = f"Exit code 1\nE   {ERROR}\n1 failed"
 
 
 def send(memory: Memory, name: str, session: str = "s", client: ClientName = "claude-code", **more: Any) -> HookAnswer:
-    return memory.hook(client, json.dumps({"hook_event_name": name, "session_id": session, **more}))
+    return memory.store.hook(client, json.dumps({"hook_event_name": name, "session_id": session, **more}))
 
 
 def change(memory: Memory) -> None:
     """Change a file of the project, as somebody who fixes something."""
-    with (memory.client.root / "fixed.py").open("a") as file:
+    with (memory.store.client.root / "fixed.py").open("a") as file:
         file.write("pass\n")
 
 
@@ -79,7 +79,7 @@ def test_of_a_flaky_failure_a_hook_says_to_run_it_again_first(memory: Memory, fi
     assert again in answer.text and answer.refs == ["failure/yaml"]
     edit: dict[str, Any] = {
         "tool_name": "Edit",
-        "tool_input": {"file_path": str(memory.client.root / "src/app.py")},
+        "tool_input": {"file_path": str(memory.store.client.root / "src/app.py")},
     }
     assert again in send(memory, "PreToolUse", "other", **edit).text
     assert again in send(memory, "UserPromptSubmit", "third", prompt=ERROR).text
@@ -121,7 +121,7 @@ def test_what_is_not_surely_a_pass_of_this_command_credits_nothing(known: Memory
 
 
 def test_a_command_is_the_same_in_its_folder_however_the_agent_gets_there(known: Memory) -> None:
-    root = str(known.client.root)
+    root = str(known.store.client.root)
     given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "cd api && pytest -q"}, "cwd": root}
     send(known, "PostToolUseFailure", error=FAILED, **given)
     change(known)
@@ -157,14 +157,14 @@ def test_a_hint_shows_the_line_that_was_met_and_the_one_that_is_stored(memory: M
 def test_what_came_too_late_is_not_credited(known: Memory) -> None:
     given = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "error": FAILED}
     event = json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **given})
-    assert known.hook("claude-code", event, until=0.0).text == ""
+    assert known.store.hook("claude-code", event, until=0.0).text == ""
     assert bash(known, "pytest -q").helped == []
 
 
 def test_what_came_too_late_is_told_with_the_next_event_and_credited_from_then_on(known: Memory) -> None:
     given = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "error": FAILED}
     event = json.dumps({"hook_event_name": "PostToolUseFailure", "session_id": "s", **given})
-    assert known.hook("claude-code", event, until=0.0).text == ""
+    assert known.store.hook("claude-code", event, until=0.0).text == ""
     assert "pip install pyyaml" in send(known, "UserPromptSubmit", prompt="go on").text
     assert "pip install pyyaml" not in send(known, "UserPromptSubmit", prompt="go on").text
     assert bash(known, "pytest -q").helped == ["failure/yaml"]
@@ -173,7 +173,7 @@ def test_what_came_too_late_is_told_with_the_next_event_and_credited_from_then_o
 def test_a_prompt_that_came_too_late_is_answered_with_the_next_event(known: Memory) -> None:
     send(known, "SessionStart")
     event = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": ERROR})
-    assert known.hook("claude-code", event, until=0.0).text == ""
+    assert known.store.hook("claude-code", event, until=0.0).text == ""
     given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}}
     assert "pip install pyyaml" in send(known, "PreToolUse", **given).text
     assert send(known, "PreToolUse", **given).text == ""
@@ -202,11 +202,11 @@ def test_what_a_killed_session_left_is_written_when_the_next_one_begins_and_once
     bash(known, "pytest -q")
     send(known, "SessionStart", source="compact")
     assert helped(known, "yaml") == 0
-    left = known.client.state.read_all("hook", bytes)
+    left = known.store.client.state.read_all("hook", bytes)
     send(known, "SessionStart", session="next")
     assert helped(known, "yaml") == 1
     for name, content in left.items():  # as if it had been killed before it took them off the list
-        put_state(known.client.root, "hook", name, content)
+        put_state(known.store.client.root, "hook", name, content)
     send(known, "SessionStart", session="third")
     send(known, "SessionEnd")
     assert helped(known, "yaml") == 1
@@ -220,8 +220,8 @@ def test_what_waits_is_kept_for_more_than_days_and_while_somebody_else_writes(tm
         bash(memory, "pytest -q")
         clock.back(-timedelta(days=RUN_DAYS + 1))
         send(memory, "SessionEnd", session="other")
-        memory.client.ledger.place.lock_timeout_s = 0.05
-        with locked(memory.client.ledger.files.lock, timeout_s=1):
+        memory.store.client.ledger.place.lock_timeout_s = 0.05
+        with locked(memory.store.client.ledger.files.lock, timeout_s=1):
             assert send(memory, "SessionStart", session="next").text
         assert helped(memory, "yaml") == 0
         send(memory, "SessionStart", session="third")
@@ -248,8 +248,8 @@ def test_a_project_can_switch_off_that_hooks_record(known: Memory, tmp_path: Pat
 def test_nothing_of_what_waits_is_left_after_a_purge(known: Memory) -> None:
     bash(known, "pytest -q", fails=FAILED)
     bash(known, "pytest -q")
-    known.purge(["failure/yaml"], yes=True)
-    assert not [text for text in known.client.state.read_all("hook", bytes.decode).values() if "yaml" in text]
+    known.store.purge(["failure/yaml"], yes=True)
+    assert not [text for text in known.store.client.state.read_all("hook", bytes.decode).values() if "yaml" in text]
     send(known, "SessionEnd")
 
 
@@ -433,7 +433,7 @@ def test_a_session_is_briefed_at_its_start_and_after_a_compaction_but_not_when_i
 
 
 def test_a_wrong_setting_is_named_at_the_start_and_silences_no_hook(known: Memory) -> None:
-    known.client.layout.config.write_text('[hooks]\noff = "never"\n[cypher]\nlimt = 3\n')
+    known.store.client.layout.config.write_text('[hooks]\noff = "never"\n[cypher]\nlimt = 3\n')
     said = json.dumps(send(known, "SessionStart", source="startup").output)
     assert "What this project remembers" in said
     assert "config.toml is 'never'" in said and "did you mean cypher.limit?" in said
@@ -459,7 +459,7 @@ def test_a_session_whose_client_sends_each_event_twice_is_briefed_once(
 
 def test_a_briefing_that_was_too_late_comes_with_the_first_prompt(known: Memory) -> None:
     event = json.dumps({"hook_event_name": "SessionStart", "session_id": "s"})
-    assert known.hook("claude-code", event, until=0.0).text == ""
+    assert known.store.hook("claude-code", event, until=0.0).text == ""
     assert "What this project remembers" in send(known, "UserPromptSubmit", prompt="hello").text
     assert send(known, "UserPromptSubmit", prompt="hello").text == ""
 
@@ -541,7 +541,7 @@ def test_the_end_of_another_conversation_leaves_the_board_alone(known: Memory) -
 @pytest.mark.parametrize("event", ["", "{", "[]", "null", "1", '"x"', "[" * 100_000, "\x00\xff"])
 def test_what_is_not_an_event_is_refused(memory: Memory, event: str) -> None:
     with pytest.raises(BadInput):
-        memory.hook("claude-code", event)
+        memory.store.hook("claude-code", event)
 
 
 @pytest.mark.parametrize(
@@ -553,7 +553,7 @@ def test_what_is_not_an_event_is_refused(memory: Memory, event: str) -> None:
     ],
 )  # fmt: skip
 def test_a_foreign_event_is_not_answered(memory: Memory, event: dict[str, Any]) -> None:
-    assert memory.hook("claude-code", json.dumps(event)) == HookAnswer()
+    assert memory.store.hook("claude-code", json.dumps(event)) == HookAnswer()
 
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, "x" * 3_000_000, {"a": {"b": [[["deep"]]]}}, ["\ud800"]])
@@ -657,7 +657,7 @@ def test_gemini_has_names_of_its_own(known: Memory) -> None:
 def test_cursor_takes_context_at_its_start_and_after_a_tool_only(known: Memory) -> None:
     def event(name: str, **more: Any) -> dict[str, Any] | None:
         given = {"hook_event_name": name, "conversation_id": "c", **more}
-        return known.hook("cursor", json.dumps(given)).output
+        return known.store.hook("cursor", json.dumps(given)).output
 
     assert (event("sessionStart") or {}).keys() == {"additional_context"}
     shell = {"tool_name": "Shell", "tool_input": {"command": "pytest"}}
@@ -680,7 +680,7 @@ def with_candidates(memory: Memory, **fields: Any) -> str:
     seen = Occasion(source="codex", session="s1", command="make lint", passed="x")
     called = {"trigger": "gh pr: unknown flag: --stat", "insight": "call it so: gh pr diff --name-only"}
     usage = (digest("usage gh pr: unknown flag: --stat"),)
-    with queue_of(memory.client).changing() as queue:
+    with queue_of(memory.store.client).changing() as queue:
         for name, found, pattern in (("c1", keys, {"trigger": trigger, "insight": "wrap it"}), ("c2", usage, called)):
             queue.add(
                 Candidate(

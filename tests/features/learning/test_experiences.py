@@ -160,14 +160,14 @@ def test_pruning_archives_exactly_what_its_preview_said_the_least_important_firs
     failures(memory, 6)
     memory.patterns.add("when", "do", name="p")
     memory.relations.link("p", "solves", "f00")
-    preview = memory.prune(max_failures=4)
+    preview = memory.store.prune(max_failures=4)
     assert [found.ref for found in preview.records] == ["failure/f00", "failure/f01"]
     assert memory.list("failure").total == 6
-    done = memory.prune(max_failures=4, yes=True)
+    done = memory.store.prune(max_failures=4, yes=True)
     assert [found.ref for found in done.records] == [found.ref for found in preview.records]
     assert memory.list("failure").total == 4
     assert memory.cypher("MATCH ()-[s:SOLVES]->() RETURN s.weight").rows == []
-    assert memory.validate().ok
+    assert memory.store.validate().ok
     assert memory.restore("f00").action == "restored"
     assert memory.cypher("MATCH ()-[s:SOLVES]->() RETURN s.weight").rows == [[1.5]]
 
@@ -181,13 +181,13 @@ def test_what_is_old_and_worth_next_to_nothing_goes(tmp_path: Path) -> None:
         for _ in range(20):
             memory.feedback("fresh", helped=False)
         memory.feedback("f01", helped=True)
-        assert [found.ref for found in memory.prune(yes=True).records] == ["failure/f00", "failure/f02"]
+        assert [found.ref for found in memory.store.prune(yes=True).records] == ["failure/f00", "failure/f02"]
         assert {found.ref for found in memory.list("failure").results} == {"failure/f01", "failure/fresh"}
 
 
 def test_pruning_leaves_what_is_sure(memory: Memory) -> None:
     memory.add_rows([row(day, f"t{day}", confidence="high") for day in range(205)])
-    assert memory.prune(yes=True).records == []
+    assert memory.store.prune(yes=True).records == []
 
 
 @settings(max_examples=60)

@@ -203,7 +203,7 @@ def test_what_happened_is_never_changed(memory: Memory) -> None:
     for change in changes:
         with pytest.raises(Refused):
             change("run/r1")
-    memory.purge(["run/r1"], yes=True)
+    memory.store.purge(["run/r1"], yes=True)
     assert memory.list("run").total == 0
 
 
@@ -232,7 +232,7 @@ def test_injection_is_of_ten_at_most_the_most_frequent_first_then_those_seen_las
 
 def seen(memory: Memory, name: str) -> tuple[int, int]:
     """Return how often a lesson was seen, as answers have it, and where its row begins."""
-    rows = map(orjson.loads, data(memory.client.root, "lesson").read_bytes().splitlines())
+    rows = map(orjson.loads, data(memory.store.client.root, "lesson").read_bytes().splitlines())
     begun = next(row.get("frequency", 0) for row in rows if row["name"] == name)
     return int(memory.get(f"lesson/{name}").record.model_dump()["frequency"]), begun
 
@@ -279,14 +279,14 @@ def test_two_branches_that_ran_come_to_the_same_runs_in_one_order(tmp_path: Path
     with open_memory(tmp_path / "base") as memory:
         memory.lessons.learn([verdict(bug(RETRY))], run="r1")
         memory.lessons.learn([verdict(bug(RETRY))], run="r2")
-        base = memory.client.layout.data
+        base = memory.store.client.layout.data
         common = [line for file in sorted(base.glob("*.ndjson")) for line in file.read_bytes().splitlines()]
     for side in range(2):
         with open_memory(tmp_path / f"side{side}", clock=Clock(DAY + timedelta(days=1, hours=side))) as memory:
             memory.add_rows(common)
             for run in range(5):
                 memory.lessons.decay(f"side{side}-{run}")
-            rows.append((memory.client.layout.data / "run.ndjson").read_bytes().splitlines())
+            rows.append((memory.store.client.layout.data / "run.ndjson").read_bytes().splitlines())
     found = []
     for order in (0, 1), (1, 0):
         with open_memory(tmp_path / f"merged{order[0]}") as memory:
@@ -325,7 +325,7 @@ def test_two_findings_whose_names_begin_alike_are_two_lessons(memory: Memory, tm
     memory.lessons.learn([verdict(bug("отсутствует проверка ввода api"), bug("утечка памяти кэша api"))], run="r1")
     assert memory.list("lesson").total == 2
     assert len((tmp_path / ".graphmem/data/lesson.ndjson").read_bytes().splitlines()) == 2
-    assert memory.export_check().ok
+    assert memory.store.export_check().ok
 
 
 @pytest.mark.long
@@ -338,7 +338,7 @@ def test_many_edges_at_once_are_all_in_the_graph(memory: Memory) -> None:
     for run in ("r2", "r5", "r1", "r9"):
         memory.lessons.learn([verdict(*found)], run=run)
     assert memory.cypher(seen).rows == [[10]]
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def test_facts_of_two_kinds_under_one_id_are_refused(memory: Memory) -> None:
@@ -349,7 +349,7 @@ def test_facts_of_two_kinds_under_one_id_are_refused(memory: Memory) -> None:
         with pytest.raises(BadInput):
             memory.add_rows([orjson.dumps(row)])
     assert memory.list("run").total == 1
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 kinds = st.sampled_from(("pattern", "preference", "archetype_hint"))

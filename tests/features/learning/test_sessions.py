@@ -223,7 +223,7 @@ def test_decisions_that_say_the_opposite_are_named(memory: Memory, capsys: pytes
     memory.sessions.decide("API v2 only", key="api")
     against = memory.sessions.show().contradictions
     assert against == {"decision/tabs": ["constraint/spaces"], "constraint/spaces": ["decision/tabs"]}
-    assert run(["session", "--dir", str(memory.client.root)]) == 0
+    assert run(["session", "--dir", str(memory.store.client.root)]) == 0
     assert "    ! contradicts constraint/spaces\n" in capsys.readouterr().out
 
 
@@ -245,4 +245,4 @@ def test_a_decision_belongs_to_the_current_task_of_its_session(memory: Memory) -
     assert task_of("in a campaign") == memory.get("task/shop/001-plan").record.key_ref
     memory.tasks.complete("shop/1")
     assert task_of("after it") is None
-    assert memory.validate().ok
+    assert memory.store.validate().ok

@@ -65,7 +65,7 @@ def passes(memory: Memory, began: float | None = None) -> Ran:
 
 def hook(memory: Memory, name: str, tool: str = "Bash", **given: Any) -> HookAnswer:
     event = {"hook_event_name": name, "session_id": "s", "tool_name": tool, **given}
-    return memory.hook("claude-code", json.dumps(event))
+    return memory.store.hook("claude-code", json.dumps(event))
 
 
 def types(memory: Memory, command: str, error: str | None = None) -> HookAnswer:
@@ -107,14 +107,14 @@ CHANGES = [change, add_file, remove_file, make_executable, set_variable, install
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_pass_after_a_change_credits_one_thing(project: Memory, change: Callable[[Path], None]) -> None:
     fails(project)
-    change(project.client.root)
+    change(project.store.client.root)
     assert passes(project, time.time() + 1).helped == ["failure/pool"]
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/guide.rst", "LICENSE"])
 def test_an_edit_of_prose_is_no_cause(project: Memory, name: str) -> None:
     fails(project)
-    file = project.client.root / name
+    file = project.store.client.root / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("how it works\n")
     assert passes(project, time.time() + 1).helped == []
@@ -124,7 +124,7 @@ def test_a_report_that_a_failure_was_not_helped_counts_for_what_was_shown_for_it
     project.edit("pool", {"fix": None})
     fails(project)
     project.feedback("failure/pool", helped=False)
-    change(project.client.root)
+    change(project.store.client.root)
     assert passes(project, time.time() + 1).helped == []
 
 

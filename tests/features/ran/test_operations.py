@@ -26,7 +26,7 @@ def fails(memory: Memory, log: str = PORT, **options: Any) -> Ran:
 
 def edit(memory: Memory) -> None:
     """Change a file of the project, as somebody who fixes something."""
-    with (memory.client.root / "fixed.py").open("a") as file:
+    with (memory.store.client.root / "fixed.py").open("a") as file:
         file.write("pass\n")
 
 
@@ -129,7 +129,7 @@ def test_a_narrower_pass_settles_the_tests_that_failed_and_no_others(known: Memo
 
 @pytest.mark.parametrize("line", ["ruff check; pytest", "ruff check || pytest", "ruff check | grep x && pytest"])
 def test_where_a_status_is_hidden_no_other_command_is_settled(known: Memory, line: str) -> None:
-    command = run_command(known.client, [line], line, folder=Path(), session=None, name=None)
+    command = run_command(known.store.client, [line], line, folder=Path(), session=None, name=None)
     assert command.checks == ()
 
 
@@ -155,7 +155,7 @@ def test_a_script_of_the_project_is_what_it_runs(
     memory: Memory, tmp_path: Path, file: str, text: str, line: str, runs: str
 ) -> None:
     (tmp_path / file).write_text(text)
-    command = run_command(memory.client, [line], line, folder=tmp_path, session=None, name=None)
+    command = run_command(memory.store.client, [line], line, folder=tmp_path, session=None, name=None)
     assert (
         ", ".join(" ".join([check.name, *(one for one in check.targets if one != ".")]) for check in command.checks)
         == runs
@@ -168,7 +168,7 @@ def test_a_script_behind_a_link_is_not_read(
     outside = tmp_path_factory.mktemp("outside") / "Makefile"
     outside.write_text("test:\n\tgo test ./...\n")
     (tmp_path / "Makefile").symlink_to(outside)
-    command = run_command(memory.client, ["make", "test"], "make test", folder=tmp_path, session=None, name=None)
+    command = run_command(memory.store.client, ["make", "test"], "make test", folder=tmp_path, session=None, name=None)
     assert [check.name for check in command.checks] == ["make test"]
 
 
@@ -245,7 +245,7 @@ def test_a_rename_is_followed_and_what_is_gone_is_left_out(known: Memory) -> Non
     known.failures.add("the disk is full", name="disk", match="ENOSPC", fix="remove the logs")
     fails(known, f"{PORT}\nError: ENOSPC")
     known.rename("port", "any-port")
-    known.purge(["failure/disk"], yes=True)
+    known.store.purge(["failure/disk"], yes=True)
     assert passes(known).helped == ["failure/any-port"]
 
 
@@ -298,10 +298,10 @@ def test_a_state_behind_a_link_is_taken_as_empty_and_not_written(tmp_path: Path)
     with open_memory(tmp_path, said=said) as memory:
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
         fails(memory)
-        link(memory.client.layout.state_file)
+        link(memory.store.client.layout.state_file)
         fails(memory)
         assert passes(memory).model_copy(update={"notices": []}) == Ran(status=0)
-        assert memory.client.layout.state_file.is_symlink()
+        assert memory.store.client.layout.state_file.is_symlink()
         assert any("is taken as empty" in line for line in said)
 
 
@@ -311,7 +311,7 @@ def test_a_damaged_state_is_an_empty_one_and_is_said(damage: Callable[[Path], ob
     with open_memory(tmp_path, said=said) as memory:
         memory.failures.add("the port is taken", name="port", match="EADDRINUSE", fix="stop the other server")
         fails(memory)
-        damage(memory.client.layout.state_file)
+        damage(memory.store.client.layout.state_file)
         said.clear()
         assert passes(memory).model_copy(update={"notices": []}) == Ran(status=0)
         assert [line for line in said if "is taken as empty" in line or damage is Path.unlink] or damage is Path.unlink
@@ -340,7 +340,7 @@ def test_runs_at_once_lose_nothing_of_each_other(tmp_path: Path) -> None:
 
 def test_while_somebody_else_writes_it_is_refused_and_the_next_pass_counts(known: Memory) -> None:
     fails(known)
-    known.client.ledger.place.lock_timeout_s = 0.05
-    with locked(known.client.ledger.files.lock, timeout_s=1), pytest.raises(Unavailable):
+    known.store.client.ledger.place.lock_timeout_s = 0.05
+    with locked(known.store.client.ledger.files.lock, timeout_s=1), pytest.raises(Unavailable):
         passes(known)
     assert passes(known).helped == ["failure/port"]

@@ -622,7 +622,7 @@ def test_a_field_and_a_change_are_one_line_each_whatever_they_say(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     memory.runs.set({"next_step": "go\nnext_step: stop"})
-    here = ["--dir", str(memory.client.root)]
+    here = ["--dir", str(memory.store.client.root)]
     assert run(["run", "change", "add", "a.py\nb.py", "--section", "x\ny", *here]) == 0
     assert capsys.readouterr().out == '"a.py\\nb.py"  (x y)\n'
     assert run(["run", "change", "done", "c.py", *here]) == 1
@@ -634,7 +634,7 @@ def test_a_field_and_a_change_are_one_line_each_whatever_they_say(
 def test_a_changed_file_is_named_from_the_folder_where_the_command_is_typed(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = memory.client.root / "src"
+    folder = memory.store.client.root / "src"
     folder.mkdir()
     monkeypatch.chdir(folder)
     assert run(["run", "change", "add", "./cart.py"]) == 0

@@ -74,7 +74,7 @@ def test_what_is_kept_of_sessions_is_numbers_and_bounded(tmp_path: Path) -> None
     with known_in(tmp_path) as memory:
         bash(memory, "pytest -q", fails=FAILED)
         send(memory, "SessionEnd")
-        state = memory.client.state
+        state = memory.store.client.state
         row = (state.read("impact", "", json.loads) or [{}])[0]
         assert all(isinstance(value, int) for name, value in row.items() if name not in ("id", "at"))
         many = [SessionImpact(id=f"s{n}", at=START + timedelta(seconds=n)) for n in range(IMPACT_SESSIONS + 5)]

@@ -108,7 +108,7 @@ def test_capacity_says_what_prune_would_archive(tmp_path: Path) -> None:
         found = {one.kind: one for one in memory.stats().capacity}
         assert (found["failure"].used, found["failure"].prunable) == (501, 1)
         assert (found["pattern"].used, found["pattern"].prunable) == (1, 1)
-        assert len(memory.prune(yes=True).records) == 2
+        assert len(memory.store.prune(yes=True).records) == 2
         assert [one.prunable for one in memory.stats().capacity] == [0, 0, 0]
 
 
@@ -139,7 +139,7 @@ def test_unsolved_failures_are_named_the_most_important_first(tmp_path: Path) ->
 def test_reports_are_counted_by_week(memory: Memory) -> None:
     memory.failures.add("boom", name="a")
     for at, helped in (("2026-11-02", True), ("2026-11-08", False), ("2026-11-09", True), ("2026-10-26", True)):
-        memory.feedback_rows(
+        memory.store.feedback_rows(
             [orjson.dumps({"ref": "failure/a", "helped": helped, "at": f"{at}T23:59:59.000Z", "id": at})]
         )
     assert [(week.week, week.helped, week.failed) for week in memory.stats().feedback] == [

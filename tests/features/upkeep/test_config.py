@@ -11,11 +11,11 @@ from graphmem.kernel.settings.config import sections
 
 
 def shown(memory: Memory, name: str | None = None) -> dict[str, tuple[object, str]]:
-    return {one.name: (one.value, one.origin) for one in memory.config(name=name).settings}
+    return {one.name: (one.value, one.origin) for one in memory.store.config(name=name).settings}
 
 
 def test_each_setting_names_what_gave_it_and_later_wins(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = memory.client.root
+    root = memory.store.client.root
     own = Path(os.environ["XDG_CONFIG_HOME"]) / "graphmem" / "config.toml"
     own.parent.mkdir(parents=True)
     own.write_text("[retrieval]\nknown = 0.6\nunsure = 0.1\nrrf_k = 61\n[cypher]\ntimeout = 5\n")
@@ -23,7 +23,7 @@ def test_each_setting_names_what_gave_it_and_later_wins(memory: Memory, monkeypa
     project.write_text("format = 1\n[retrieval]\nunsure = 0.2\nrrf_k = 62\n[cypher]\ntimeout = 9\nlimit = 10\n")
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_RRF_K", "63")
     with Memory(root, lock_timeout_s=3) as again:
-        found = again.config()
+        found = again.store.config()
         by_name = shown(again)
     assert by_name["retrieval.known"] == (0.6, str(own))
     assert by_name["retrieval.unsure"] == (0.2, str(project))
@@ -44,7 +44,7 @@ def test_another_model_takes_the_address_of_the_first_one_off(memory: Memory, mo
     own.parent.mkdir(parents=True)
     own.write_text('[embedding]\nmodel = "there"\nendpoint = "http://127.0.0.1:9"\n')
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
-    with Memory(memory.client.root) as again:
+    with Memory(memory.store.client.root) as again:
         found = shown(again, "embedding")
     assert found["embedding.model"] == ("none", "GRAPHMEM_EMBEDDING_MODEL")
     assert found["embedding.endpoint"] == ("", "default")
@@ -54,7 +54,7 @@ def test_one_setting_or_a_section_is_asked_for_by_name(memory: Memory) -> None:
     assert shown(memory, "hooks.off").keys() == {"hooks.off"}
     assert shown(memory, "cypher").keys() == {"cypher.timeout", "cypher.limit"}
     with pytest.raises(NotFound, match="retrival") as error:
-        memory.config(name="retrival")
+        memory.store.config(name="retrival")
     assert error.value.hint == "did you mean retrieval?"
 
 
@@ -84,7 +84,7 @@ def test_a_setting_that_is_wrong_is_named_in_every_answer_and_stops_nothing(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, case: str, of: str
 ) -> None:
     text, name, right = NAMED[case]
-    root, home = memory.client.root, Path(os.environ["XDG_CONFIG_HOME"])
+    root, home = memory.store.client.root, Path(os.environ["XDG_CONFIG_HOME"])
     file = root / ".graphmem/config.toml" if of == "project" else home / "graphmem/config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -94,24 +94,27 @@ def test_a_setting_that_is_wrong_is_named_in_every_answer_and_stops_nothing(
             assert str(file) in said and right in said
         assert shown(again)["retrieval.unsure"] == (0.1, str(file))
         assert again.failures.add("it broke", name="f").action == "created"
-        for found in (again.validate(), again.doctor()):
+        for found in (again.store.validate(), again.store.doctor()):
             (wrong,) = [one for one in found.findings if one.code == "bad_setting"]
             assert (found.ok, wrong.file) == (False, "config.toml" if of == "project" else str(file))
             assert name in wrong.message and right in wrong.expected
         file.write_text(text.replace("knwon", "known").replace('"soon"', "2").replace("hooks = 1", "")
                         .replace("[retreival]\nknown = 0.5\n", ""))  # fmt: skip
-        assert again.validate().ok
+        assert again.store.validate().ok
         assert again.list().notices == []
 
 
 def test_a_variable_that_is_wrong_is_named_and_stops_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_KNWON", "0.5")
     monkeypatch.setenv("GRAPHMEM_HOOKS_OFF", "never")
-    with Memory(memory.client.root) as again:
+    with Memory(memory.store.client.root) as again:
         for notices in reads(again).values():
             assert any("GRAPHMEM_RETRIEVAL_KNWON" in one and "GRAPHMEM_RETRIEVAL_KNOWN?" in one for one in notices)
             assert any("GRAPHMEM_HOOKS_OFF is 'never'" in one and "prompt" in one for one in notices)
-        assert {one.file for one in again.validate().findings} == {"GRAPHMEM_RETRIEVAL_KNWON", "GRAPHMEM_HOOKS_OFF"}
+        assert {one.file for one in again.store.validate().findings} == {
+            "GRAPHMEM_RETRIEVAL_KNWON",
+            "GRAPHMEM_HOOKS_OFF",
+        }
 
 
 @pytest.mark.parametrize(
@@ -127,11 +130,11 @@ def test_a_variable_that_is_wrong_is_named_and_stops_nothing(memory: Memory, mon
     ],
 )
 def test_nothing_is_written_where_a_setting_is_wrong_that_decides_what_is_stored(memory: Memory, text: str) -> None:
-    config = memory.client.layout.config
+    config = memory.store.client.layout.config
     config.write_bytes(text.encode("latin-1"))
-    with Memory(memory.client.root) as again:
+    with Memory(memory.store.client.root) as again:
         assert all(any("config.toml" in notice for notice in notices) for notices in reads(again).values())
         with pytest.raises(Refused, match="which decides what is stored") as error:
             again.failures.add("it broke")
         assert "reading goes on" in str(error.value.hint)
-        assert not again.validate().ok
+        assert not again.store.validate().ok

@@ -34,21 +34,21 @@ JJ = {
 def test_resolve_reads_the_markers_of_jujutsu(memory: Memory, tmp_path: Path, style: str) -> None:
     others = [row("x", "before"), *JJ[style], row("x", "after")]
     data(tmp_path, "failure").write_text("".join(f"{line}\n" for line in others))
-    assert memory.resolve().files == ["data/failure.ndjson"]
+    assert memory.store.resolve().files == ["data/failure.ndjson"]
     found = memory.get("failure/one").record.model_dump()
     assert found["fix"] == "bbb"
     if style != "an edit and a removal":
         assert [aside["text"] for aside in found["alternates"]] == ["aa"]
     names = {one.ref.partition("/")[2] for one in memory.list("failure").results}
     assert {"one", "before", "after"} <= names <= {"one", "before", "after", "two"}
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 def test_a_conflict_of_jujutsu_with_three_sides_is_refused_with_its_line(memory: Memory, tmp_path: Path) -> None:
     lines = [*JJ["snapshot"][:-1], "+++++++ Contents of side #3", row("c"), JJ["snapshot"][-1]]
     data(tmp_path, "failure").write_text("".join(f"{line}\n" for line in lines))
     with pytest.raises(BadInput, match="line 8: a conflict of more than two sides"):
-        memory.resolve()
+        memory.store.resolve()
 
 
 def test_a_line_that_a_union_merge_doubled_is_one_row_and_stops_no_write(memory: Memory, tmp_path: Path) -> None:
@@ -59,12 +59,12 @@ def test_a_line_that_a_union_merge_doubled_is_one_row_and_stops_no_write(memory:
     for doubled in (first + first + second, first + second + first, first + second + second.strip()):
         path.write_bytes(doubled)
         assert [one.ref for one in memory.list().results] == ["failure/one", "failure/two"]
-        assert memory.validate().findings == []
-        assert [found.code for found in memory.export_check().findings] == ["not_canonical"]
+        assert memory.store.validate().findings == []
+        assert [found.code for found in memory.store.export_check().findings] == ["not_canonical"]
         assert merge_rows(doubled, doubled, doubled, []) == first + second
         memory.edit("one", {"fix": "x"})
         assert path.read_bytes().count(b"\n") == 2
         memory.undo()
         assert path.read_bytes() == first + second
     path.write_bytes(first + second + first.replace(b'"kind"', b'"fix":"y","kind"'))
-    assert [found.code for found in memory.validate().findings] == ["duplicate_key"]
+    assert [found.code for found in memory.store.validate().findings] == ["duplicate_key"]

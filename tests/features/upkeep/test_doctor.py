@@ -44,7 +44,7 @@ def test_a_cycle_that_two_branches_made_is_an_error_with_its_path(memory: Memory
         task("004"),
         task("005", "004"),
     )
-    checked = memory.validate()
+    checked = memory.store.validate()
     assert not checked.ok
     (finding,) = checked.findings
     assert (finding.file, finding.code, finding.line) == ("data/task.ndjson", "cycle", 1)
@@ -58,7 +58,7 @@ def test_a_record_whose_successor_is_missing_is_told(memory: Memory, tmp_path: P
         failure("a", superseded_by="failure/gone", archived_at="2026-11-01T09:30:00.000Z"),
         failure("b", superseded_by="failure/a", archived_at="2026-11-01T09:30:00.000Z"),
     )
-    checked = memory.validate()
+    checked = memory.store.validate()
     assert checked.ok
     (finding,) = checked.findings
     assert (finding.code, finding.line) == ("lost_successor", 1)
@@ -70,7 +70,7 @@ def test_a_row_from_the_future_is_told(memory: Memory, tmp_path: Path) -> None:
     write(
         data(tmp_path, "failure"), failure("a"), failure("b", edited={"trigger": later}), failure("c", created_at=later)
     )
-    checked = memory.validate()
+    checked = memory.store.validate()
     assert checked.ok
     assert [(found.code, found.line) for found in checked.findings] == [("future", 2), ("future", 3)]
 
@@ -79,18 +79,18 @@ def test_validate_sees_an_index_that_differs(memory: Memory) -> None:
     for name in ("a", "b"):
         memory.failures.add(f"{name} went wrong", name=name)
     memory.query("wrong")
-    catalog = memory.client.catalog.connection  # behind everybody's back
+    catalog = memory.store.client.catalog.connection  # behind everybody's back
     catalog.execute("DELETE FROM lexical WHERE rowid = (SELECT id FROM record LIMIT 1)")
     catalog.execute("INSERT INTO lexical (rowid, words) VALUES (7, 'ghost')")
-    checked = memory.validate()
+    checked = memory.store.validate()
     assert (checked.ok, codes(checked.findings)) == (False, ["index_differs"] * 2)
-    assert memory.doctor(fix=True).ok
+    assert memory.store.doctor(fix=True).ok
     assert len(memory.query("wrong").results) == 2
 
 
 def test_a_conflict_marker_names_the_command_that_repairs_it(memory: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "failure"), b"<<<<<<< HEAD\n", failure("a"), b"=======\n", b">>>>>>> theirs\n")
-    assert [(found.line, found.fix) for found in memory.validate().findings] == [
+    assert [(found.line, found.fix) for found in memory.store.validate().findings] == [
         (n, "graphmem resolve") for n in (1, 3, 4)
     ]
 
@@ -100,9 +100,9 @@ def test_a_report_on_nothing_is_told(memory: Memory, tmp_path: Path) -> None:
         data(tmp_path, "feedback"),
         b'{"at":"2026-11-01T09:30:00.000Z","helped":true,"id":"x","kind":"feedback","ref":"failure/a"}\n',
     )
-    assert codes(memory.validate().findings) == ["dangling"]
+    assert codes(memory.store.validate().findings) == ["dangling"]
     memory.failures.add("boom", name="a")
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []
 
 
 # --- doctor --------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_report_on_nothing_is_told(memory: Memory, tmp_path: Path) -> None:
 def test_a_new_store_is_well(clone: Path) -> None:
     with open_memory(clone) as memory:
         memory.failures.add("boom", name="a")
-        assert memory.doctor().model_dump() == {"ok": True, "findings": [], "mended": []}
+        assert memory.store.doctor().model_dump() == {"ok": True, "findings": [], "mended": []}
 
 
 def test_a_clone_that_is_not_set_up_is_one_line_with_one_command(clone: Path, tmp_path: Path) -> None:
@@ -123,10 +123,10 @@ def test_a_clone_that_is_not_set_up_is_one_line_with_one_command(clone: Path, tm
     other = tmp_path / "another-clone"
     subprocess.run(["git", "clone", "--quiet", str(clone), str(other)], check=True)
     with open_memory(other) as memory:
-        (found,) = memory.doctor().findings
+        (found,) = memory.store.doctor().findings
         assert (found.code, found.fix) == ("not_set_up", "graphmem init")
-        assert memory.doctor(fix=True).findings == []
-        assert memory.doctor().findings == []
+        assert memory.store.doctor(fix=True).findings == []
+        assert memory.store.doctor().findings == []
 
 
 def test_doctor_shows_first_and_mends_when_told(clone: Path) -> None:
@@ -146,12 +146,12 @@ def test_doctor_shows_first_and_mends_when_told(clone: Path) -> None:
     broken = ["dangling", "leftover", "missing_entry", "missing_folder", "stale_schema", "unregistered", "unregistered"]
     with open_memory(clone) as memory:
         before = contents(clone)
-        found = memory.doctor()
+        found = memory.store.doctor()
         assert sorted(codes(found.findings)) == sorted([*broken, "waiting"])
         assert found.ok and not found.mended
         assert contents(clone) == before
         assert all("which would" in (finding.fix or "") for finding in found.findings if finding.code != "waiting")
-        done = memory.doctor(fix=True)
+        done = memory.store.doctor(fix=True)
         assert codes(done.findings) == ["waiting"]
         assert sorted(codes(done.mended)) == sorted(broken)
         assert not leftover.exists()
@@ -169,7 +169,7 @@ def test_a_damaged_catalog_is_told_and_made_anew(memory: Memory, tmp_path: Path)
     for n in range(200):
         memory.failures.add(f"{n} went wrong", name=f"f{n}", dedup=False)
     catalog = tmp_path / ".graphmem/local/catalog.sqlite"
-    memory.client.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    memory.store.client.catalog.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     memory.close()
     before = contents(tmp_path)
     page = catalog.read_bytes().index(b'"name":"f150"') // 4096 * 4096
@@ -177,9 +177,9 @@ def test_a_damaged_catalog_is_told_and_made_anew(memory: Memory, tmp_path: Path)
         file.seek(page)
         file.write(b"\xff" * 100)
     with open_memory(tmp_path) as damaged:
-        found = damaged.doctor()
+        found = damaged.store.doctor()
         assert (found.ok, codes(found.findings)) == (False, ["catalog_damaged"])
-        done = damaged.doctor(fix=True)
+        done = damaged.store.doctor(fix=True)
         assert (done.ok, codes(done.mended)) == (True, ["catalog_damaged"])
         assert damaged.list().total == 200
         damaged.failures.add("after", name="after")
@@ -194,8 +194,8 @@ def test_a_graph_that_cannot_be_read_is_told_and_made_anew(memory: Memory, tmp_p
     with open(path, "r+b") as file:
         file.write(b"\xff" * 4096)
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
-    assert codes(memory.validate().findings) == ["graph_damaged"]
-    assert memory.doctor(fix=True).ok
+    assert codes(memory.store.validate().findings) == ["graph_damaged"]
+    assert memory.store.doctor(fix=True).ok
     assert memory.cypher("MATCH (f:Failure) RETURN f.name").rows == [["a"]]
 
 
@@ -208,8 +208,8 @@ def test_a_link_in_the_store_is_never_written_to(clone: Path, tmp_path: Path) ->
         ignored.unlink()
         ignored.symlink_to(mine)
         with pytest.raises(Refused, match="symbolic link"):
-            memory.doctor(fix=True)
-        assert "link" in codes(memory.doctor().findings)
+            memory.store.doctor(fix=True)
+        assert "link" in codes(memory.store.doctor().findings)
     assert mine.read_text() == "mine\n"
     assert ignored.is_symlink()
 
@@ -218,5 +218,5 @@ def test_doctor_says_when_no_model_is_at_hand(tmp_path: Path, monkeypatch: pytes
     Memory.init(tmp_path)
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", str(tmp_path / "nothing"))
     with Memory(tmp_path) as memory:
-        found = memory.doctor()
+        found = memory.store.doctor()
     assert (found.ok, codes(found.findings)) == (True, ["no_model"])

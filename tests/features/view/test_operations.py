@@ -24,7 +24,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def test_records_edges_and_failures_without_a_fix_are_there(memory: Memory, tmp_path: Path) -> None:
-    found = memory.view()
+    found = memory.store.view()
     refs = [one.ref for one in found.records]
     assert refs == ["failure/down", "failure/full", "failure/gone", "pattern/key"]
     assert [(refs[one.source], one.type, refs[one.target]) for one in found.edges] == [
@@ -34,13 +34,13 @@ def test_records_edges_and_failures_without_a_fix_are_there(memory: Memory, tmp_
     assert [found.health.coverage.unsolved, found.health] == [1, memory.stats()]
     assert (found.project, found.left_out) == (tmp_path.name, 0)
     assert found.records[0].fields["fix"] == "wait"
-    assert memory.view() == found
+    assert memory.store.view() == found
 
 
 def test_what_waits_and_what_happened_is_there(memory: Memory) -> None:
     name = put(memory)
     memory.inbox.add("look at it")
-    found = memory.view()
+    found = memory.store.view()
     assert [one.id for one in found.candidates] == [name]
     assert [one.type for one in found.events] == ["inbox-added"]
     assert [one.model_dump()["content"] for one in found.inbox] == ["look at it"]
@@ -51,7 +51,7 @@ def test_of_many_candidates_the_page_has_the_first_and_says_how_many_wait(
 ) -> None:
     monkeypatch.setattr("graphmem.features.view.operations.MOST_WAITING", 2)
     names = [put(memory, text, base=0.9 - number / 10) for number, text in enumerate(("one", "two", "three"))]
-    found = memory.view()
+    found = memory.store.view()
     assert ([one.id for one in found.candidates], found.waiting) == (names[:2], 3)
 
 
@@ -60,8 +60,8 @@ def test_of_too_many_the_most_important_are_kept_and_long_texts_are_cut(memory: 
     memory.edit("failure/gone", {"cost": 3})
     memory.types.add_entity("part")
     memory.entities.add("part", "lock")
-    found = memory.view(most=2)
-    weighed = {one.ref: one.importance for one in memory.view().records}
+    found = memory.store.view(most=2)
+    weighed = {one.ref: one.importance for one in memory.store.view().records}
     assert [one.ref for one in found.records] == ["failure/full", "failure/gone"]
     assert weighed["part/lock"] is None
     assert weighed["failure/full"] == max(filter(None, weighed.values()))
@@ -71,11 +71,11 @@ def test_of_too_many_the_most_important_are_kept_and_long_texts_are_cut(memory: 
 
 def test_what_speaks_against_a_record_is_there(memory: Memory) -> None:
     memory.edit("failure/gone", {"check_after": "2026-10-01"})
-    assert {one.ref: [doubt.sign for doubt in one.doubts] for one in memory.view().records if one.doubts} == {
+    assert {one.ref: [doubt.sign for doubt in one.doubts] for one in memory.store.view().records if one.doubts} == {
         "failure/gone": ["date"]
     }
 
 
 def test_an_empty_memory_has_an_empty_page(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        assert memory.view().records == []
+        assert memory.store.view().records == []

@@ -46,7 +46,7 @@ def test_a_plan_becomes_tasks_with_their_edges(campaign: Memory, tmp_path: Path)
     ]  # fmt: skip
     rows = [orjson.loads(line) for line in data(tmp_path, "task").read_bytes().splitlines()]
     assert {tuple(row.get("delta", ())) for row in rows} == {(), ("a", "b")}
-    assert campaign.validate().findings == []
+    assert campaign.store.validate().findings == []
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_the_tasks_of_a_renamed_campaign_are_found(campaign: Memory) -> None:
     campaign.rename("auth", "login")
     assert [found.ref for found in campaign.campaigns.ready("login").ready] == ["task/login/001-s1"]
     assert len(campaign.campaigns.add_tasks("login", [task(2, 1)]).tasks) == 2
-    assert campaign.validate().findings == []
+    assert campaign.store.validate().findings == []
 
 
 def test_every_task_of_a_renamed_campaign_has_the_new_name_and_is_found_by_the_old_one(campaign: Memory) -> None:
@@ -205,7 +205,7 @@ def test_every_task_of_a_renamed_campaign_has_the_new_name_and_is_found_by_the_o
             assert campaign.related(f"{name}/00{number}-s{number}").start == found
     assert campaign.relations.link("task/auth/004-s4", "causes", "auth/001-s1").edge.source == "task/login/004-s4"
     assert campaign.tasks.start("auth/002").ref == "task/login/002-s2"
-    assert campaign.validate().findings == []
+    assert campaign.store.validate().findings == []
     campaign.undo(4)
     assert [one.ref for one in campaign.list("task").results] == ["task/auth/001-s1", "task/auth/002-s2"]
     campaign.rename("auth", "login")
@@ -241,7 +241,7 @@ def test_ready_are_the_pending_tasks_whose_parents_are_all_complete(campaign: Me
     def ready() -> list[str]:
         found = campaign.campaigns.ready("campaign/auth")
         assert found.campaign == "campaign/auth"
-        named = campaign.cypher_named("task/ready", {"ref": "auth"}).rows
+        named = campaign.store.cypher_named("task/ready", {"ref": "auth"}).rows
         assert [row[0] for row in named] == [task.ref for task in found.ready]
         return [task.ref.removeprefix("task/auth/") for task in found.ready]
 
@@ -319,7 +319,7 @@ def test_a_campaign_that_ended_is_shown_as_it_ended_and_has_nothing_ready(campai
     status = campaign.campaigns.status("auth")
     assert (status.state, status.ready, status.unreachable, status.replan_suggested) == ("partial", [], [], False)
     assert campaign.campaigns.ready("auth").ready == []
-    assert campaign.cypher_named("task/ready", {"ref": "campaign/auth"}).rows == []
+    assert campaign.store.cypher_named("task/ready", {"ref": "campaign/auth"}).rows == []
     assert campaign.status().campaigns == []
     assert "auth/001" not in campaign.prime().text
 

@@ -55,7 +55,7 @@ class History:
     """A project in which a run fails with a known error, and what happens until it passes."""
 
     def __init__(self, memory: Memory, runner: Runner) -> None:
-        self.memory, self.runner, self.folder = memory, runner, memory.client.root
+        self.memory, self.runner, self.folder = memory, runner, memory.store.client.root
         for name in (runner.source, runner.test, "README.md", "other.txt"):
             self.put(name, runner.content if name == runner.test else "size = 1\n")
         self.put(".gitignore", "*.local\n/build/\n")
@@ -78,7 +78,7 @@ class History:
 
     def hook(self, name: str, tool: str = "Bash", **given: Any) -> list[str]:
         event = {"hook_event_name": name, "session_id": "s", "tool_name": tool, "cwd": str(self.folder), **given}
-        return list(self.memory.hook("claude-code", json.dumps(event)).helped)
+        return list(self.memory.store.hook("claude-code", json.dumps(event)).helped)
 
     def run(self, printed: str, command: str = "", *, fails: bool = False) -> list[str]:
         given: dict[str, Any] = {"tool_input": {"command": command or self.runner.command}}

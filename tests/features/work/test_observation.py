@@ -62,7 +62,7 @@ def test_commands_that_came_with_the_branch_run_only_when_they_are_asked_for_and
     assert "not run: --run-verify was not given" in reasons(project.observe())["verify"]
     assert "allow them with: graphmem trust" in reasons(project.observe(run_verify=True))["verify"]
     assert not (root / "ran").exists()
-    shown = project.trust()
+    shown = project.store.trust()
     assert (shown.commands, shown.trusted) == (["touch ran; exit 1"], False)
     assert trust_all(project).trusted
     assert verdicts(project.observe(run_verify=True)) == {"001": "CONFIRMED"}
@@ -156,7 +156,7 @@ def test_to_observe_twice_changes_nothing(project: Memory) -> None:
     again = project.observe(run_verify=True, yes=True)
     assert contents(root) == before
     assert (again.failures, again.links, again.feedback) == ([], [], 0)
-    assert project.validate().findings == []
+    assert project.store.validate().findings == []
 
 
 def test_finished_tasks_are_scored_and_offered_and_written_only_when_asked_for(project: Memory) -> None:

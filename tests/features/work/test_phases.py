@@ -179,7 +179,7 @@ def test_a_follower_gets_what_comes_once_and_also_what_a_merge_brings_late(tmp_p
         follower = EventFollower(ListEventsRequest(types=("lifecycle",)))
 
         def look() -> list[object]:
-            return [one.data for one, _ in follower.look(memory.client)]
+            return [one.data for one, _ in follower.look(memory.store.client)]
 
         assert look() == []
         writer.events.add("lifecycle", data={"n": 1})
@@ -208,7 +208,7 @@ def test_what_comes_with_an_earlier_time_than_a_cursor_comes_after_it(tmp_path: 
         assert [found.data for found in one.events] == [{"n": 2}]
         assert [found.type for found in memory.events.list(cursor=one.cursor).events] == ["context-made"]
         follower = EventFollower(ListEventsRequest(cursor=cursor))
-        assert [event.type for event, _ in follower.look(memory.client)] == ["lifecycle", "context-made"]
+        assert [event.type for event, _ in follower.look(memory.store.client)] == ["lifecycle", "context-made"]
 
 
 def test_a_cursor_of_another_clone_is_after_its_time(memory: Memory, tmp_path: Path) -> None:
@@ -242,4 +242,4 @@ def test_a_follower_goes_on_after_a_cursor(memory: Memory) -> None:
         memory.events.add("lifecycle", data={"n": number})
     first = memory.events.list(limit=100).events[0]
     follower = EventFollower(ListEventsRequest(cursor=f"{first.at}~{first.id}"))
-    assert [one.data for one, _ in follower.look(memory.client)] == [{"n": 1}, {"n": 2}]
+    assert [one.data for one, _ in follower.look(memory.store.client)] == [{"n": 1}, {"n": 2}]

@@ -21,4 +21,4 @@ def test_what_can_start_in_a_real_history_is_what_its_tracker_says(memory: Memor
     assert tally.wrong == []
     assert (tally.snapshots, tally.right) == (3, 3)
     assert tally.moves > 20
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []

@@ -223,7 +223,7 @@ AGENTS = count()
 def is_current_anywhere(memory: Memory, text: str) -> bool:
     """Return whether a text is told as the current task by the status, a briefing, a hook or the session."""
     begun = {"hook_event_name": "SessionStart", "session_id": f"s{next(AGENTS)}", "source": "startup"}
-    hook = memory.hook("claude-code", orjson.dumps(begun).decode())
+    hook = memory.store.hook("claude-code", orjson.dumps(begun).decode())
     assert hook.text
     told = [memory.status().task, memory.sessions.show().current_task]
     told += [one.text.partition("## The current task")[2] for one in (hook, memory.prime())]
@@ -715,7 +715,7 @@ def test_another_plan_takes_the_place_of_the_unfinished_part(work: Memory) -> No
     revised = task(work, "002-login")
     assert (revised.status, revised.objective, revised.blocked_reason) == ("pending", "Log in by hand", ERROR)
     assert getattr(work.get("task/sso/004-remove").record, "archive_reason", None) == "planned again"
-    assert work.validate().findings == []
+    assert work.store.validate().findings == []
 
 
 def test_a_plan_that_is_merged_twice_changes_nothing(work: Memory, tmp_path: Path) -> None:
@@ -827,7 +827,7 @@ def test_the_moves_of_all_tasks_read_at_once_are_those_of_each_one(work: Memory)
     for _ in range(60):
         with contextlib.suppress(Refused):
             rng.choice(moves)(f"sso/00{rng.randrange(1, 5)}")
-    with work.client.reading() as snapshot:
+    with work.store.client.reading() as snapshot:
         numbers = snapshot.catalog.numbers("task")
         about = events_about(snapshot, numbers)
         assert task_moves(snapshot, numbers) == {

@@ -48,7 +48,7 @@ def test_of_very_common_words_the_rarest_are_looked_up(memory: Memory, monkeypat
     for n in range(30):
         memory.failures.add(f"the worker failed in stage {n}", name=f"f{n}", dedup=False)
     memory.failures.add("the zebra failed", name="zebra")
-    index = memory.client.lexical
+    index = memory.store.client.lexical
     assert len(memory.query("zebra worker failed", limit=50).results) == 31
     monkeypatch.setattr(words, "LEXICAL_POSTINGS", 5)
     assert len(memory.query("zebra worker failed", limit=50).results) == 31  # a small store: nothing is left out
@@ -66,7 +66,7 @@ def test_a_word_that_half_of_the_records_hold_changes_no_order_and_finds_where_n
     with_common = memory.query("worker failed zebra", limit=12).results
     assert [hit.ref for hit in with_common[:3]] == [hit.ref for hit in memory.query("zebra", limit=3).results]
     assert len(with_common) == 12  # those that hold the common words only follow
-    index = memory.client.lexical
+    index = memory.store.client.lexical
     assert len(index.search("worker failed zebra", None, 3)) == 3
     assert len(index.search("worker failed zebra", None, 4)) == 4
     assert len(index.search("worker failed", None, 12)) == 12
@@ -99,7 +99,7 @@ def test_what_is_found_in_a_long_text_counts_for_less(memory: Memory) -> None:
 @pytest.mark.parametrize("count", [1, 127, 128, 300, 8_000])
 def test_the_index_knows_how_many_words_a_record_has(memory: Memory, count: int) -> None:
     memory.failures.add("w " * count, name="counted")
-    index = memory.client.lexical
+    index = memory.store.client.lexical
     index.catch_up()
     (number,) = index.search("w", None, 1)
     assert index.lengths([number]) == {number: count}

@@ -37,7 +37,7 @@ def answers(memory: Memory) -> list[list[tuple[int, float]]]:
     found = []
     for name in NAMES:
         memory.query(f"{name} went wrong")
-        store, embedder = memory.client.vectors, memory.client.embedder
+        store, embedder = memory.store.client.vectors, memory.store.client.embedder
         assert store is not None and embedder is not None
         hits = store.search(embedder.encode_query(f"{name} went wrong"), None, 5)
         found.append([(number, round(cosine, 5)) for number, cosine in hits])
@@ -70,7 +70,7 @@ def test_the_file_is_compacted_when_most_of_it_belongs_to_no_text(
         memory.query("alpha")
     assert max(files(tmp_path).values()) <= 4 * len(NAMES) + 1
     assert len(files(tmp_path)) <= 2
-    assert vectors.damaged(memory.client.catalog, memory.client.local / "vectors") == []
+    assert vectors.damaged(memory.store.client.catalog, memory.store.client.local / "vectors") == []
     memory.edit("alpha", {"trigger": "alpha went wrong"})
     assert answers(memory) == expected
     reader.close()
@@ -79,16 +79,16 @@ def test_the_file_is_compacted_when_most_of_it_belongs_to_no_text(
 def test_a_reader_of_an_older_state_finds_its_vectors_after_a_compaction(
     memory: Memory, tmp_path: Path, embedder: Embedder
 ) -> None:
-    store = memory.client.vectors
+    store = memory.store.client.vectors
     assert store is not None
     query = embedder.encode_query("gamma went wrong")
     with open_memory(tmp_path, embedder=embedder) as other:
         other.forget("alpha")
-        other.purge(["alpha"], yes=True)
-        with memory.client.reading():
+        other.store.purge(["alpha"], yes=True)
+        with memory.store.client.reading():
             before = store.search(query, None, 5)
-            assert other.client.vectors is not None
-            other.client.vectors.compact()
+            assert other.store.client.vectors is not None
+            other.store.client.vectors.compact()
             assert store.search(query, None, 5) == before
         assert store.search(query, None, 5) == before
 
@@ -109,14 +109,14 @@ def test_damaged_vectors_are_named_and_made_again(memory: Memory, tmp_path: Path
             found[:1536] = bytes(1536)
     with open(path, "r+b") as file:
         file.write(found)
-    (finding,) = (one for one in memory.validate().findings if one.code == "vectors_damaged")
+    (finding,) = (one for one in memory.store.validate().findings if one.code == "vectors_damaged")
     assert finding.file == "local/vectors"
     if harm == "flipped":
-        memory.rebuild()
+        memory.store.rebuild()
     else:
-        assert "vectors_damaged" in {one.code for one in memory.doctor(fix=True).mended}
+        assert "vectors_damaged" in {one.code for one in memory.store.doctor(fix=True).mended}
     assert answers(memory) == expected
-    assert "vectors_damaged" not in {one.code for one in memory.validate().findings}
+    assert "vectors_damaged" not in {one.code for one in memory.store.validate().findings}
 
 
 @pytest.mark.parametrize("is_open", [True, False])
@@ -146,7 +146,7 @@ def test_no_search_ranks_by_a_vector_that_is_not_as_it_was_written(
         assert [(hit.ref, round(hit.score, 5)) for hit in memory.query("gamma went wrong").results] == expected
     with open_memory(tmp_path, embedder=embedder) as again:
         assert [(hit.ref, round(hit.score, 5)) for hit in again.query("gamma went wrong").results] == expected
-        assert "vectors_damaged" not in {one.code for one in again.validate().findings}
+        assert "vectors_damaged" not in {one.code for one in again.store.validate().findings}
 
 
 def test_short_vectors_that_changed_on_the_disk_are_made_again(
@@ -201,7 +201,7 @@ def test_only_what_says_so_is_damage(name: str, is_damaged: bool) -> None:
 def test_vectors_of_another_shape_are_made_again(memory: Memory, tmp_path: Path, embedder: Embedder) -> None:
     """A catalog of another version may keep other things of its vectors."""
     expected = answers(memory)
-    connection = memory.client.catalog.connection
+    connection = memory.store.client.catalog.connection
     connection.execute("DROP TABLE vector")
     connection.execute("CREATE TABLE vector (model TEXT, hash BLOB, row INTEGER)")
     connection.execute("PRAGMA user_version = 5")

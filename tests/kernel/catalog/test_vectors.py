@@ -37,8 +37,8 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     """A catalog without rows."""
     with open_memory(tmp_path_factory.mktemp("store")) as memory:
         memory.list()
-        memory.client.catalog.connection.execute("PRAGMA synchronous = OFF")
-        yield memory.client.catalog
+        memory.store.client.catalog.connection.execute("PRAGMA synchronous = OFF")
+        yield memory.store.client.catalog
 
 
 @pytest.fixture(autouse=True)
@@ -193,5 +193,5 @@ def test_a_large_store_is_searched_by_short_vectors_and_says_so(
     monkeypatch.setattr(vectors, "SKETCH_ROWS", 10)
     assert [hit.ref for hit in memory.query("queue 7 is full").results] == before
     assert memory.stats().search == "sketch"
-    assert memory.client.vectors is not None
-    assert len(memory.client.vectors.sketch) == 12
+    assert memory.store.client.vectors is not None
+    assert len(memory.store.client.vectors.sketch) == 12

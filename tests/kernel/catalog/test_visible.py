@@ -138,7 +138,7 @@ def test_no_score_follows_from_the_words_of_what_a_caller_may_not_see(
                      f"Zorblatt is the title\n{'the payment of vexwick ' * 10}")  # fmt: skip
             asked = [{"text": text, "limit": limit, **more}
                      for text in texts for limit in (1, 5) for more in ({}, {"kinds": ["pattern"]})]  # fmt: skip
-            found = [dispatch.call(memory.runtime, reader, "query", one) for one in asked]
+            found = [dispatch.call(memory.store.runtime, reader, "query", one) for one in asked]
             answers.append([[(hit.ref, *rounded(hit)) for hit in one.results] for one in found])
     assert answers[0] == answers[1]
     assert all(answers[0])

@@ -364,4 +364,4 @@ def test_a_store_without_the_default_model_names_the_command_that_brings_it_with
         memory.failures.add("no route to host")
         memory.query("no route")
         assert f"hint: {command}" in notices
-        assert command in [finding.fix for finding in memory.doctor().findings]
+        assert command in [finding.fix for finding in memory.store.doctor().findings]

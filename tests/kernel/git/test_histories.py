@@ -51,7 +51,7 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def called(memory: Memory, first: str) -> str:
     """Return what a type is called in this clone."""
-    return memory.client.catalog.vocabulary.renamed.get(first, first)
+    return memory.store.client.catalog.vocabulary.renamed.get(first, first)
 
 
 def some(memory: Memory, rng: random.Random, first: str | None = None) -> str:
@@ -69,7 +69,7 @@ def rename(memory: Memory, rng: random.Random, clone: int) -> None:
 
 def split(memory: Memory, rng: random.Random, clone: int) -> None:
     kind = rng.choice(["failure", "uses", *(called(memory, first) for first in TYPES)])
-    memory.split(kind, files=16 if rng.random() < 0.7 else 1)
+    memory.store.split(kind, files=16 if rng.random() < 0.7 else 1)
 
 
 STEPS: dict[str, Step] = {
@@ -96,7 +96,7 @@ def work(folder: Path, rng: random.Random, clone: int) -> None:
         deaths = [rng.randrange(12)] if rng.random() < 0.3 else []
         for death in [*deaths, None]:
             with open_memory(folder, clock=clock) as memory, dying_at(death):
-                memory.client.new_id = partial(fresh_id, random.Random(seed))
+                memory.store.client.new_id = partial(fresh_id, random.Random(seed))
                 try:
                     STEPS[what](memory, random.Random(seed), clone)
                 except Died:
@@ -141,7 +141,7 @@ def names_of(memory: Memory) -> set[str]:
 
 def shown(memory: Memory) -> list[str]:
     """Return all that reads show of entities and edges."""
-    memory.validate()
+    memory.store.validate()
     found = [one for first in TYPES for one in memory.list(called(memory, first)).results]
     edges = {str(edge) for one in found for edge in memory.get(one.ref).relations}
     return [f"{one.ref} {one.record.model_dump_json(exclude={'updated_at'})}" for one in found] + sorted(edges)
@@ -180,21 +180,21 @@ def merge(folder: Path, other: Path) -> None:
     """Take another clone's work in, as a person does: what git could not merge is resolved and committed."""
     if git(folder, "pull", "-q", "--no-rebase", "--no-edit", str(other), "main", ok=False) != "0":
         with open_memory(folder) as memory:
-            memory.resolve()
+            memory.store.resolve()
         commit(folder, "both")
 
 
 def merged_state(folder: Path, names: set[str]) -> tuple[list[str], list[bytes]]:
     """Return what is read of a merged memory, and its rows after the next write; it is well before and after that."""
     with open_memory(folder, clock=Clock(START + timedelta(days=1), timedelta(0))) as memory:
-        found = memory.validate().findings
+        found = memory.store.validate().findings
         if any(one.code in ("misplaced", "duplicate_key") for one in found):  # what one branch split the other changed
-            memory.resolve()
-            found = memory.validate().findings
+            memory.store.resolve()
+            found = memory.store.validate().findings
         assert found == [], list(map(str, found))
         before = shown(memory)
         assert names_of(memory) == names
         memory.failures.add("the next write", name="next")
-        assert memory.validate().findings == []
+        assert memory.store.validate().findings == []
         assert shown(memory) == before
         return before, rows(folder)

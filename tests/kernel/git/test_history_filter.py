@@ -98,13 +98,13 @@ def test_the_program_removes_the_purged_rows_from_every_commit_and_nothing_else(
         pytest.skip("git-filter-repo is not installed")
     script = tmp_path / "clean.py"
     with open_memory(project.folder, clock=Clock()) as memory:
-        memory.client.now = Clock(memory.client.now().replace(day=20))
+        memory.store.client.now = Clock(memory.store.client.now().replace(day=20))
         if is_before:
-            memory.purge(["xyzzy"], history_script=script)
+            memory.store.purge(["xyzzy"], history_script=script)
         else:
-            memory.purge(["xyzzy"], yes=True)
+            memory.store.purge(["xyzzy"], yes=True)
             project.commit("purged")
-            memory.purge(history_script=script)
+            memory.store.purge(history_script=script)
     for word in WORDS:
         assert word not in script.read_bytes()
     subjects = project("log", "--all", "--date-order", "--format=%s %ad %an")
@@ -127,7 +127,7 @@ def test_the_program_removes_the_purged_rows_from_every_commit_and_nothing_else(
     assert project("tag") == "v1"
     with open_memory(project.folder) as memory:
         assert [found.ref for found in memory.list().results] == ["failure/other"]
-        assert memory.validate().ok
+        assert memory.store.validate().ok
     again = run(project, script, tool=tool)
     assert again.stdout.startswith("0 purged rows")
 
@@ -135,7 +135,7 @@ def test_the_program_removes_the_purged_rows_from_every_commit_and_nothing_else(
 @pytest.mark.long
 def test_what_the_program_did_can_be_undone_from_its_backup(project: Repository, tmp_path: Path) -> None:
     with open_memory(project.folder) as memory:
-        memory.purge(["xyzzy"], history_script=tmp_path / "clean.py")
+        memory.store.purge(["xyzzy"], history_script=tmp_path / "clean.py")
     refs, before = project("show-ref"), rows(project)
     done = run(project, tmp_path / "clean.py", "--yes", tool="filter-branch")
     bundle = done.stdout.partition("backup: ")[2].splitlines()[0]
@@ -151,7 +151,7 @@ def test_the_program_refuses_a_clone_that_would_lose_something(
     project: Repository, tmp_path: Path, trouble: str
 ) -> None:
     with open_memory(project.folder) as memory:
-        memory.purge(["xyzzy"], history_script=tmp_path / "clean.py")
+        memory.store.purge(["xyzzy"], history_script=tmp_path / "clean.py")
     if trouble == "detached":
         project("checkout", "-q", "--detach")
     else:
@@ -167,7 +167,7 @@ def test_the_program_refuses_a_clone_that_would_lose_something(
 
 def test_outside_of_a_repository_the_program_says_so_without_a_traceback(project: Repository, tmp_path: Path) -> None:
     with open_memory(project.folder) as memory:
-        memory.purge(["xyzzy"], history_script=tmp_path / "clean.py")
+        memory.store.purge(["xyzzy"], history_script=tmp_path / "clean.py")
     done = subprocess.run([sys.executable, "-I", str(tmp_path / "clean.py")], cwd=tmp_path, capture_output=True,
                           text=True, check=False, env={"PATH": os.environ["PATH"]})  # fmt: skip
     assert done.returncode == 1
@@ -180,10 +180,10 @@ def test_a_record_that_was_added_again_stays_in_the_history(project: Repository,
     clock = Clock()
     clock.time = clock.time.replace(day=20)
     with open_memory(project.folder, clock=clock) as memory:
-        memory.purge(["xyzzy"], yes=True)
+        memory.store.purge(["xyzzy"], yes=True)
         memory.failures.add("in public", name="xyzzy")
         project.commit("again")
-        memory.purge(history_script=tmp_path / "clean.py")
+        memory.store.purge(history_script=tmp_path / "clean.py")
     assert run(project, tmp_path / "clean.py", "--yes", tool="filter-branch").returncode == 0
     assert rows(project)[0] == {"xyzzy", "other"}
     assert [names for names in rows(project)[1:] if "xyzzy" in names] == []
@@ -192,11 +192,11 @@ def test_a_record_that_was_added_again_stays_in_the_history(project: Repository,
 
 def test_a_program_is_written_only_where_there_is_something_to_remove(memory: Memory, tmp_path: Path) -> None:
     with pytest.raises(Usage, match="nothing was purged"):
-        memory.purge(history_script=tmp_path / "clean.py")
+        memory.store.purge(history_script=tmp_path / "clean.py")
     memory.failures.add("x happened", name="x")
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(Refused, match="is there already"):
-        memory.purge(["x"], yes=True, history_script=tmp_path / "mine")
+        memory.store.purge(["x"], yes=True, history_script=tmp_path / "mine")
     assert memory.get("x").ref == "failure/x"
     assert (tmp_path / "mine").read_text() == "mine"
 

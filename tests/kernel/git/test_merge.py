@@ -177,7 +177,7 @@ def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> 
         assert git(first, "status", "--porcelain") == ""
     assert len(trees) == 1
     with open_memory(clones[0]) as memory:
-        assert memory.validate().ok and memory.export_check().ok
+        assert memory.store.validate().ok and memory.store.export_check().ok
         reports = memory.stats().records["feedback"]
     facts = {line for clone in clones for line in lines(clone, "main", "feedback")}
     keys = {(row["task"], row["ref"]) if row.get("task") else row["id"] for row in map(orjson.loads, facts)}
@@ -197,12 +197,12 @@ def test_three_clones_merged_in_any_order_are_equal(origin: Path, seed: int) -> 
 def lesson_states(memory: Memory) -> list[tuple[object, ...]]:
     """Return how every lesson stands."""
     columns = "record, frequency, silent, last_run, is_faded"
-    return memory.client.catalog.connection.execute(f"SELECT {columns} FROM standing ORDER BY record").fetchall()
+    return memory.store.client.catalog.connection.execute(f"SELECT {columns} FROM standing ORDER BY record").fetchall()
 
 
 def standings_of_a_rebuild(memory: Memory) -> list[tuple[object, ...]]:
     """Return the same from the files alone."""
-    memory.rebuild()
+    memory.store.rebuild()
     return lesson_states(memory)
 
 
@@ -287,7 +287,7 @@ def test_other_ways_to_bring_changes_together_work_too(origin: Path, how: str) -
     with open_memory(b) as memory:
         found = memory.get("failure/f1").record.model_dump()
         assert (found["name"], found["fix"], found["tags"]) == ("better-name", "theirs", ("mine", "old"))
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def test_the_text_that_loses_is_kept_and_an_unlinked_edge_with_a_new_weight_stays(origin: Path) -> None:
@@ -340,16 +340,16 @@ def test_resolve_repairs_what_git_left(origin: Path, style: str, is_committed: b
     with open_memory(folder) as memory:
         with pytest.raises(BadInput, match="conflict marker"):
             memory.edit("failure/f1", {"fix": "now"})
-        answer = memory.resolve()
+        answer = memory.store.resolve()
         assert "data/failure.ndjson" in answer.files and not answer.findings
-        assert memory.resolve().files == []
+        assert memory.store.resolve().files == []
         found = memory.get("failure/f1").record.model_dump()
         # What one side took out is gone where the base tells it: in the markers, or in git's index during the merge.
         kept = ("old",) if style == "merge" and is_committed else ()
         assert found["fix"] == "theirs" and found["tags"] == (*kept, "ours", "theirs")
         assert ("fix", "ours") in [(aside["field"], aside["text"]) for aside in found["alternates"]]
         assert {"only-ours", "only-theirs"} <= {hit.record.name for hit in memory.list("failure").results}
-        assert memory.validate().ok and memory.export_check().ok
+        assert memory.store.validate().ok and memory.store.export_check().ok
 
 
 @pytest.mark.parametrize("picked", [1, 3, 4])
@@ -366,13 +366,13 @@ def test_a_picked_commit_of_a_file_that_is_not_here_yet_brings_what_it_changed_a
     git(b, "fetch", "-q", str(a), "main")
     assert git(b, "cherry-pick", commits[picked], ok=False) != "0"
     with open_memory(b) as memory:
-        assert "unmerged" in [found.code for found in memory.validate().findings]
-        assert memory.resolve().files == ["data/constraint.ndjson"]
+        assert "unmerged" in [found.code for found in memory.store.validate().findings]
+        assert memory.store.resolve().files == ["data/constraint.ndjson"]
         expected = ["constraint/keep-rule-0"] * (picked == 4) + [f"constraint/keep-rule-{picked}"]
         assert [found.ref for found in memory.list("constraint").results] == expected
-        assert memory.validate().ok and memory.resolve().files == []
+        assert memory.store.validate().ok and memory.store.resolve().files == []
         memory.sessions.constrain("keep another rule")
-        assert memory.validate().ok and memory.resolve().files == []
+        assert memory.store.validate().ok and memory.store.resolve().files == []
     git(b, "add", "-A")
     git(b, "-c", "core.editor=true", "cherry-pick", "--continue")
     with open_memory(b) as memory:
@@ -393,7 +393,7 @@ def test_a_file_that_one_side_took_away_keeps_what_the_other_one_added(origin: P
     commit(b)
     assert git(b, "pull", "-q", "--no-rebase", "--no-edit", str(a), "main", ok=False) != "0"
     with open_memory(b) as memory:
-        memory.resolve()
+        memory.store.resolve()
         assert [found.ref for found in memory.list("constraint").results] == ["constraint/keep-rule-1"]
 
 
@@ -406,7 +406,7 @@ def test_markers_that_do_not_pair_are_refused_with_their_line(origin: Path) -> N
         open_memory(folder) as memory,
         pytest.raises(BadInput, match=r"data/failure.ndjson: line \d+: the marker >>>>>>>"),
     ):
-        memory.resolve()
+        memory.store.resolve()
     assert path.read_bytes() == before
 
 
@@ -509,7 +509,7 @@ def test_one_name_on_two_branches_is_two_records_each_with_its_own_fix(origin: P
         assert len(memory.list("campaign").results) == 2
         objectives = {one.record.objective for one in memory.list("task").results if isinstance(one.record, Task)}
         assert objectives == {"dump", "form"}
-        assert [found.code for found in memory.validate().findings if found.severity == "error"] == []
+        assert [found.code for found in memory.store.validate().findings if found.severity == "error"] == []
 
 
 def test_one_thing_on_two_branches_is_one_record_under_both_names(origin: Path) -> None:
@@ -540,7 +540,7 @@ def test_what_was_purged_does_not_come_back_into_what_was_recorded_again(origin:
     commit(origin)
     git(origin, "switch", "-q", "main")
     with open_memory(origin, clock=Clock(START + timedelta(days=5))) as memory:
-        memory.purge(["login"], yes=True)
+        memory.store.purge(["login"], yes=True)
         memory.failures.add("login fails with 401", name="login", fix="take the token from the vault")
     commit(origin)
     git(origin, "merge", "-q", "--no-edit", "other")

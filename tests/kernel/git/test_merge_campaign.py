@@ -99,9 +99,9 @@ def standing(folder: Path) -> tuple[object, ...]:
     with open_memory(folder) as memory:
         status = memory.campaigns.status("sso")
         tasks = [one for one in status.tasks if isinstance(one, Task)]
-        found = memory.validate().findings
+        found = memory.store.validate().findings
         assert {one.code for one in found if one.severity == "error"} <= {"cycle"}  # two plans can make one
-        assert memory.export_check().ok
+        assert memory.store.export_check().ok
         for task in tasks:
             shown = memory.tasks.show(task.ref)
             assert (shown.disagreement is not None) == (task.ref in {one.ref for one in status.disagreements})
@@ -151,7 +151,7 @@ def test_a_cycle_that_a_merge_makes_is_found_and_the_status_names_who_waits_for_
         commit(folder)
     git(a, "pull", "-q", "--no-rebase", "--no-edit", str(b), "main")
     with open_memory(a) as memory:
-        (finding,) = memory.validate().findings
+        (finding,) = memory.store.validate().findings
         assert finding.message == "the plan has a cycle: task/sso/003-logout → task/sso/005-tell → task/sso/003-logout"
         status = memory.campaigns.status("sso")
         causes = {one.ref: one.blocked_by for one in status.unreachable}
@@ -174,7 +174,7 @@ def test_a_number_that_two_branches_gave_away_is_said_and_both_tasks_can_be_work
     with open_memory(a) as memory:
         status = memory.campaigns.status("sso")
         assert status.duplicates == ["006"]
-        assert {one.severity for one in memory.validate().findings} <= {"warning"}
+        assert {one.severity for one in memory.store.validate().findings} <= {"warning"}
         with pytest.raises(Usage) as refused:
             memory.tasks.start("sso/6")
         assert refused.value.hint == "name one of: task/sso/006-docs, task/sso/006-tests"

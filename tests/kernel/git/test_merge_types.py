@@ -70,13 +70,13 @@ def test_a_type_renamed_on_one_branch_and_used_on_the_other_is_one_type_at_once(
 
     def rename(memory: Memory) -> None:
         if is_split:
-            memory.split("service", files=16)
-            memory.split("calls", files=16)
+            memory.store.split("service", files=16)
+            memory.store.split("calls", files=16)
         memory.types.rename("service", "component", yes=True)
 
     with merged(project, *((rename, use) if is_ours else (use, rename)), is_clean=is_clean) as memory:
         if not is_clean:  # what one branch split, and the other one changed, is a conflict of git
-            memory.resolve()
+            memory.store.resolve()
             check_one_type(memory)
             commit(project, "both")
         before = contents(project)
@@ -91,7 +91,7 @@ def test_a_type_renamed_on_one_branch_and_used_on_the_other_is_one_type_at_once(
 
 
 def check_one_type(memory: Memory) -> None:
-    assert [str(found) for found in memory.validate().findings if found.code != "misplaced"] == []
+    assert [str(found) for found in memory.store.validate().findings if found.code != "misplaced"] == []
     assert memory.get("service/shop").ref == "component/shop"
     assert [found.ref for found in memory.list("component").results] == [
         "component/late", "component/shop", "component/stock",
@@ -115,7 +115,7 @@ def test_rows_that_a_stash_brings_back_under_a_former_name_are_read(project: Pat
     git(project, "stash", "pop", "-q")
     with open_memory(project) as memory:
         assert memory.get("component/late").record.model_dump()["value"] == "new"
-        assert memory.validate().findings == []
+        assert memory.store.validate().findings == []
         memory.edit("component/late", {"value": "newer"})
         assert memory.get("service/late").record.model_dump()["value"] == "newer"
 
@@ -128,7 +128,7 @@ def test_the_first_row_of_a_type_under_its_former_name_is_read_and_written_where
     write(data(project, "entities/tool"), row)
     with open_memory(project) as memory:
         assert memory.get("program/make").ref == "program/make"
-        assert memory.validate().findings == []
+        assert memory.store.validate().findings == []
         memory.failures.add("another thing broke", name="later")
         assert data(project, "entities/tool").read_bytes() == b""
         assert b'"type":"program"' in data(project, "entities/program").read_bytes()
@@ -144,7 +144,7 @@ def test_a_bad_line_among_rows_of_a_former_name_is_named_and_kept(project: Path)
     write(data(project, "entities/service"), *rows)
     with open_memory(project) as memory:
         assert memory.get("component/late").ref == "component/late"
-        assert [(found.code, found.line) for found in memory.validate().findings] == [
+        assert [(found.code, found.line) for found in memory.store.validate().findings] == [
             ("bad_json", 2), ("wrong_file", 3),
         ]  # fmt: skip
         memory.failures.add("another thing broke", name="later")
@@ -162,9 +162,9 @@ def test_a_type_dropped_on_one_branch_and_used_on_the_other_keeps_what_that_one_
 
     with merged(project, *((drop, use) if is_ours else (use, drop))) as memory:
         assert [found.ref for found in memory.list("service").results] == ["service/late", "service/stock"]
-        assert {found.code for found in memory.validate().findings} >= {"drift"}
-        memory.doctor(fix=True)
-        assert memory.validate().findings == []
+        assert {found.code for found in memory.store.validate().findings} >= {"drift"}
+        memory.store.doctor(fix=True)
+        assert memory.store.validate().findings == []
         assert [made.type for made in memory.types.list().entities] == ["service"]
         assert {found.target for found in memory.get("service/late").relations} == {"failure/broke"}
         assert memory.entities.add("service", "more").action == "created"
@@ -195,7 +195,7 @@ def test_a_type_renamed_on_both_branches_loses_nothing(project: Path) -> None:
     assert git(project, "merge", "-qm", "both", "ours", ok=False) != "0"
     with open_memory(project) as memory:
         assert memory.get("failure/broke").ref == "failure/broke"
-        assert not memory.validate().ok
+        assert not memory.store.validate().ok
         git(project, "checkout", "ours", "--", ".graphmem/types/entities/component.md", ".graphmem/types/relations")
         git(project, "checkout", "theirs", "--", ".graphmem/types/entities/part.md")
         assert {found.ref for found in memory.list("component").results} == {

@@ -12,19 +12,7 @@ from hypothesis import HealthCheck, Phase, event, example, given, settings
 from hypothesis import strategies as st
 
 from graphmem import GraphmemError, Memory
-from tests.sample import (
-    Clock,
-    contents,
-    data,
-    edge,
-    failure,
-    graph_of,
-    line,
-    mirror_of,
-    open_memory,
-    pattern,
-    write,
-)
+from tests.sample import Clock, contents, data, edge, failure, graph_of, line, mirror_of, open_memory, pattern, write
 
 pytestmark = pytest.mark.usefixtures("graph_written_here")
 NAMES = ("alpha", "beta", "gamma", "delta")
@@ -245,7 +233,7 @@ class History:
 
     def look(self) -> None:
         """The graph and the index follow so far: what comes next is taken in change by change."""
-        with self.memory.client.reading(), mirror_of(self.memory).shared_lock():
+        with self.memory.store.client.reading(), mirror_of(self.memory).shared_lock():
             pass
         self.memory.query("went wrong")
 
@@ -269,10 +257,10 @@ def state(memory: Memory) -> dict[str, Any]:
         },
         "query": sorted((hit.ref, hit.relevance) for hit in memory.query("alpha went wrong, pin it", limit=50).results),
         "stats": memory.stats().model_dump(exclude={"worth": {"mean_importance", "importances"}}),  # the clock goes on
-        "validate": memory.validate().model_dump(),
+        "validate": memory.store.validate().model_dump(),
         "graph": graph(memory),
     }
-    connection = memory.client.catalog.connection
+    connection = memory.store.client.catalog.connection
     for table in (
         "record",
         "alias",
@@ -341,7 +329,7 @@ def test_after_any_history_what_was_kept_up_is_what_the_files_say(history: list[
         lived = History(Path(first))
         lived.run([*history[: len(history) // 2], ("look", ()), *history[len(history) // 2 :]])
         shutil.copytree(lived.folder / ".graphmem", Path(second) / ".graphmem", ignore=shutil.ignore_patterns("local"))
-        clock = lived.memory.client.now  # what is in the future depends on it
+        clock = lived.memory.store.client.now  # what is in the future depends on it
         assert isinstance(clock, Clock)
         fresh = open_memory(Path(second), clock=clock)
         kept, made = state(lived.memory), state(fresh)

@@ -78,7 +78,7 @@ def test_a_file_over_the_limit_is_not_read(folder: Path) -> None:
 def test_very_many_bad_lines_are_a_count(memory: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "failure"), failure("a"), *[b"{\n"] * (KEPT_FINDINGS + 500), failure("b"))
     assert [found.ref for found in memory.list().results] == ["failure/a", "failure/b"]
-    findings = memory.validate().findings
+    findings = memory.store.validate().findings
     assert len(findings) == KEPT_FINDINGS + 1
     assert findings[-1].message == "500 more bad lines"
     with pytest.raises(Refused):
@@ -117,7 +117,7 @@ def test_lines_are_the_same_wherever_a_block_ends(memory: Memory, tmp_path: Path
         *rows[12:],
     )
     assert memory.list().total == 26
-    (finding,) = memory.validate().findings
+    (finding,) = memory.store.validate().findings
     assert (finding.line, finding.code) == (14, "too_large")
 
 
@@ -125,7 +125,7 @@ def test_a_row_that_stands_twice_is_read_once(memory: Memory, tmp_path: Path) ->
     write(data(tmp_path, "failure"), failure("a"), failure("a"), failure("a", fix="x"))
     assert memory.get("a").record.fix is None  # type: ignore[union-attr]
     # The very same line again says nothing else.
-    assert [(found.line, found.code) for found in memory.validate().findings] == [(3, "duplicate_key")]
+    assert [(found.line, found.code) for found in memory.store.validate().findings] == [(3, "duplicate_key")]
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_a_row_that_stands_twice_is_read_once(memory: Memory, tmp_path: Path) ->
 )
 def test_a_type_made_to_do_harm_is_reported(memory: Memory, tmp_path: Path, front: str) -> None:
     (tmp_path / ".graphmem/types/entities/part.md").write_text(f"---\n{front}\n---\nP.\n")
-    checked = memory.validate()
+    checked = memory.store.validate()
     assert [found.file for found in checked.findings] == ["types/entities/part.md"]
-    assert "part" not in memory.client.catalog.vocabulary.entities
+    assert "part" not in memory.store.client.catalog.vocabulary.entities
 
 
 def test_a_type_that_is_a_link_is_not_read(memory: Memory, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_type_that_is_a_link_is_not_read(memory: Memory, tmp_path: Path) -> No
 def test_nothing_of_all_this_is_written_back(memory: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "failure"), b"[" * 50_000)
     before = contents(tmp_path)
-    memory.validate()
+    memory.store.validate()
     with pytest.raises(Refused):
         memory.failures.add("c", name="c")
     assert contents(tmp_path) == before

@@ -93,7 +93,7 @@ def test_a_death_at_any_step_leaves_the_old_state_or_the_new_one(
         if not write_and_die(copy, steps, monkeypatch):
             break
         with open_memory(copy) as memory:
-            assert memory.validate().ok
+            assert memory.store.validate().ok
             names = {hit.record.name for hit in memory.list("failure").results}
             assert len(memory.list("pattern").results) == len(names)
             put(memory, [{"kind": "failure", "name": "next", "trigger": "the next error"}])
@@ -159,7 +159,7 @@ def test_a_journal_that_came_with_a_branch_moves_nothing_elsewhere(folder: Path,
     )
     before = committed(folder)
     with open_memory(folder) as memory:
-        assert memory.validate().ok
+        assert memory.store.validate().ok
     assert victim.read_text() == "mine"
     for file in ("data/pattern.ndjson", "config.toml"):
         assert committed(folder)[file] == before[file]
@@ -180,4 +180,4 @@ def test_a_disk_that_fills_up_leaves_every_file_as_it_was(folder: Path, monkeypa
         assert committed(folder) == before
     with open_memory(folder) as memory:
         put(memory, WRITE)
-        assert memory.validate().ok
+        assert memory.store.validate().ok

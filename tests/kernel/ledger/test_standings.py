@@ -81,7 +81,7 @@ class History:
 
     def folded(self) -> list[Any]:
         """Return how the lessons stand by the rule itself, over all runs."""
-        run = self.memory.client.catalog.connection.execute
+        run = self.memory.store.client.catalog.connection.execute
         runs = run("SELECT at, run FROM run ORDER BY at, run").fetchall()
         found = []
         for number, line, crc in run(
@@ -97,7 +97,7 @@ class History:
         """Return how the lessons stand, which are live, and what the graph has of them."""
         memory = self.memory
         memory.list("lesson")
-        run = memory.client.catalog.connection.execute
+        run = memory.store.client.catalog.connection.execute
         query = "MATCH (l:Lesson) OPTIONAL MATCH (l)-[:SEEN_IN]->(r:Run) RETURN l.key, l.frequency, r.run"
         with graph_of(memory) as connection:
             nodes = sorted(connection.execute(query).get_all(), key=repr)
@@ -122,6 +122,6 @@ def test_lessons_stand_as_the_files_alone_say(history: list[tuple[Any, ...]]) ->
             made.memory.list("lesson")  # each change is taken in by itself
         found = made.lesson_states()
         assert found[0] == made.folded()
-        made.memory.rebuild()
+        made.memory.store.rebuild()
         assert made.lesson_states() == found
         made.memory.close()

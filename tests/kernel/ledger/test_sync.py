@@ -81,10 +81,10 @@ def test_what_is_written_is_canonical(memory: Memory, tmp_path: Path) -> None:
     memory.feedback("a", helped=True)
     memory.campaigns.create("to do", name="c")
     memory.campaigns.add_tasks("c", [{"seq": 1, "objective": "first"}])
-    checked = memory.export_check()
+    checked = memory.store.export_check()
     assert checked.ok, checked.findings
     before = contents(tmp_path)
-    assert not any(file.changed for file in memory.export().files.values())
+    assert not any(file.changed for file in memory.store.export().files.values())
     assert contents(tmp_path) == before
 
 
@@ -94,9 +94,9 @@ def test_untouched_lines_are_copied_byte_for_byte(store: Memory, tmp_path: Path)
     store.failures.add("new", name="new")
     store.edit("a", {"fix": "x"})
     assert strange in data(tmp_path, "failure").read_bytes().splitlines(keepends=True)
-    assert [finding.code for finding in store.export_check().findings] == ["not_canonical"]
-    assert store.export().files["data/failure.ndjson"].changed
-    assert store.export_check().ok
+    assert [finding.code for finding in store.store.export_check().findings] == ["not_canonical"]
+    assert store.store.export().files["data/failure.ndjson"].changed
+    assert store.store.export_check().ok
 
 
 @pytest.mark.parametrize("is_small", [True, False])
@@ -114,7 +114,7 @@ def test_an_edit_of_a_file_out_of_order_keeps_every_row(store: Memory, tmp_path:
 def test_a_data_file_is_empty_when_its_last_row_goes(store: Memory, tmp_path: Path) -> None:
     store.relations.unlink("p", "solves", "a")
     assert data(tmp_path, "relations/solves").read_bytes() == b""
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 def test_reading_writes_no_committed_file(store: Memory, tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_reading_writes_no_committed_file(store: Memory, tmp_path: Path) -> None
     store.related("a")
     store.solutions("a")
     store.stats()
-    store.validate()
-    store.export_check()
+    store.store.validate()
+    store.store.export_check()
     store.cypher("MATCH (n) RETURN n.ref")
     assert contents(tmp_path) == before
 
@@ -149,13 +149,13 @@ def test_reading_writes_no_committed_file(store: Memory, tmp_path: Path) -> None
 def test_files_as_editors_leave_them_are_read_and_written(store: Memory, tmp_path: Path, content: bytes) -> None:
     write(data(tmp_path, "failure"), content)
     assert refs(store) == ["failure/a", "failure/b"]
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
     store.edit("b", {"fix": "x"})
     store.failures.add("c", name="c")
     assert refs(store) == ["failure/a", "failure/b", "failure/c"]
-    store.export()
+    store.store.export()
     assert data(tmp_path, "failure").read_bytes().splitlines(keepends=True)[0].startswith(b'{"created_at"')
-    assert store.export_check().ok
+    assert store.store.export_check().ok
 
 
 @pytest.mark.parametrize(
@@ -181,13 +181,13 @@ def test_a_bad_line_is_said_with_file_line_and_column_and_the_good_ones_are_read
     path = data(tmp_path, "failure")
     write(path, failure("a"), failure("b"), bad)
     assert refs(store) == ["failure/a", "failure/b"]
-    (finding,) = store.validate().findings
+    (finding,) = store.store.validate().findings
     assert (finding.file, finding.line, finding.code, finding.severity) == ("data/failure.ndjson", 3, code, "error")
     assert column is None or finding.column == column
     assert [text for text in said if "data/failure.ndjson:3" in text] != []
     assert len(said) == 1  # once per command
     before = path.read_bytes()
-    for write_to_it in (lambda: store.edit("a", {"fix": "x"}), lambda: store.failures.add("new"), store.export):
+    for write_to_it in (lambda: store.edit("a", {"fix": "x"}), lambda: store.failures.add("new"), store.store.export):
         with pytest.raises(BadInput) as refused:
             write_to_it()
         assert "data/failure.ndjson:3" in refused.value.message
@@ -212,37 +212,37 @@ def test_the_rows_of_an_undeclared_type_are_read_and_not_written_until_it_is_dec
     write(data(tmp_path, "entities/part"), line(kind="entity", type="part", name="x"))
     write(data(tmp_path, "relations/uses"), edge("part/x", "uses", "failure/a"))
     assert refs(store, None) == ["failure/a", "failure/b", "part/x", "pattern/p"]
-    assert [finding.code for finding in store.validate().findings] == ["drift", "drift"]
+    assert [finding.code for finding in store.store.validate().findings] == ["drift", "drift"]
     with pytest.raises(Refused, match="type 'part' has no file"):
         store.edit("part/x", {"value": "new"})
     store.types.add_entity("part")
     store.types.add_relation("uses", sources=["part"], targets=["failure"])
     assert refs(store, "part") == ["part/x"]
     assert [found.ref for found in store.related("part/x", max_hops=1).results] == ["failure/a"]
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 def test_a_kind_may_be_a_folder_of_files_and_each_row_stands_once(store: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "failure/more"), failure("c"))
     write(data(tmp_path, "failure/again"), failure("d"), failure("a"))
     assert refs(store) == ["failure/a", "failure/b", "failure/c", "failure/d"]
-    (finding,) = store.validate().findings
+    (finding,) = store.store.validate().findings
     assert finding.code == "duplicate_key"
     write(data(tmp_path, "failure/again"), failure("d"))
     store.edit("c", {"fix": "x"})
     assert b'"fix":"x"' in data(tmp_path, "failure/more").read_bytes()
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 def test_files_of_kinds_that_this_version_does_not_know_are_left_alone(store: Memory, tmp_path: Path) -> None:
     write(data(tmp_path, "wisdom"), b"anything\n")
     store.failures.add("c", name="c")
-    assert store.export_check().ok
-    assert "data/wisdom.ndjson" not in store.export().files
-    store.export(to=tmp_path / "copy")
+    assert store.store.export_check().ok
+    assert "data/wisdom.ndjson" not in store.store.export().files
+    store.store.export(to=tmp_path / "copy")
     for path in (data(tmp_path, "wisdom"), tmp_path / "copy/data/wisdom.ndjson"):
         assert path.read_bytes() == b"anything\n"
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 # --- changed by others ---------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_an_edge_that_goes_while_its_end_comes_back_leaves_the_graph(store: Memo
     store.list()  # the catalog takes it in, the graph is not asked
     data(tmp_path, "failure").write_bytes(failures)
     write(edges)
-    assert store.validate().ok
+    assert store.store.validate().ok
     assert store.cypher("MATCH ()-[r:SOLVES]->() RETURN count(r)").rows == [[0]]
 
 
@@ -323,25 +323,25 @@ def test_an_edge_whose_end_is_missing_waits_and_comes_alive(store: Memory, tmp_p
     write(data(tmp_path, "relations/causes"), edge("failure/a", "causes", "failure/later"))
     assert store.related("a", types=["causes"]).results == []
     assert store.cypher("MATCH ()-[s:CAUSES]->() RETURN count(s)").rows == [[0]]
-    (finding,) = store.validate().findings
+    (finding,) = store.store.validate().findings
     assert (finding.code, finding.severity, finding.file, finding.line) == (
         "dangling", "warning", "data/relations/causes.ndjson", 1,
     )  # fmt: skip
-    assert store.validate().ok
+    assert store.store.validate().ok
     store.failures.add("later", name="later")
     assert [found.ref for found in store.related("a", types=["causes"]).results] == ["failure/later"]
     assert store.cypher("MATCH (a)-[s:CAUSES]->(b) RETURN a.name, b.name").rows == [["a", "later"]]
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 def test_an_edge_whose_end_is_archived_waits_for_its_return(store: Memory) -> None:
     store.forget("p")
     assert store.solutions("a").results == []
-    (finding,) = store.validate().findings
+    (finding,) = store.store.validate().findings
     assert (finding.code, finding.fix) == ("waiting", "graphmem restore pattern/p")
     store.restore("p")
     assert [found.ref for found in store.solutions("a").results] == ["pattern/p"]
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 def test_two_rows_that_resolve_to_one_edge_are_one_with_the_later_value_of_each_field(
@@ -358,7 +358,7 @@ def test_two_rows_that_resolve_to_one_edge_are_one_with_the_later_value_of_each_
     assert [(step.weight, step.note) for step in found.path] == [(0.3, "new")]
     assert store.cypher("MATCH ()-[r:CAUSES]->() RETURN r.weight, r.note").rows == [[0.3, "new"]]
     assert store.stats().relations["causes"] == 1
-    assert {found.code for found in store.validate().findings} == {"future"}  # the rows are later than the clock
+    assert {found.code for found in store.store.validate().findings} == {"future"}  # the rows are later than the clock
     assert store.relations.unlink("a", "causes", "c").action == "removed"
     assert data(tmp_path, "relations/causes").read_bytes() == b""
 
@@ -394,7 +394,7 @@ def test_a_symmetric_edge_that_a_pull_turned_round_stands_once_in_the_graph(stor
     assert store.cypher(query).rows == [[0.5]]
     write(data(tmp_path, "relations/variant"), edge("failure/b", "variant", "failure/a", weight=0.6))
     assert store.cypher(query).rows == [[0.6]]
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 def test_two_records_with_one_name_are_both_shown_and_warned_of(store: Memory, tmp_path: Path) -> None:
@@ -407,11 +407,11 @@ def test_two_records_with_one_name_are_both_shown_and_warned_of(store: Memory, t
     assert orjson.loads(got.model_dump_json())["record"]["name"] == f"a~{mark}"
     assert store.get("failure/a").record.search_text == "a went wrong"
     assert store.get("failure/zz").ref == f"failure/a~{mark}"
-    (finding,) = store.validate().findings
+    (finding,) = store.store.validate().findings
     assert (finding.code, finding.severity, finding.line) == ("doubled_name", "warning", 2)
     store.rename("zz", "c")
     assert refs(store) == ["failure/a", "failure/b", "failure/c"]
-    assert store.validate().findings == []
+    assert store.store.validate().findings == []
 
 
 # --- derived -------------------------------------------------------------------------------------------------------
@@ -429,8 +429,8 @@ def test_what_is_derived_is_made_again_and_the_export_gives_the_same_bytes(tmp_p
     with open_memory(tmp_path, said=said) as memory:
         assert memory.solutions("a").results[0].help_ratio == pytest.approx(2 / 3)
         assert said == ["built local/ from the files: 2 records, 1 relation"]
-        memory.export()
-        assert memory.validate().findings == []
+        memory.store.export()
+        assert memory.store.validate().findings == []
     assert contents(tmp_path) == before
 
 
@@ -443,7 +443,7 @@ def test_a_catalog_that_is_damaged_is_made_again(tmp_path: Path) -> None:
 
 
 def test_rebuild_counts_what_it_made(store: Memory) -> None:
-    made = store.rebuild(embed=False)
+    made = store.store.rebuild(embed=False)
     assert (made.records, made.relations, made.embedded) == (3, 1, 0)
     assert store.solutions("a").results[0].ref == "pattern/p"
 
@@ -479,7 +479,7 @@ def test_a_second_writer_waits_for_the_first(store: Memory, tmp_path: Path) -> N
 
 
 def test_a_writer_that_waits_too_long_is_told_who_holds_the_store(store: Memory, tmp_path: Path) -> None:
-    store.client.ledger.place.lock_timeout_s = 0.1
+    store.store.client.ledger.place.lock_timeout_s = 0.1
     with holder(tmp_path, 30) as process:
         with pytest.raises(Locked) as error:
             store.failures.add("c", name="c")
@@ -511,7 +511,7 @@ def test_a_store_of_a_newer_format_is_read_and_not_written(tmp_path: Path) -> No
         for write_it in (
             lambda: memory.failures.add("b"),
             lambda: memory.forget("a"),
-            memory.export,
+            memory.store.export,
             lambda: memory.types.add_entity("part"),
             lambda: memory.feedback("a", helped=True),
         ):
@@ -589,4 +589,4 @@ def test_rows_of_a_type_that_another_process_has_just_declared_are_read(memory: 
     path.parent.mkdir(exist_ok=True)
     write(path, line(kind="entity", type="service", name="shop"))
     assert refs(memory, "service") == ["service/shop"]
-    assert memory.validate().findings == []
+    assert memory.store.validate().findings == []

@@ -73,10 +73,10 @@ def test_every_operation_that_writes_is_carried_out_once_over_http(http: TestCli
         if operations()[name].is_read:
             continue
         first = post(http, name, name, given)
-        before = contents(memory.client.root)
+        before = contents(memory.store.client.root)
         second = post(http, name, name, given)
         assert (second.status_code, second.text) == (first.status_code, first.text), name
-        assert contents(memory.client.root) == before, name
+        assert contents(memory.store.client.root) == before, name
         row = operations()[name].row
         is_kept = first.status_code == 200 and not row.only_reads(row.request.model_construct(**given))
         assert ("idempotency-replayed" in second.headers) == is_kept, name  # a preview is made again
@@ -92,20 +92,20 @@ def test_what_was_written_before_the_answer_could_be_kept_is_not_written_again(
     for name, given in REAL.items():
         if operations()[name].is_read:
             continue
-        writes = memory.client.ledger.writes
-        of_the_worker = contents(memory.client.root)
+        writes = memory.store.client.ledger.writes
+        of_the_worker = contents(memory.store.client.root)
         first = post(http, name, name, given)
-        before = contents(memory.client.root)
+        before = contents(memory.store.client.root)
         is_written = {path for path in before if path.startswith("data/") and of_the_worker.get(path) != before[path]}
         if first.status_code != 200 or not is_written:
             continue
         second = post(http, name, name, given)
         again = {"done": True} if name != "split" else first.json() | {"changed": False, "removed": []}
         assert (second.status_code, second.json()) == (200, again), name
-        after = contents(memory.client.root)
+        after = contents(memory.store.client.root)
         assert after == before, name
         done.add(name)
-        assert writes == memory.client.ledger.writes
+        assert writes == memory.store.client.ledger.writes
     assert {"failures.add", "relations.link", "sessions.decide", "phases.reset", "campaigns.add_tasks", "undo"} <= done
 
 
@@ -143,7 +143,7 @@ def repeat(root: Path, *words: str) -> int:
 
 
 def test_a_command_that_is_repeated_prints_what_it_printed(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
-    root = memory.client.root
+    root = memory.store.client.root
     words = ["session", "start", "--task", "mend the cart"]
     with carried_out(RequestUnderWay("1", "\0".join(words))) as asked:
         assert run([*words, "--dir", str(root)], Invocation(new_id=ids_of("1"))) == 0
@@ -157,7 +157,7 @@ def test_a_command_that_is_repeated_prints_what_it_printed(memory: Memory, capsy
 def test_a_command_whose_answer_was_not_kept_is_reported_as_done(
     memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = memory.client.root
+    root = memory.store.client.root
     words = ["add", "failure", "--trigger", "it went boom"]
     with carried_out(RequestUnderWay("1", "\0".join(words))):
         assert run([*words, "--dir", str(root)], Invocation(new_id=ids_of("1"))) == 0
@@ -169,13 +169,13 @@ def test_a_command_whose_answer_was_not_kept_is_reported_as_done(
 
 def test_an_undo_that_may_be_done_is_not_repeated(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
     memory.failures.add("it went boom")
-    assert repeat(memory.client.root, "undo") == 4
+    assert repeat(memory.store.client.root, "undo") == 4
     assert "it may be done" in capsys.readouterr().err
     assert memory.list().total == 1
 
 
 def test_what_no_service_carried_out_is_carried_out(memory: Memory) -> None:
-    assert repeat(memory.client.root, "add", "failure", "--trigger", "it went boom") == 0
+    assert repeat(memory.store.client.root, "add", "failure", "--trigger", "it went boom") == 0
     assert memory.list().total == 1
 
 
@@ -186,12 +186,12 @@ def test_a_write_that_was_noted_and_never_happened_is_carried_out(memory: Memory
     """As after a death between the note and the rename of the files."""
     with carried_out(RequestUnderWay("1")) as asked:
         memory.failures.add("it went boom", name="boom")
-        kept = memory.client.state.read("request", asked.key, requests.DECODE)
+        kept = memory.store.client.state.read("request", asked.key, requests.DECODE)
         assert kept is not None
         name = kept.note
-    layout = memory.client.layout
+    layout = memory.store.client.layout
     undo.doubt(layout.undo / f"{name}{undo.SURE}")
-    with carried_out(RequestUnderWay("1")), pytest.raises(AlreadyDone), memory.client.writing():
+    with carried_out(RequestUnderWay("1")), pytest.raises(AlreadyDone), memory.store.client.writing():
         pytest.fail("the rows are there")
     (layout.data / "failure.ndjson").unlink()
     with carried_out(RequestUnderWay("1")):
@@ -204,9 +204,9 @@ def test_two_at_the_same_time_are_one(memory: Memory) -> None:
     answers: list[object] = []
 
     def send() -> None:
-        with carried_out(RequestUnderWay("1")) as asked, Memory(memory.client.root) as own:
+        with carried_out(RequestUnderWay("1")) as asked, Memory(memory.store.client.root) as own:
             try:
-                asked.refuse_done(own.client.state, lambda note: True)
+                asked.refuse_done(own.store.client.state, lambda note: True)
                 answers.append(own.feedback("boom", helped=True).action)
                 asked.keep("the answer")
             except AlreadyDone as error:
@@ -224,7 +224,7 @@ def test_two_at_the_same_time_are_one(memory: Memory) -> None:
 
 
 def test_old_requests_are_forgotten(memory: Memory) -> None:
-    state = memory.client.state
+    state = memory.store.client.state
     for number in range(REQUESTS + 40):
         with carried_out(RequestUnderWay(str(number))) as asked:
             asked.has_changed(state)
@@ -235,7 +235,7 @@ def test_old_requests_are_forgotten(memory: Memory) -> None:
 
 
 def test_a_damaged_value_is_no_request(memory: Memory) -> None:
-    asked, root, state = RequestUnderWay("1"), memory.client.root, memory.client.state
+    asked, root, state = RequestUnderWay("1"), memory.store.client.root, memory.store.client.state
     for text in (b"", b"{", b"[1]", b'{"content": 1}', b"\xff"):
         put_state(root, "request", asked.key, text)
         asked.refuse_done(state, lambda note: True)
@@ -270,9 +270,9 @@ def test_every_tool_that_writes_is_carried_out_once(
         asked = json.dumps([name, arguments])
         first = call(memory, name, arguments, RequestUnderWay(asked, asked))
         assert not first.is_error, first
-        before = contents(memory.client.root)
+        before = contents(memory.store.client.root)
         second = call(memory, name, arguments, RequestUnderWay(asked, asked))
-        assert contents(memory.client.root) == before, name
+        assert contents(memory.store.client.root) == before, name
         assert not second.is_error
         if is_kept:
             assert second == first
@@ -292,8 +292,8 @@ def test_a_call_without_an_id_is_a_repeat_only_where_its_answer_was_lost(memory:
     report()
     report()
     assert helped() == 2, "a process that lives has sent its answer, or will"
-    key, root = RequestUnderWay("mcp call x").key, memory.client.root
-    kept = memory.client.state.read("request", key, json.loads)
+    key, root = RequestUnderWay("mcp call x").key, memory.store.client.root
+    kept = memory.store.client.state.read("request", key, json.loads)
     assert kept is not None
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
@@ -305,4 +305,4 @@ def test_a_call_without_an_id_is_a_repeat_only_where_its_answer_was_lost(memory:
     )
     report()
     assert helped() == 3, "nobody waits that long"
-    assert os.getpid() == (memory.client.state.read("request", key, json.loads) or {})["process"]
+    assert os.getpid() == (memory.store.client.state.read("request", key, json.loads) or {})["process"]

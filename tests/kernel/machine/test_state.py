@@ -419,7 +419,7 @@ def test_rows_are_written_whatever_is_the_matter_with_it(
                     memory.runs.set({"next_step": "build"})
         use_all(memory, 3)
         assert memory.list("failure").total == 3
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def full(connection: sqlite3.Connection) -> None:

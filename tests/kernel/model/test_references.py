@@ -76,6 +76,6 @@ def test_a_purged_record_is_named_by_no_field_of_another(kind: str, field: str, 
     ref = f"{record_type}/{'r' if kind == 'run' else own}"
     before = getattr(memory.get(ref).record, field)
     assert targets["001-gone"] in (before if is_list else [before])
-    memory.purge([targets["001-gone"]], yes=True)
+    memory.store.purge([targets["001-gone"]], yes=True)
     after = getattr(memory.get(ref).record, field)
     assert after == ((targets["002-kept"],) if is_list else None)

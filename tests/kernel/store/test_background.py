@@ -125,15 +125,15 @@ def test_vectors_are_placed_as_they_are_made_and_none_is_kept_of_a_text_that_was
         """A model in whose time the last record is purged."""
 
         def encode_documents(self, texts: Sequence[str], progress: object = None) -> NDArray[np.float32]:
-            lacking.append(memory.client.catalog.without_vector())
+            lacking.append(memory.store.client.catalog.without_vector())
             if len(lacking) == 2:
-                other.purge(["failure/f299"], yes=True)
+                other.store.purge(["failure/f299"], yes=True)
             return super().encode_documents(texts)
 
     lacking: list[int] = []
     with open_memory(tmp_path, embedder=Purging()) as memory, Memory(tmp_path) as other:
         memory.add_rows([failure(f"f{number}") for number in range(STEP + 44)])
-        memory.rebuild()
+        memory.store.rebuild()
         assert lacking == [STEP + 44, 44]
-        kept = memory.client.catalog.connection.execute("SELECT count(*) FROM vector").fetchone()
+        kept = memory.store.client.catalog.connection.execute("SELECT count(*) FROM vector").fetchone()
         assert kept == (STEP + 43,)

@@ -26,7 +26,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def are_complete(memory: Memory) -> bool:
-    return not memory.client.clues.is_behind
+    return not memory.store.client.clues.is_behind
 
 
 def test_reading_by_name_does_not_wait_for_the_clues(clone: Path) -> None:
@@ -107,10 +107,10 @@ def test_several_processes_make_the_clues_at_the_same_time(clone: Path) -> None:
 
 def test_a_read_that_another_process_overtakes_with_many_rows_has_their_clues(clone: Path) -> None:
     with open_memory(clone) as memory:
-        with memory.client.reading(memory.client.clues):
+        with memory.store.client.reading(memory.store.client.clues):
             pass
-        memory.client.clues.put_off([1, 2])  # as another process does after this one's sync
-        with memory.client.reading(memory.client.clues) as snapshot:
+        memory.store.client.clues.put_off([1, 2])  # as another process does after this one's sync
+        with memory.store.client.reading(memory.store.client.clues) as snapshot:
             assert not snapshot.client.clues.is_behind
 
 
@@ -120,9 +120,9 @@ def test_what_takes_seconds_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch
     with open_memory(clone) as memory:
         memory.get("f7")
         text = f"working out what {MANY:,} memories are recognised by"
-        assert text not in memory.client.runtime.shown_messages
+        assert text not in memory.store.client.runtime.shown_messages
         memory.match([b"gadget 7x"])
-        assert text in memory.client.runtime.shown_messages
+        assert text in memory.store.client.runtime.shown_messages
 
 
 @pytest.mark.long
@@ -133,12 +133,12 @@ def test_rows_are_taken_in_in_parts_as_if_all_came_at_once(clone: Path, monkeypa
     for held in (MANY * 2, 100):
         monkeypatch.setattr("graphmem.kernel.ledger.files.data_file.ROWS_HELD", held)
         with open_memory(clone) as memory:
-            memory.rebuild(embed=False)
-            connection = memory.client.catalog.connection
+            memory.store.rebuild(embed=False)
+            connection = memory.store.client.catalog.connection
             indexes = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'index' ORDER BY name").fetchall()
             sql = "SELECT * FROM {} ORDER BY id"
             rows = [connection.execute(sql.format(table)).fetchall() for table in ("record", "relation")]
-            found.append((indexes, rows, memory.validate().findings))
+            found.append((indexes, rows, memory.store.validate().findings))
     assert found[0] == found[1]
     assert len(found[0][1][1]) == MANY - 1
 

@@ -39,21 +39,21 @@ def test_validate_sees_a_change_that_left_size_and_time_as_they_were(memory: Mem
         handle.write(content)
     os.utime(file, ns=(past, past))
     assert memory.get("a").record.fix == "old"  # type: ignore[union-attr]  # what reads go by is as it was
-    assert memory.validate().ok
+    assert memory.store.validate().ok
     assert memory.get("a").record.fix == "new"  # type: ignore[union-attr]
 
 
 def test_validate_sees_a_catalog_that_holds_other_rows_than_the_files(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("it broke", name="a", fix="old")
     memory.list()
-    connection = memory.client.catalog.connection
+    connection = memory.store.client.catalog.connection
     number, row = connection.execute("SELECT id, line FROM record").fetchone()
     other = row.replace(b"old", b"bad")
     connection.execute("UPDATE record SET line = ?, crc = ?", (other, checksum(number, other)))
-    assert {found.code for found in memory.validate().findings} == {"catalog_differs"}
-    assert {found.code for found in memory.doctor(fix=True).mended} == {"catalog_differs"}
+    assert {found.code for found in memory.store.validate().findings} == {"catalog_differs"}
+    assert {found.code for found in memory.store.doctor(fix=True).mended} == {"catalog_differs"}
     assert memory.get("a").record.fix == "old"  # type: ignore[union-attr]
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 # --- a store that can only be read ---------------------------------------------------------------------------------
@@ -158,18 +158,18 @@ def test_a_file_that_git_replaces_while_a_command_writes_is_not_overwritten(memo
     theirs = failure("a", fix="theirs") + failure("c")
     file = data(tmp_path, "failure")
 
-    with memory.client.writing() as snapshot:
+    with memory.store.client.writing() as snapshot:
         record = snapshot.catalog.stored(snapshot.resolve("b"))
         write(file, theirs)  # while the command decides
         before = contents(tmp_path)
         with pytest.raises(Conflict, match=r"data/failure.ndjson was replaced by another program"):
-            memory.client.ledger.commit([entry(record.replaced({"fix": "x"}), frozenset())])
+            memory.store.client.ledger.commit([entry(record.replaced({"fix": "x"}), frozenset())])
     assert contents(tmp_path) == before
     assert [found.ref for found in memory.list().results] == ["failure/a", "failure/c"]
     assert memory.get("a").record.fix == "theirs"  # type: ignore[union-attr]
     memory.edit("a", {"tags": ["x"]})
     assert b"theirs" in file.read_bytes()
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def test_a_catalog_without_room_fails_the_command_before_any_file_is_replaced(
@@ -177,16 +177,16 @@ def test_a_catalog_without_room_fails_the_command_before_any_file_is_replaced(
 ) -> None:
     memory.failures.add("it broke", name="a")
     before = contents(tmp_path)
-    (pages,) = memory.client.catalog.connection.execute("PRAGMA page_count").fetchone()
-    memory.client.catalog.connection.execute(f"PRAGMA max_page_count = {pages}")
+    (pages,) = memory.store.client.catalog.connection.execute("PRAGMA page_count").fetchone()
+    memory.store.client.catalog.connection.execute(f"PRAGMA max_page_count = {pages}")
     rows = [failure(f"f{number}", fix="x" * 1_000) for number in range(500)]
     with pytest.raises((sqlite3.OperationalError, GraphmemError), match="full"):
         memory.add_rows(rows)
     assert contents(tmp_path) == before
-    memory.client.catalog.connection.execute("PRAGMA max_page_count = 1000000")
+    memory.store.client.catalog.connection.execute("PRAGMA max_page_count = 1000000")
     memory.add_rows(rows)
     assert memory.list(limit=1).total == 501
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def test_what_a_refused_replacement_wrote_is_gone(tmp_path: Path) -> None:
@@ -204,16 +204,16 @@ def test_a_command_decides_again_where_git_replaced_the_file_meanwhile(memory: M
     memory.add_rows([failure("a", fix="ours"), failure("b")])
     file = data(tmp_path, "failure")
     theirs = [failure("a", fix="theirs") + failure("c")]
-    original = memory.client.ledger.files.contents
+    original = memory.store.client.ledger.files.contents
 
     def while_git_checks_out(batch: Batch) -> bytes:
         if theirs:
             write(file, theirs.pop())
         return original(batch)
 
-    memory.client.ledger.files.contents = while_git_checks_out  # type: ignore[method-assign]
+    memory.store.client.ledger.files.contents = while_git_checks_out  # type: ignore[method-assign]
     added = memory.add_rows(iter([failure("d"), failure("e")]))
     assert added.created == 2
     assert [found.ref for found in memory.list().results] == [f"failure/{name}" for name in "acde"]
     assert memory.get("a").record.fix == "theirs"  # type: ignore[union-attr]
-    assert memory.validate().ok
+    assert memory.store.validate().ok

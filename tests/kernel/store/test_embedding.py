@@ -30,7 +30,7 @@ class Dying(Counting):
         return super().encode_documents(texts, progress)
 
 with open_memory(pathlib.Path(sys.argv[1]), embedder=Dying()) as memory:
-    memory.rebuild()
+    memory.store.rebuild()
 """
 
 
@@ -62,7 +62,7 @@ def test_a_rebuild_that_is_killed_while_it_embeds_loses_less_than_a_step(tmp_pat
 
     model, told = Counting(), list[tuple[int, int]]()
     with open_memory(tmp_path, embedder=model) as memory:
-        memory.client.runtime.progress = lambda what, done, total: told.append((done, total))
+        memory.store.client.runtime.progress = lambda what, done, total: told.append((done, total))
         memory.query("anything")
         assert model.done == TEXTS - 2 * STEP
         assert (told[0], told[-1]) == ((0, TEXTS - 2 * STEP), (TEXTS - 2 * STEP, TEXTS - 2 * STEP))
@@ -77,7 +77,7 @@ def test_another_version_embeds_nothing_again(tmp_path: Path) -> None:
         for number in range(5):
             memory.failures.add(f"error number {number} in module {number}", name=f"f{number}", dedup=False)
         before = [(hit.ref, hit.relevance) for hit in memory.query("error number 3").results]
-        memory.client.catalog.connection.execute("PRAGMA user_version = 1")
+        memory.store.client.catalog.connection.execute("PRAGMA user_version = 1")
     model = Counting()
     with open_memory(tmp_path, embedder=model) as memory:
         assert [(hit.ref, hit.relevance) for hit in memory.query("error number 3").results] == before
@@ -111,9 +111,9 @@ def test_the_first_query_of_a_large_clone_is_answered_by_words_and_embeds_what_t
         found = memory.query("EADDRINUSE 8080", limit=200).results
         assert time.monotonic() - began < (EMBED_S + 3) * patience()
         assert "failure/port" in [hit.ref for hit in found]
-        vectors = memory.client.vectors
+        vectors = memory.store.client.vectors
         assert vectors is not None
-        assert len(list(vectors.of(memory.client.catalog.anywhere("port")))) == 1
+        assert len(list(vectors.of(memory.store.client.catalog.anywhere("port")))) == 1
         lacking = vectors.lacking
         assert 0 < lacking < 900
         (note,) = [text for text in said if "no vector yet" in text]
@@ -121,7 +121,7 @@ def test_the_first_query_of_a_large_clone_is_answered_by_words_and_embeds_what_t
         assert note.endswith("graphmem rebuild")
         memory.match(b"ValueError: nothing like it")
         assert vectors.lacking < lacking  # each command makes some
-        memory.rebuild()
+        memory.store.rebuild()
         assert (vectors.lacking, vectors.is_behind) == (0, False)
 
 
@@ -132,7 +132,7 @@ def test_an_add_to_a_large_clone_embeds_nothing_of_it_while_it_holds_the_lock(tm
         began = time.monotonic()
         memory.failures.add("something else went wrong", name="new")
         assert time.monotonic() - began < (EMBED_S + 3) * patience()
-        vectors = memory.client.vectors
+        vectors = memory.store.client.vectors
         assert vectors is not None
         assert vectors.lacking > 0
 
@@ -164,7 +164,7 @@ def test_two_models_on_one_store_never_measure_with_the_vectors_of_each_other(tm
             assert {ref: value for ref, value in similar(other).items() if ref != "failure/more"} == pytest.approx(
                 second
             )
-        vectors = one.client.vectors
+        vectors = one.store.client.vectors
         assert vectors is not None
         similar(other)  # between the look of the one and its snapshot
         assert vectors.search(Counting().encode_query("error 7"), None, 5) == []

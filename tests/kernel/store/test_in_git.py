@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Repository:
 
 def codes(folder: Path) -> list[str]:
     with open_memory(folder) as memory:
-        return [found.code for found in memory.doctor().findings if found.code != "missing_folder"]
+        return [found.code for found in memory.store.doctor().findings if found.code != "missing_folder"]
 
 
 # --- a branch from before init ---------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_a_rule_about_the_whole_store_is_named_by_init_status_and_doctor(tmp_pat
     assert f"line 2 of .gitignore: {rule}" in found.message
     with open_memory(git.folder) as memory:
         assert memory.status().in_git == [found]
-        assert found in memory.doctor().findings
+        assert found in memory.store.doctor().findings
 
 
 def test_a_rule_of_the_user_in_the_store_counts_and_is_named(project: Repository) -> None:
@@ -131,7 +131,7 @@ def test_the_lines_that_an_older_version_wrote_are_completed_and_its_users_kept(
     ignored.write_text("local/\nstate/\n*.tmp\nmine.txt\n")
     assert codes(project.folder) == ["missing_entry"]
     with open_memory(project.folder) as memory:
-        memory.doctor(fix=True)
+        memory.store.doctor(fix=True)
     lines = ignored.read_text().splitlines()
     assert lines[0] == "!*/" and lines[-4:] == ["local/", "state/", "*.tmp", "mine.txt"]
     assert codes(project.folder) == []
@@ -153,7 +153,7 @@ def test_a_pointer_of_lfs_is_named_as_such_and_not_written_over(project: Reposit
     path = data(project.folder, "failure")
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 120\n")
     with open_memory(project.folder) as memory:
-        (found,) = memory.validate().findings
+        (found,) = memory.store.validate().findings
         assert (found.code, found.fix, found.line) == ("lfs_pointer", "git lfs pull", 1)
         with pytest.raises(BadInput, match="a pointer of Git LFS") as refused:
             memory.failures.add("ValueError: y in cart", name="f2")
@@ -183,7 +183,7 @@ def test_data_that_a_sparse_checkout_leaves_out_is_missed_and_not_written_over(p
     project("sparse-checkout", "set", "--no-cone", "/*", "!/.graphmem/data/")
     with open_memory(project.folder) as memory:
         assert any("data/failure.ndjson" in notice for notice in memory.list().notices)
-        (found,) = [one for one in memory.validate().findings if one.severity == "error"]
+        (found,) = [one for one in memory.store.validate().findings if one.severity == "error"]
         assert (found.code, found.file) == ("not_on_disk", "data/failure.ndjson")
         with pytest.raises(Refused, match="a sparse checkout leaves it out"):
             memory.failures.add("ValueError: y in cart", name="f2")
@@ -205,8 +205,8 @@ def test_files_that_graphmem_put_into_others_are_not_missed(project: Repository)
         memory.entities.add("service", "s1")
     project.commit("service")
     with open_memory(project.folder) as memory:
-        memory.split("failure", files=16)
-        memory.split("service", files=16)
+        memory.store.split("failure", files=16)
+        memory.store.split("service", files=16)
         memory.types.rename("service", "component", yes=True)
     assert codes(project.folder) == []
 
@@ -249,7 +249,7 @@ def test_copies_that_a_mergetool_left_are_named_and_removed(project: Repository)
         write(copy, failure("f1"))
     assert codes(project.folder) == ["leftover"] * 4
     with open_memory(project.folder) as memory:
-        memory.doctor(fix=True)
+        memory.store.doctor(fix=True)
         assert [hit.ref for hit in memory.list().results] == ["failure/f1"]
     assert not any(copy.exists() for copy in copies)
     assert codes(project.folder) == []
@@ -284,7 +284,7 @@ def test_memory_of_another_worktree_that_is_not_committed_is_said(project: Repos
             f"the worktree '{others[0]}' has memory that is not committed: 2 files",
             f"the worktree '{others[1]}' has memory that is not committed: 1 file",
         }
-        assert found == {one.message for one in memory.doctor().findings if one.code == "uncommitted"}
+        assert found == {one.message for one in memory.store.doctor().findings if one.code == "uncommitted"}
     with open_memory(others[2]) as memory:
         assert len([one for one in memory.status().in_git if one.code == "uncommitted"]) == 2
     data(project.folder, "failure").write_bytes(b"")

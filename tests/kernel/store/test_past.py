@@ -124,7 +124,7 @@ def test_the_past_is_not_written(repository: Repository) -> None:
             lambda: memory.edit("hang", {"fix": "x"}),
             lambda: memory.feedback("hang", helped=True),
             lambda: memory.types.add_entity("service"),
-            memory.export,
+            memory.store.export,
         ):
             with pytest.raises(Refused, match=r"a past state .* cannot be written"):
                 write_something()
@@ -276,8 +276,8 @@ def test_a_vector_that_the_store_has_is_not_made_again(
     embedded.clear()
     for _ in range(2):
         with past(repository, "HEAD~1") as memory:
-            assert memory.client.present is not None
-            memory.client.present.__dict__["model"] = embedder, []
+            assert memory.store.client.present is not None
+            memory.store.client.present.__dict__["model"] = embedder, []
             found = memory.query("It hangs")
             assert (found.search, found.results[0].ref) == ("semantic+lexical", "failure/hang")
             assert found.results[0].similarity == pytest.approx(1.0, abs=1e-5)
@@ -328,7 +328,7 @@ def test_a_past_that_begins_with_the_catalog_of_now_answers_as_if_it_were_read_f
         memory.edit("f1", {"fix": "glue"})
         memory.rename("f2", "other")
         memory.forget("f3")
-        memory.purge(["f4"], yes=True)
+        memory.store.purge(["f4"], yes=True)
         memory.relations.unlink("failure/f1", "causes", "other")
         memory.feedback("f5", helped=True)
         memory.failures.add("a new thing broke", name="new")
@@ -344,7 +344,7 @@ def test_a_past_that_begins_with_the_catalog_of_now_answers_as_if_it_were_read_f
     monkeypatch.setattr(ChangeApplier, "take", counted)
     with past(repository, "HEAD~1") as memory:
         found = answers(memory)
-        assert {found.code for found in memory.validate().findings} <= {"stale_schema"}
+        assert {found.code for found in memory.store.validate().findings} <= {"stale_schema"}
     assert sum(applied) < 15  # rows of some 40
     (state,) = (project / ".graphmem/local/at").iterdir()
     shutil.rmtree(state / ".graphmem/local")

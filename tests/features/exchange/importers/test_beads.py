@@ -80,7 +80,7 @@ def test_a_whole_tracker_is_accounted_for(name: str, tmp_path: Path) -> None:
         said = [one for one in bugs if says_what(one.get("close_reason")) or says_what(one.get("notes"))]
         assert total(answer, "failure") == len(said)
         assert 0 < len(said) <= sum(bool(one.get("close_reason") or one.get("notes")) for one in bugs)
-        assert memory.validate().ok
+        assert memory.store.validate().ok
         again = memory.imports.file(path)
         assert (again.created, again.merged, again.updated) == ({}, {}, {})
         assert again.unchanged["task"] == told["lines"]

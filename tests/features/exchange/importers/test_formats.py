@@ -91,7 +91,7 @@ def test_whatever_a_file_holds_an_import_ends_in_an_account_or_in_one_error(
     tried(memory, tmp_path / "bundle")
     for format_name in FORMATS:
         tried(memory, tmp_path / "bundle", format_name)
-    assert memory.validate().ok
+    assert memory.store.validate().ok
 
 
 def test_a_folder_that_can_be_of_two_formats_is_refused(memory: Memory, tmp_path: Path) -> None:

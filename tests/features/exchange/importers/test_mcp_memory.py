@@ -89,7 +89,7 @@ def test_a_whole_memory_is_accounted_for(tmp_path: Path) -> None:
         stats = memory.stats()
         for name, number in told["relation_types"].items():
             assert stats.relations[name if name not in ("depends_on", "part_of") else f"their_{name}"] == number
-        assert memory.validate().ok
+        assert memory.store.validate().ok
 
 
 def test_an_entity_on_several_lines_has_the_observations_of_all(tmp_path: Path) -> None:

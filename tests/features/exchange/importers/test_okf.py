@@ -92,4 +92,4 @@ def test_a_whole_bundle_is_accounted_for(name: str, tmp_path: Path) -> None:
         assert answer.created.get("feedback", 0) == verified
         archived = sum(memory.list(kind, archived=True).total for kind in (None,))
         assert archived == told["status"].get("deprecated", 0)
-        assert memory.validate().ok
+        assert memory.store.validate().ok

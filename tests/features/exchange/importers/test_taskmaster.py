@@ -85,5 +85,5 @@ def test_a_whole_file_is_accounted_for(tmp_path: Path) -> None:
         }  # fmt: skip
         assert total(answer, "task") == counts["tasks"] + counts["subtasks"]
         assert total(answer, "relation") + answer.dangling + len(answer.skipped) == links + counts["subtasks"]
-        assert memory.validate().ok
+        assert memory.store.validate().ok
         assert memory.imports.file(path).created == {}
