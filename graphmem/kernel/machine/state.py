@@ -22,7 +22,7 @@ from graphmem.kernel.system import safe_files
 
 T = TypeVar("T")
 Decode = Callable[[bytes], T]  # raises ``ValueError`` or ``TypeError`` for what is damaged
-PATIENCE_S = 5.0  # to wait for another process that writes
+PATIENCE_S = 10.0  # to wait for another process that writes
 BOUND_EVERY = 16  # writes
 MIB = 2**20
 ASIDE = ".aside"  # ends the name of a damaged file, until the next purge
@@ -179,8 +179,8 @@ class State(NamedTuple):
             if safe_files.is_file(self.path) or self._old_files():
                 with self._opened(make=False) as connection:
                     return look(KeptState(connection, self.say))
-            if safe_files.is_linked(self.path):
-                raise Unavailable(f"{self.path} is a link, or lies behind one")
+            if os.path.lexists(self.path) or safe_files.is_linked(self.path):
+                raise Unavailable(f"{self.path} is a link, lies behind one, or is not a regular file")
         except Unavailable as error:
             self.say(f"{error.message}; it is taken as empty")
         return None

@@ -245,7 +245,8 @@ def test_a_session_that_was_interrupted_counts_as_neither(project: Path, run: Py
 @pytest.mark.parametrize("what", ["a link", "a pipe", "a large file", "no object"])
 def test_a_file_of_failures_that_is_not_ours_is_a_line(what: str, project: Path, run: Pytest) -> None:
     path = state_of(project).path
-    path.unlink()
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
     fix(project)
     match what:
         case "a link":

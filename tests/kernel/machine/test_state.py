@@ -360,6 +360,21 @@ def test_two_that_find_the_damage_at_once_put_it_aside_once(tmp_path: Path) -> N
     assert len(state_of(tmp_path).read_all("session", bytes)) == 24
 
 
+def test_a_file_that_another_process_has_begun_again_is_not_put_aside(tmp_path: Path) -> None:
+    put_state(tmp_path, "run", "", b"1")
+    assert state_of(tmp_path)._put_aside()
+    assert state_of(tmp_path).read("run", "", bytes) == b"1"
+    assert files_of(state_of(tmp_path).path.parent) == ["state.db", "state.db-journal"]
+
+
+def test_what_was_removed_leaves_no_room_on_the_disk(tmp_path: Path) -> None:
+    put_state(tmp_path, "run", "", b"x" * 500_000)
+    with state_of(tmp_path).changing() as kept:
+        kept.drop("run", [""])
+    state_of(tmp_path).shrink()
+    assert state_of(tmp_path).path.stat().st_size < 50_000
+
+
 def use_all(memory: Memory, number: int) -> None:
     """Add a row as a caller with an id does, ask for it, and report on it."""
     with carried_out(RequestUnderWay(f"{number}")):
