@@ -15,7 +15,6 @@ from graphmem.kernel.rows import rows_as
 from graphmem.kernel.text import count, one_line
 
 NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
-HARDLY_SHARED = 0.2  # share of a question, by the rarity of its words, below which its words tell nothing
 
 
 @reads("entities.add", "insights.add")

@@ -20,7 +20,7 @@ from graphmem.kernel.ndjson import BadLine, decode, encode
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.versions import by_name, pairs
-from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug, split_ref
+from graphmem.names import GIVEN_SLUG, collapsed, mark, row_id, slug
 
 Kept = TypeVar("Kept", bound=Frozen)
 Named = TypeVar("Named", bound=Record)
@@ -327,8 +327,3 @@ def larger_amounts(record: Record, given: Mapping[str, Any]) -> dict[str, float]
         for name in AMOUNTS
         if given.get(name) is not None and hasattr(record, name)
     }
-
-
-def _end_of(ref: str) -> str:
-    """Return the record type of a reference."""
-    return split_ref(ref)[0]
