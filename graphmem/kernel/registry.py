@@ -225,11 +225,13 @@ def reads(*subjects: type | str) -> Callable[[Texts], Texts]:
 
 
 def text_of(row: Operation, answer: object = None) -> Text:
-    """Return what says how an answer of an operation reads, from the module of texts of its feature."""
-    folder = _places()[row.name].rpartition(".")[0]
-    if text := features()[folder.removeprefix("graphmem.")].text:
-        import_module(f"{folder}.{text}")
-    return _texts.get(row.name) or _texts[row.answer if answer is None else type(answer)]
+    """Return what says how an answer of an operation reads: by the operation's feature, or by the one of the answer."""
+    kind = row.answer if answer is None else type(answer)
+    for module in (_places()[row.name], getattr(kind, "__module__", "")):
+        room = ".".join(module.split(".")[1:3])
+        if (feature := features().get(room)) and feature.text:
+            import_module(f"graphmem.{room}.{feature.text}")
+    return _texts.get(row.name) or _texts[kind]
 
 
 def operation(name: str, *, writes: bool = False, **row: Any) -> Callable[[Function], Function]:

@@ -22,8 +22,8 @@ def _add_entity_text(answer: Changed, dry_run: bool) -> str:
     return wording.changed(answer, is_dry=dry_run)
 
 
-@reads("rename", "forget", "restore", "pin", "unpin", "user.adopt")
-def _rename_text(answer: Changed) -> str:
+@reads(Changed)
+def _changed_text(answer: Changed) -> str:
     return wording.changed(answer)
 
 

@@ -1,7 +1,5 @@
 """How explorations read on a terminal."""
 
-from graphmem.core.records import wording
-from graphmem.core.records.record_contract import Changed
 from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.kernel.registry import reads
 
@@ -21,8 +19,3 @@ def _explore_wait_text(answer: ExplorationWaited) -> str:
     lines = [answer.result, f"received: {', '.join(answer.received) or 'nothing'}"]
     lines += [f"missing: {', '.join(answer.missing)}"] if answer.missing else []
     return "\n".join(lines)
-
-
-@reads("explorations.aggregate")
-def _explore_aggregate_text(answer: Changed) -> str:
-    return wording.changed(answer)

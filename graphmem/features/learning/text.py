@@ -37,11 +37,6 @@ def _session_start_text(answer: SessionContext) -> str:
     return shown(answer)
 
 
-@reads("sessions.decide", "sessions.constrain", "sessions.end")
-def _session_decide_text(answer: Changed) -> str:
-    return wording.changed(answer)
-
-
 def learned(answer: Learned) -> str:
     """Return what a run taught."""
     lines = [f"{answer.action} run/{answer.run}", *map(_seen, answer.seen)]

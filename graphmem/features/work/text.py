@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from graphmem.core.plans.campaign_contract import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput
 from graphmem.core.plans.text import took
 from graphmem.core.records import wording
-from graphmem.core.records.record_contract import Changed
 from graphmem.core.search.text import match_lines
 from graphmem.features.work.observation import Observed
 from graphmem.features.work.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
@@ -14,11 +13,6 @@ from graphmem.kernel.model import Record
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count, one_line
-
-
-@reads("campaigns.create")
-def _campaign_create_text(answer: Changed) -> str:
-    return wording.changed(answer)
 
 
 @reads(CampaignTasks)
