@@ -37,10 +37,18 @@ def without_plugins() -> None:
 
 
 def print_help() -> None:
-    """Print the first page of the help and end the process; where it cannot be printed, the command line says so."""
+    """
+    Print the first page of the help and end the process.
+
+    Where that cannot be done, or the features are not those that it was made of, its first line, the command line does.
+    """
+    home = os.path.dirname(__file__)
     try:
-        with open(os.path.join(os.path.dirname(__file__), "doors", "cli", "help.txt"), "rb") as page:
-            text = page.read()
+        with open(os.path.join(home, "doors", "cli", "help.txt"), "rb") as page:
+            features, _, text = page.read().partition(b"\n")
+        folders = [name for name in os.listdir(os.path.join(home, "features")) if name[0] != "_"]
+        if features.decode().split() != sorted(folders):
+            return
         while text:
             text = text[os.write(1, text) :]
     except OSError:

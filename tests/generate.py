@@ -13,6 +13,7 @@ from graphmem.features.cypher.engines.kuzu.schema import definitions
 from graphmem.features.cypher.stored_query import Stored, all_stored
 from graphmem.features.upkeep.schema import SchemaRequest, schema
 from graphmem.kernel.model.schema import merge_rules, one_a_line, records_schema
+from graphmem.kernel.registry import features
 from tests.generate_api import api_stub
 
 ROOT = Path(__file__).parents[1]
@@ -31,8 +32,9 @@ def generated() -> dict[str, bytes]:
 
 
 def first_page() -> str:
-    """Return the first page of the help, as Typer prints it."""
-    return help_of(command_line(), "graphmem") + "\n"
+    """Return the first page of the help, as Typer prints it, after a line with the features that it is made of."""
+    rooms = sorted(name.removeprefix("features.") for name in features() if name.startswith("features."))
+    return f"{' '.join(rooms)}\n{help_of(command_line(), 'graphmem')}\n"
 
 
 def queries_page() -> str:
