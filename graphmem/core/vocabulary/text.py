@@ -9,27 +9,12 @@ from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count
 
 
-@reads(Scope)
-def _scope_add_text(answer: Scope) -> str:
-    return described(answer)
-
-
 @reads(ScopeList)
 def _scope_list_text(answer: ScopeList) -> Printout:
     return Printout(
         "\n".join(map(described, answer.results)),
         "no scopes yet; to add one: graphmem scope add NAME --read pattern" if not answer.results else "",
     )
-
-
-@reads(EntityType)
-def _type_add_entity_text(answer: EntityType) -> str:
-    return _described_type(answer)
-
-
-@reads(RelationType)
-def _type_add_relation_text(answer: RelationType) -> str:
-    return _described_type(answer)
 
 
 @reads(TypeList)
@@ -52,6 +37,7 @@ def _type_brief_text(answer: TypeBrief) -> Printout:
     return Printout(answer.text.rstrip("\n"), f"over the budget: {', '.join(answer.omitted)}" if answer.omitted else "")
 
 
+@reads(Scope)
 def described(scope: Scope) -> str:
     """Return a scope in one line."""
     what = f"  {scope.description}" if scope.description else ""
@@ -77,6 +63,7 @@ def _change_lines(answer: TypeChanged) -> str:
     return "\n".join(lines)
 
 
+@reads(EntityType, RelationType)
 def _described_type(made: EntityType | RelationType) -> str:
     """Return a type in one line."""
     what = f"  {made.description}" if made.description else ""

@@ -13,11 +13,6 @@ def _add_experience_text(answer: Changed, dry_run: bool) -> str:
     return wording.changed(answer, is_dry=dry_run)
 
 
-@reads(Learned)
-def _decay_text(answer: Learned) -> str:
-    return learned(answer)
-
-
 @reads(Injected)
 def _inject_text(answer: Injected) -> str:
     return answer.text
@@ -32,11 +27,7 @@ def _session_text(answer: SessionContext) -> Printout:
     )
 
 
-@reads("sessions.start", "sessions.work_on", "sessions.note")
-def _session_start_text(answer: SessionContext) -> str:
-    return shown(answer)
-
-
+@reads(Learned)
 def learned(answer: Learned) -> str:
     """Return what a run taught."""
     lines = [f"{answer.action} run/{answer.run}", *map(_seen, answer.seen)]
@@ -55,6 +46,7 @@ def _seen(lesson: SeenLesson) -> str:
     return f"    {lesson.ref}  ({rule}) {one_line(lesson.finding, 72)}"
 
 
+@reads("sessions.start", "sessions.work_on", "sessions.note")
 def shown(answer: SessionContext) -> str:
     """Return what is current for people."""
     lines = []

@@ -7,11 +7,6 @@ from graphmem.kernel.registry import Printout, reads
 from graphmem.names import collapsed, quoted
 
 
-@reads("runs.show", "runs.set", "runs.begin", "runs.chunk", "runs.checkpoint", "runs.end")
-def _run_show_text(answer: RunShown) -> str:
-    return shown(answer)
-
-
 @reads("runs.done")
 def _run_done_text(answer: RunShown) -> str:
     return f"complete: {', '.join(answer.completed_steps or ())}"
@@ -32,11 +27,7 @@ def _run_require_text(answer: Required, step: str) -> Printout:
     return Printout("\n".join(lines), status=0 if answer.met else 1)
 
 
-@reads(BuildResume)
-def _run_resume_text(answer: BuildResume) -> str:
-    return _left_of(answer)
-
-
+@reads("runs.show", "runs.set", "runs.begin", "runs.chunk", "runs.checkpoint", "runs.end")
 def shown(answer: RunShown) -> str:
     """Return the run state for people, a field a line."""
     values = answer.model_dump(mode="json", exclude_none=True)
@@ -51,6 +42,7 @@ def shown(answer: RunShown) -> str:
     return "\n".join(lines) or "nothing is going on"
 
 
+@reads(BuildResume)
 def _left_of(answer: BuildResume) -> str:
     """Return what is left of a build run for people."""
     lines = [f"build run {answer.run_id}"]

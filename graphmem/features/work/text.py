@@ -89,11 +89,6 @@ def _task_start_text(answer: TaskChanged[Workspace]) -> Printout:
     return Printout(answer.workspace.text, *_task_changed(answer).splitlines())
 
 
-@reads("tasks.complete", "tasks.block", "tasks.reopen")
-def _task_complete_text(answer: TaskChanged) -> str:
-    return _task_changed(answer)
-
-
 @reads(TaskShown)
 def _task_show_text(answer: TaskShown) -> str:
     return "\n".join(_task_lines(answer))
@@ -156,6 +151,7 @@ def done(answer: TaskChanged) -> str:
     return said if answer.action == "unchanged" else f"{said}; what was not reported yet is added"
 
 
+@reads("tasks.complete", "tasks.block", "tasks.reopen")
 def _task_changed(answer: TaskChanged) -> str:
     """Return what happened to a task, and what follows from it."""
     lines = [done(answer)]
