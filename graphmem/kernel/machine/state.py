@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
@@ -27,6 +28,8 @@ BOUND_EVERY = 16  # writes
 MIB = 2**20
 ASIDE = ".aside"  # ends the name of a damaged file, until the next purge
 FOREIGN = "it is not a file of graphmem"
+# To close a file takes away the locks that SQLite holds on it for other threads of the process: nobody connects before.
+MAKING = threading.Lock()
 
 
 class StateKind(NamedTuple):
@@ -211,10 +214,11 @@ class State(NamedTuple):
         """Return a connection to the table, which is made where it is missing: to be read, in memory alone."""
         for end in ("", "-journal"):
             safe_files.refuse_link(self.path.with_name(self.path.name + end))
-        is_there = safe_files.is_file(self.path)
-        if make and not is_there:
-            with safe_files.folder(self.path.parent, make=True), contextlib.suppress(FileExistsError):
-                os.close(safe_files.descriptor(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        with MAKING:
+            is_there = safe_files.is_file(self.path)
+            if make and not is_there:
+                with safe_files.folder(self.path.parent, make=True), contextlib.suppress(FileExistsError):
+                    os.close(safe_files.descriptor(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
         connection = sqlite3.connect(
             self.path if make or is_there else ":memory:", timeout=self.patience_s, isolation_level=None
         )
@@ -222,10 +226,11 @@ class State(NamedTuple):
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA journal_mode = TRUNCATE")  # to make and remove it each time takes thrice as long
-            is_made = _has_table(connection)
-            if make and not connection.execute("PRAGMA user_version").fetchone()[0]:
+            # The version is asked before the table: another process may begin the file between the two.
+            is_begun = connection.execute("PRAGMA user_version").fetchone()[0] and _has_table(connection)
+            if make and not is_begun:
                 self._begin(connection)
-            elif not is_made:
+            elif not make and not _has_table(connection):
                 connection.close()
                 connection = sqlite3.connect(":memory:", isolation_level=None)
                 self._take_over(connection)

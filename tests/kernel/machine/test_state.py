@@ -1,6 +1,7 @@
 """What this machine keeps, in one file: all or nothing, bounded, and never the reason that rows are refused."""
 
 import contextlib
+import functools
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -171,6 +173,7 @@ def test_a_value_that_is_too_large_is_refused_and_nothing_is_lost(tmp_path: Path
 WRITER = """
 import sys
 from pathlib import Path
+from typing import Any
 from graphmem.kernel.machine.state import State
 for number in range(int(sys.argv[3])):
     with State(Path(sys.argv[1])).changing() as kept:
@@ -206,6 +209,29 @@ def test_threads_that_begin_it_at_once_take_over_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(add, range(24)))
     assert everything(state_of(tmp_path)).keys() == TAKEN.keys() | {("ran", f"{number}") for number in range(24)}
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_what_is_written_while_another_begins_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Another writer begins the file before the statement ``number`` of the first one that begins it."""
+    real, statements = sqlite3.connect, list[str]()
+
+    class Slow(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if not self.in_transaction and sql != "COMMIT":
+                statements.append(sql)
+                if len(statements) == number + 1:
+                    monkeypatch.setattr(sqlite3, "connect", real)
+                    put_state(tmp_path, "ran", "other", b"{}")
+            return super().execute(sql, *values)
+
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(real, factory=Slow))
+    put_state(tmp_path, "ran", "first", b"{}")
+    monkeypatch.setattr(sqlite3, "connect", real)
+    if len(statements) > number:
+        assert everything(state_of(tmp_path)).keys() == {("ran", "other"), ("ran", "first")}
 
 
 @pytest.mark.long
