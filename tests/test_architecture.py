@@ -23,7 +23,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 UPWARDS = (
     "doors.agents: features.exchange",
     "doors.cli: features.briefing features.cypher features.exchange features.extractors features.harvest",
-    "doors.cli: features.history features.hooks features.learning features.ran features.stats features.upkeep",
+    "doors.cli: features.hooks features.ran features.stats features.upkeep",
     "doors.cli: features.view",
     "doors.mcp: features.briefing features.cypher features.learning features.stats features.work",
     "doors.page: features.view",

@@ -10,6 +10,7 @@ from graphmem.core.records import wording
 from graphmem.core.records.event_contract import Happened, Happening
 from graphmem.core.records.record_contract import Changed, Got, Listed, Listing, Pruned, PrunedRecord, Purged
 from graphmem.core.records.relation_contract import Linked
+from graphmem.kernel.answer import address
 from graphmem.kernel.registry import Printout, Taken, reads
 from graphmem.kernel.rows import rows_as
 from graphmem.kernel.text import count, one_line
@@ -17,7 +18,7 @@ from graphmem.kernel.text import count, one_line
 NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
 
 
-@reads("entities.add", "insights.add")
+@reads("failures.add", "patterns.add", "entities.add", "insights.add")
 def _add_entity_text(answer: Changed, dry_run: bool) -> str:
     return wording.changed(answer, is_dry=dry_run)
 
@@ -25,6 +26,11 @@ def _add_entity_text(answer: Changed, dry_run: bool) -> str:
 @reads(Changed)
 def _changed_text(answer: Changed) -> str:
     return wording.changed(answer)
+
+
+@reads("user.promote")
+def _promote_text(answer: Changed) -> str:
+    return wording.changed(answer.model_copy(update={"ref": address(answer.ref, "user")}))
 
 
 @reads(Happened)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.core.plans.campaign_contract import CampaignTasks, CompleteCampaignRequest, FinalStatus
+from graphmem.core.plans.campaign_contract import CampaignTasks, FinalStatus
 from graphmem.core.records import wording
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import CAMPAIGN, Call, group_of, passes
@@ -14,7 +14,7 @@ app = group_of("campaign", "Plan tasks, see what can start and what cannot, fini
 
 
 @app.command(epilog='Example: graphmem campaign complete sso --outcome "login works with two providers"')
-@passes("campaigns.complete", CompleteCampaignRequest, ref=CAMPAIGN)
+@passes("campaigns.complete", ref=CAMPAIGN)
 def complete(
     invocation: Invocation,
     call: Call,

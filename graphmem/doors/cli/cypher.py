@@ -10,7 +10,7 @@ from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.completion import COMPLETERS
 from graphmem.doors.cli.inputs import parameter
 from graphmem.errors import Usage
-from graphmem.features.cypher.operations import CypherRequest, CypherRows
+from graphmem.features.cypher.operations import CypherRows
 from graphmem.kernel import terminal
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.rows import ROW_FORMATS, cell, rows_as
@@ -22,7 +22,7 @@ CELL = 200  # characters of a cell of a table that is not drawn
 FORMATS = ("table", "json", *ROW_FORMATS)
 
 
-@passes("cypher", CypherRequest, without=("parameters",), timeout_s=Taken("SECONDS", flag="--timeout"))
+@passes("cypher", without=("parameters",), timeout_s=Taken("SECONDS", flag="--timeout"))
 def cypher(
     invocation: Invocation,
     call: Call,

@@ -14,7 +14,7 @@ from graphmem.doors.cli.commands import passes
 from graphmem.doors.cli.inputs import listed
 from graphmem.doors.cli.install import changes
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.features.exchange.dump_contract import Dump, DumpRequest
+from graphmem.features.exchange.dump_contract import Dump
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import safe_files, shell
@@ -27,7 +27,7 @@ AGENTS: tuple[RulesAgent, ...] = get_args(RulesAgent)
 IN_FOLDERS = ("okf", "markdown")  # forms of several files
 
 
-@passes("dump", DumpRequest, format=Taken(flag="--to"))
+@passes("dump", format=Taken(flag="--to"))
 def dump(
     invocation: Invocation,
     answer: Dump,

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from graphmem.core.records import wording
-from graphmem.core.records.feedback_contract import FeedbackRequest, Reported
-from graphmem.core.records.record_contract import Changed, EditRequest
+from graphmem.core.records.feedback_contract import Reported
+from graphmem.core.records.record_contract import Changed
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.completion import complete_ref
@@ -43,7 +43,7 @@ Description = Annotated[
 ]
 
 
-@passes("edit", EditRequest, without=("fields",), unset=Taken("FIELD"))
+@passes("edit", without=("fields",), unset=Taken("FIELD"))
 def edit(
     invocation: Invocation,
     call: Call,
@@ -114,7 +114,7 @@ def edit(
     invocation.answer(answer, wording.changed(answer, is_dry=dry_run))
 
 
-@passes("feedback", FeedbackRequest, task=Taken("T"), asked=Taken("ID"))
+@passes("feedback", task=Taken("T"), asked=Taken("ID"))
 def feedback(
     invocation: Invocation,
     call: Call,

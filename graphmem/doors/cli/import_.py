@@ -10,7 +10,7 @@ from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, add_commands, passes
 from graphmem.errors import Usage
-from graphmem.features.exchange.operations import Imported, ImportRequest
+from graphmem.features.exchange.operations import Imported
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system.surroundings import current_folder
 from graphmem.names import quoted, visible
@@ -44,7 +44,6 @@ app.callback()(lambda: None)
 @app.command(FILE, epilog="Example: graphmem import file issues.jsonl --dry-run")
 @passes(
     "imports.file",
-    ImportRequest,
     format=Taken("FORMAT", flag="--from"),
     map=Taken("FIELD=COLUMN", flag="--map", note="may be repeated"),
 )

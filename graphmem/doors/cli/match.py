@@ -7,7 +7,7 @@ import typer
 from graphmem.constants import OFFERED_ERRORS
 from graphmem.core.records import wording
 from graphmem.core.records.secrets import redacted
-from graphmem.core.search.match_contract import MatchedLog, MatchRequest
+from graphmem.core.search.match_contract import MatchedLog
 from graphmem.core.search.text import match_limits, match_lines, problem_lines
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
@@ -18,7 +18,7 @@ from graphmem.kernel.ndjson import Lines
 from graphmem.kernel.text import count, one_line
 
 
-@passes("match", MatchRequest)
+@passes("match")
 def match(
     invocation: Invocation,
     call: Call,

@@ -8,12 +8,10 @@ from graphmem.core.evidence.doubt_contract import StaleRecords
 from graphmem.core.records import wording
 from graphmem.core.records.candidate_contract import ProofsChecked
 from graphmem.core.records.text import NO_RECORDS
-from graphmem.core.search.query_contract import Found, QueryRequest
+from graphmem.core.search.query_contract import Found
 from graphmem.core.search.text import hit_lines, query_doubt
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
-from graphmem.doors.cli.paths import files as files_from_here
-from graphmem.features.briefing.context_contract import ContextBlock, ContextRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count
@@ -51,7 +49,7 @@ def _reproven(invocation: Invocation, answer: ProofsChecked) -> None:
         invocation.say(f"{what} not run: look at the commands, and allow them with: graphmem trust")
 
 
-@passes("query", QueryRequest, min_similarity=Taken("S"))
+@passes("query", min_similarity=Taken("S"))
 def query(
     invocation: Invocation,
     answer: Found,
@@ -79,29 +77,3 @@ def query(
     elif not (answer.results or answer.candidates):
         is_empty = not invocation.memory.list(limit=0).total
         invocation.say(NO_RECORDS if is_empty else "nothing found")
-
-
-@passes("context", ContextRequest, tiers=Taken("TIER"))
-def context(
-    invocation: Invocation,
-    call: Call,
-    tags: list[str] | None,
-    role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Of the agent: a tag more.")] = None,
-    files: list[str] | None = None,
-    explain: bool = False,
-) -> None:
-    """
-    Show what the project remembers for an objective: a block for a prompt, nothing where nothing fits.
-
-    Example: graphmem context "make the nightly build pass again" --file ci/build.yml --budget 1000
-    """
-    about = files_from_here(invocation, files, is_missing_ok=True) or ()
-    answer: ContextBlock = call(tags=[*(tags or ()), *([role] if role else [])], files=about)
-    left = [f"left out ({out.reason}, similarity {out.similarity:.2f}): {out.ref}" for out in answer.left_out]
-    invocation.answer(answer, answer.text.rstrip("\n"))
-    if answer.note:
-        invocation.say(answer.note)
-    if explain:
-        invocation.say(f"{answer.tokens:,} of {answer.budget:,} tokens; {len(left)} left out")
-        for line in left:
-            invocation.say(line)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from graphmem.core.records.candidate_contract import CandidateList, ReviewRequest, ShownCandidate
+from graphmem.core.records.candidate_contract import CandidateList, ShownCandidate
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, group_of, passes
 from graphmem.errors import Usage
@@ -21,7 +21,7 @@ app = group_of("review", "")
 
 
 @app.command("next", epilog="Example: graphmem review next")
-@passes("candidates.review", ReviewRequest, without=("limit", "dismissed", "notes"))
+@passes("candidates.review", without=("limit", "dismissed", "notes"))
 def next_candidate(invocation: Invocation, call: Call) -> None:
     """Go through the candidates one at a time, with keys: a accept, e edit, d dismiss, s skip, q quit."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -10,7 +10,7 @@ from graphmem.constants import FEW_EXPERIENCES
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.stats.contract import Connectivity, Stats, StatsRequest
+from graphmem.features.stats.contract import Connectivity, Stats
 from graphmem.features.stats.impact import Impact
 from graphmem.kernel import terminal
 from graphmem.kernel.text import count
@@ -18,7 +18,7 @@ from graphmem.kernel.text import count
 SHOWN_SIZES = 5  # of components that are listed
 
 
-@passes("stats", StatsRequest)
+@passes("stats")
 def stats(
     invocation: Invocation,
     call: Call,

@@ -9,14 +9,14 @@ from graphmem.doors.agents.install import checked
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.upkeep.store_contract import DoctorRequest, Exported, ExportRequest, Split, SplitRequest
+from graphmem.features.upkeep.store_contract import Exported, Split, SplitRequest
 from graphmem.features.upkeep.text import findings
 from graphmem.kernel.finding import Doctored
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.text import count
 
 
-@passes("export", ExportRequest, to=Taken("DIR"))
+@passes("export", to=Taken("DIR"))
 def export(
     invocation: Invocation,
     call: Call,
@@ -48,7 +48,7 @@ def export(
         invocation.say("no rows yet")
 
 
-@passes("split", SplitRequest, kind=Taken("KIND", "kind"))
+@passes("split", kind=Taken("KIND", "kind"))
 def split(
     invocation: Invocation,
     call: Call,
@@ -74,7 +74,7 @@ def split(
         invocation.say("now: git add .graphmem, then git commit")
 
 
-@passes("doctor", DoctorRequest, fix=Taken(note="without --yes, only list it"))
+@passes("doctor", fix=Taken(note="without --yes, only list it"))
 def doctor(
     invocation: Invocation,
     call: Call,

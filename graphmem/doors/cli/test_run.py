@@ -13,7 +13,7 @@ from graphmem.core.search.text import match_limits, match_lines
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import GraphmemError
-from graphmem.features.ran.operations import Ran, RanRequest
+from graphmem.features.ran.operations import Ran
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.system.tee import CommandEnd, run
@@ -29,7 +29,6 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that 
 @app.command("ran", context_settings={"allow_interspersed_args": False})
 @passes(
     "ran",
-    RanRequest,
     without=("status", "folder", "began"),
     command=Taken("COMMAND…"),
     name=Taken("NAME"),

@@ -13,7 +13,7 @@ from graphmem.doors.http.tokens import ALL
 from graphmem.doors.page.render import MARK, page_of
 from graphmem.doors.service import manage
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.features.view.operations import MOST_DRAWN, PageData, ViewRequest
+from graphmem.features.view.operations import MOST_DRAWN, PageData
 from graphmem.kernel.machine.service_state import ServedPage, ServiceStatus
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.surroundings import current_folder
@@ -21,7 +21,7 @@ from graphmem.kernel.system.surroundings import current_folder
 ANY_PORT = "127.0.0.1:0"
 
 
-@passes("view", ViewRequest)
+@passes("view")
 def view(
     invocation: Invocation,
     call: Call,

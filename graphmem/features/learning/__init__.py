@@ -21,11 +21,14 @@ FEATURE = Feature(
     extends={"purge": "session_board.clear_purged"},
     also={"decisions.add": "sessions.decide", "constraints.add": "sessions.constrain"},
     verbs={
-        "add": "experiences.add",
+        "add": "lessons.add experiences.add",
+        "learn": "lessons.learn",
+        "experience": "experiences.recall",
+        "promote": "experiences.promote",
         "decay": "lessons.decay",
         "inject": "lessons.inject",
         "session": "sessions.show sessions.start sessions.work_on sessions.decide sessions.constrain "
-        "sessions.note sessions.end",
+        "sessions.note sessions.end sessions.prefer",
     },
     text="text",
 )

@@ -1,11 +1,27 @@
 """How lessons, experiences and sessions read on a terminal."""
 
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
 from graphmem.core.records import wording
 from graphmem.core.records.record_contract import Changed
+from graphmem.errors import Usage
+from graphmem.features.learning.experiences import Promoted, Promotion, Recalled
 from graphmem.features.learning.lessons import Injected, Learned, SeenLesson
 from graphmem.features.learning.sessions import SessionContext
-from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.model import Lesson
+from graphmem.kernel.model.lesson_state import is_frequent
+from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.text import count, one_line
+
+
+@reads("lessons.add")
+def _add_lesson_text(answer: Changed, dry_run: bool) -> Printout:
+    is_waiting = isinstance(answer.record, Lesson) and not is_frequent(answer.record)
+    return Printout(
+        wording.changed(answer, is_dry=dry_run),
+        "graphmem inject has it once two runs saw it; a preference at once (--type preference)" if is_waiting else "",
+    )
 
 
 @reads("experiences.add")
@@ -27,6 +43,13 @@ def _session_text(answer: SessionContext) -> Printout:
     )
 
 
+@asks("lessons.learn")
+def _ask_learn(
+    events: Annotated[str, Taken("RUN_EVENTS|-", meaning="NDJSON, an event a line")],
+) -> Mapping[str, object]:
+    return {"events": events}
+
+
 @reads(Learned)
 def learned(answer: Learned) -> str:
     """Return what a run taught."""
@@ -46,7 +69,16 @@ def _seen(lesson: SeenLesson) -> str:
     return f"    {lesson.ref}  ({rule}) {one_line(lesson.finding, 72)}"
 
 
-@reads("sessions.start", "sessions.work_on", "sessions.note")
+@asks("sessions.prefer")
+def _ask_prefer(
+    communication_style: str | None, approval_gates: str | None, default_model_profile: str | None
+) -> Mapping[str, object]:
+    if (communication_style, approval_gates, default_model_profile) == (None, None, None):
+        raise Usage("no preference is given", hint="--style, --approve or --profile")
+    return {}
+
+
+@reads("sessions.start", "sessions.work_on", "sessions.prefer", "sessions.note")
 def shown(answer: SessionContext) -> str:
     """Return what is current for people."""
     lines = []
@@ -72,3 +104,48 @@ def _contradicting(answer: SessionContext, ref: str) -> list[str]:
     """Return a line that names what says the opposite of a record, if anything does."""
     others = answer.contradictions.get(ref)
     return [f"    ! contradicts {one_line(', '.join(others))}"] if others else []
+
+
+@asks("experiences.recall")
+def _ask_experience(task_type: str | None, tags: Sequence[str] | None) -> Mapping[str, object]:
+    if task_type is None and not tags:
+        raise Usage("say what the task is", hint="graphmem experience --type bug, or --tag auth")
+    return {}
+
+
+@reads(Recalled)
+def _experience_text(answer: Recalled) -> str:
+    lines = [wording.line(found.record) for found in answer.experiences]
+    lines += [f"- {one_line(lesson.text, wording.ADVICE)}  ({lesson.ref})" for lesson in answer.lessons]
+    return "\n".join(lines)
+
+
+@asks("experiences.promote")
+def _ask_promote(
+    ref: Annotated[str | None, Taken("REF", "ref", meaning="A record to copy instead")] = None,
+    to: Annotated[
+        Literal["user"] | None, Taken(flag="--to", meaning="Where to copy the record: into your own store")
+    ] = None,
+) -> Mapping[str, object]:
+    if (ref is None) != (to is None):
+        raise Usage("a record is copied to the user's own store", hint="graphmem promote REF --to user")
+    return {} if ref is None else {"operation": "user.promote", "ref": ref}
+
+
+@reads(Promoted)
+def _promote_text(answer: Promoted, yes: bool) -> Printout:
+    return Printout(
+        "\n".join(_promotion(found, is_done=answer.done) for found in answer.promotions),
+        "nothing to promote" if not answer.promotions else "nothing was changed; do it with --yes" if not yes else "",
+    )
+
+
+def _promotion(found: Promotion, *, is_done: bool) -> str:
+    """Return an insight and the experiences behind it."""
+    would = "" if is_done else "would be "
+    counted = count(found.occurrences, "experience")
+    lines = [
+        f"{would}{found.action} {found.ref}  ({found.category}, {counted}, confidence {found.confidence})",
+        f"    {one_line(found.statement)}",
+    ]
+    return "\n".join([*lines, *(f"    from {ref}" for ref in found.experiences)])
