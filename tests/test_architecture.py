@@ -21,21 +21,14 @@ KERNEL = (
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
-    "doors.agents: features.exchange",
-    "doors.cli: features.briefing features.cypher features.exchange features.extractors features.harvest",
-    "doors.cli: features.hooks features.ran features.stats features.upkeep",
-    "doors.cli: features.view",
     "doors.mcp: features.briefing features.cypher features.learning features.stats features.work",
-    "doors.page: features.view",
-    "doors.pytest_plugin: features.ran",
-    "doors.service: features.hooks",
     "features.briefing: features.learning",
-    "features.exchange: doors.agents doors.page features.briefing features.learning features.runs features.view",
+    "features.exchange: doors.page features.briefing features.learning features.runs features.view",
     "features.harvest: features.exchange",
     "features.history: features.upkeep",
     "features.hooks: features.briefing features.learning features.ran features.runs",
     "features.stats: features.work",
-    "features.upkeep: features.cypher features.work",
+    "features.upkeep: features.cypher",
     "features.view: features.harvest features.stats",
     "features.work: features.briefing features.learning",
     "kernel.catalog: core.evidence core.logs core.records",

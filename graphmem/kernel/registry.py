@@ -179,9 +179,12 @@ class Operation:
 POINTS = {
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
+    "extract python": "takes a folder and yields what its code defines, as rows, and as texts what is left out",
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
+    "import": "takes the folder of a project and returns what is there that can be imported, a clause each",
     "page": "takes a `Snapshot` and returns fields of `PageData` that the page of `view` has because of the feature",
     "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",
+    "start": "takes a client's name, its event and a text, and returns what the client takes where a session begins",
     "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
 }
 STREAMS = {
@@ -368,6 +371,18 @@ class OperationTable(Mapping[str, Operation]):
 
 
 OPERATIONS = OperationTable()
+
+
+def printout(operation: str, *answers: object, **given: object) -> Printout:
+    """
+    Return the answer of an operation as people read it, with what was given of what its text takes.
+
+    Of some operations several answers read as one.
+    """
+    text = text_of(OPERATIONS[operation], *answers[:1])
+    taken = inspect.signature(text).parameters
+    said = text(*answers, **{name: value for name, value in given.items() if name in taken})
+    return Printout(said) if isinstance(said, str) else said
 
 
 def commands(verb: str) -> Iterator[tuple[str, Operation]]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from graphmem.features.stats.picture import refuse
 
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.picture import refuse
 from graphmem.errors import GraphmemError, Usage
 from tests.bench import plot as plots
 from tests.bench import quality, simulation, speed

@@ -42,6 +42,8 @@ FEATURE = Feature(
         "unlink": "relations.unlink",
         "supersede": "supersede",
         "purge": "purge",
+        "undo": "undo",
+        "feedback": "feedback",
     },
     text="text",
 )

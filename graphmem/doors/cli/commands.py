@@ -23,7 +23,7 @@ from graphmem.doors.cli.inputs import READERS, lines_of
 from graphmem.doors.cli.options import FLAGS, argument, is_negated, option
 from graphmem.errors import Usage
 from graphmem.kernel import dispatch
-from graphmem.kernel.registry import OPERATIONS, Operation, Printout, Taken, asker_of, commands, text_of
+from graphmem.kernel.registry import OPERATIONS, Operation, Taken, asker_of, commands, printout, text_of
 from graphmem.kernel.request import Request
 from graphmem.kernel.system.user import OF_USER
 
@@ -119,7 +119,7 @@ def command_of(row: Operation) -> Callable[..., None]:
                 answer = call(lines, **changes)
             else:
                 answer = invocation.memory.store.call(other.name, lines, **changes)
-        print_answer(invocation, other, answer, given)
+        print_answer(invocation, other.name, answer, **given)
 
     read_with = dict(list(inspect.signature(text_of(row)).parameters.items())[1:])
     named = {**asked_for, **read_with, **asked_for}
@@ -132,12 +132,10 @@ def command_of(row: Operation) -> Callable[..., None]:
     return command
 
 
-def print_answer(invocation: Invocation, row: Operation, answer: Any, given: Mapping[str, Any]) -> None:
+def print_answer(invocation: Invocation, operation: str, answer: Any, **given: Any) -> None:
     """Print an answer as its feature says that it reads, with what was given, and end with the status that it says."""
     invocation.is_talk_off = False
-    text = text_of(row, answer)
-    said = text(answer, **{name: given[name] for name in inspect.signature(text).parameters if name in given})
-    said = Printout(said) if isinstance(said, str) else said
+    said = printout(operation, answer, **given)
     invocation.answer(answer, said.text, is_dim=said.is_dim, is_file=said.is_file)
     for note in said.notes * (not (said.is_file and invocation.is_json)):
         invocation.say(note)

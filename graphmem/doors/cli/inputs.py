@@ -127,21 +127,6 @@ READERS: dict[str, Callable[[Any, Any, str], object]] = {
 }
 
 
-def parameter(given: str) -> tuple[str, object]:
-    """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
-    name, mark, value = given.partition("=")
-    if not mark or not name.removesuffix(":"):
-        raise Usage(f"invalid parameter {given!r}", hint="name=text, or name:=JSON such as limit:=5")
-    if not name.endswith(":"):
-        return name, value
-    try:
-        return name[:-1], json.loads(value)
-    except ValueError as error:
-        raise Usage(
-            f"parameter {name[:-1]!r} is not JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
-        ) from None
-
-
 def versions_of(given: list[str] | None) -> dict[str, str] | None:
     """Return versions of packages by name, from ``NAME=V``."""
     pairs = [text.partition("=") for text in given or ()]

@@ -4,49 +4,17 @@ from typing import Annotated
 
 import typer
 
-from graphmem.core.evidence.doubt_contract import StaleRecords
 from graphmem.core.records import wording
-from graphmem.core.records.candidate_contract import ProofsChecked
 from graphmem.core.records.text import NO_RECORDS
 from graphmem.core.search.query_contract import Found
 from graphmem.core.search.text import hit_lines, query_doubt
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, passes
+from graphmem.doors.cli.commands import passes
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
-from graphmem.kernel.text import count
-from graphmem.names import visible
 
 SHOWN_LEFT_OUT = 5  # records that are named
 UNSURE_SHOWN = 3  # records of an answer that may be none, unless asked for more
-
-
-@passes("stale")
-def stale(
-    invocation: Invocation,
-    call: Call,
-    prove: Annotated[bool, typer.Option("--prove", help="Run again what was proven of records, instead.")] = False,
-) -> None:
-    """
-    List the records whose cited code moved, changed or is gone, that are past their date, or of another major version.
-
-    Example: graphmem stale
-    """
-    if prove:
-        return _reproven(invocation, invocation.memory.store.call("candidates.check_proofs"))
-    answer: StaleRecords = call()
-    lines = [wording.ASIDE.join([found.ref, *wording.against(found.doubts, found.cites)]) for found in answer.results]
-    invocation.answer(answer, "\n".join(lines))
-    invocation.say(f"{len(answer.results):,} of {count(answer.checked, 'record')} with cites, versions or a date")
-
-
-def _reproven(invocation: Invocation, answer: ProofsChecked) -> None:
-    """Print which proofs still are ones."""
-    lines = [f"{one.ref}: {'proven' if one.proven else f'not proven any more: {one.reason}'}" for one in answer.results]
-    invocation.answer(answer, visible("\n".join(lines)))
-    if answer.untrusted:
-        what = count(len(answer.untrusted), "proof")
-        invocation.say(f"{what} not run: look at the commands, and allow them with: graphmem trust")
 
 
 @passes("query", min_similarity=Taken("S"))

@@ -21,6 +21,7 @@ FEATURE = Feature(
         "review": "candidates.review candidates.show candidates.accept candidates.dismiss candidates.prove",
     },
     text="text",
+    extends={"import": "found.found"},
 )
 
 __getattr__ = lazy_modules(__name__)

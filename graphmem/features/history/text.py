@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import JsonValue
 
+from graphmem.core.evidence.text import ADVICE
 from graphmem.core.records import wording
 from graphmem.core.records.text import event_line
 from graphmem.core.search.text import score_lines
@@ -228,7 +229,7 @@ def _check_in_markdown(answer: BranchChecked) -> str:
 def items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
     """Yield what there is to know, each with a word for what it is, the most urgent first."""
     for finding in sorted(answer.findings, key=lambda one: one.severity):
-        yield finding.severity, one_line(finding.with_fix("fix"), wording.ADVICE)
+        yield finding.severity, one_line(finding.with_fix("fix"), ADVICE)
     for one in answer.doubtful:
         yield "doubtful", f"{one.ref} cites {one.cite.partition('#')[0]}, which is {one.state}"
     for failure in answer.known_failures:

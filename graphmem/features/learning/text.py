@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
+from graphmem.core.evidence.text import ADVICE
 from graphmem.core.records import wording
 from graphmem.core.records.record_contract import Changed
 from graphmem.errors import Usage
@@ -116,7 +117,7 @@ def _ask_experience(task_type: str | None, tags: Sequence[str] | None) -> Mappin
 @reads(Recalled)
 def _experience_text(answer: Recalled) -> str:
     lines = [wording.line(found.record) for found in answer.experiences]
-    lines += [f"- {one_line(lesson.text, wording.ADVICE)}  ({lesson.ref})" for lesson in answer.lessons]
+    lines += [f"- {one_line(lesson.text, ADVICE)}  ({lesson.ref})" for lesson in answer.lessons]
     return "\n".join(lines)
 
 
