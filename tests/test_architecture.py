@@ -21,7 +21,6 @@ KERNEL = (
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
-    "doors.mcp: features.briefing features.cypher features.learning features.stats features.work",
     "features.briefing: features.learning",
     "features.exchange: doors.page features.briefing features.learning features.runs features.view",
     "features.harvest: features.exchange",

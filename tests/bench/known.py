@@ -23,7 +23,6 @@ from unittest import mock
 
 import numpy as np
 import orjson
-from graphmem.features.stats.picture import plotter
 from numpy.typing import NDArray
 
 from graphmem import Memory
@@ -33,6 +32,7 @@ from graphmem.core.search.known_rules import Fitted, Likely, judged
 from graphmem.core.search.query_contract import Hit
 from graphmem.core.search.sameness import Comparison, compared, is_message
 from graphmem.errors import Unavailable
+from graphmem.features.stats.picture import plotter
 from graphmem.kernel.embed.model import Embedder, find_model
 from graphmem.kernel.model import Record
 from tests.bench import near_misses

@@ -4,17 +4,8 @@ from graphmem.kernel.lazy import lazy_modules
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
-    operations={
-        "operations": "log diff",
-        "why": "why",
-        "branch_check": "check",
-    },
-    verbs={
-        "log": "log",
-        "why": "why",
-        "diff": "diff",
-        "check": "check",
-    },
+    operations={"operations": "log diff", "why": "why", "branch_check": "check"},
+    verbs={"log": "log", "why": "why", "diff": "diff", "check": "check"},
     text="text",
 )
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from graphmem.core.evidence.text import ADVICE
 from graphmem.core.records import wording
 from graphmem.core.records.record_contract import Changed
+from graphmem.core.replies.reply import Reply, View, Word, hit
 from graphmem.errors import Usage
 from graphmem.features.learning.experiences import Promoted, Promotion, Recalled
 from graphmem.features.learning.lessons import Injected, Learned, SeenLesson
@@ -14,6 +15,7 @@ from graphmem.kernel.model import Lesson
 from graphmem.kernel.model.lesson_state import is_frequent
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.text import count, one_line
+from graphmem.names import visible
 
 
 @reads("lessons.add")
@@ -150,3 +152,20 @@ def _promotion(found: Promotion, *, is_done: bool) -> str:
         f"    {one_line(found.statement)}",
     ]
     return "\n".join([*lines, *(f"    from {ref}" for ref in found.experiences)])
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(SessionContext, to="model")
+def _session_reply(answer: SessionContext, view: View) -> Reply:
+    """Return what is current."""
+    head: dict[str, object] = {}
+    if task := answer.current_task:
+        head = {"task": visible(task.description), "status": Word(task.status)}
+    elif answer.last_task:
+        head = {"last_task": visible(answer.last_task.description)}
+    wishes = answer.user_preferences.model_dump(exclude_none=True)
+    head |= {name: visible(str(value)) for name, value in wishes.items()}
+    known = [*answer.active_constraints, *answer.recent_decisions]
+    return Reply(head, [hit(one.record, view, one.doubts) for one in known], list(answer.notices))
