@@ -151,7 +151,7 @@ def _right_form(root: Path, text: str) -> str:
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-class CiteChecker:
+class CitedTree:
     """The working tree that cites are compared with for one answer; unless it is to be thorough, within bounds."""
 
     def __init__(self, snapshot: Snapshot, *, is_thorough: bool = False) -> None:

@@ -49,7 +49,7 @@ class Insight(Record):
     tags: StringSet = ()
 
     @model_validator(mode="after")
-    def check_parts(self) -> Self:
+    def validate_parts(self) -> Self:
         """Refuse an empty statement, and a field of another category."""
         self.refuse_blank("statement", self.statement)
         for name in sorted({part for parts in PARTS.values() for part in parts}.difference(PARTS[self.category])):
