@@ -93,7 +93,7 @@ def pinned(root: Path, given: Iterable[str]) -> list[str]:
 
 def pin(root: Path, text: str) -> Cite:
     """
-    Return a cite with the hash of the text that it is about; one that has its hash stays as it is.
+    Return a cite with the hash of the cited text; a cite that has a hash stays as it is.
 
     Raises:
         BadInput: it is no cite, or nothing is there.

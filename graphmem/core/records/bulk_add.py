@@ -169,7 +169,7 @@ def complete(intake: Intake, row: Row) -> None:
 
 
 def _complete_names(intake: Intake, kind: str, row: Row) -> None:
-    """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
+    """Give a row the name and key that it lacks: from the record that it refers to, or made from its text."""
     catalog, name, key = intake.catalog, row.get("name"), row.get("key")
     if name is None:
         made = validated(model_of(row), {**row, "name": "unnamed"}, b"")

@@ -192,7 +192,7 @@ def _steps(lines: list[str]) -> Iterator[OutputProblem]:
 
 
 def _said_last(lines: list[str]) -> Iterator[OutputProblem]:
-    """Yield the first line of what was printed last before the job ended, where it is a sentence."""
+    """Yield the first line of the last block that a job printed, if it is a sentence."""
     place = next((place for place, line in enumerate(lines) if ANNOTATION.match(line) or ENDS.match(line)), 0)
     paragraph = list[str]()
     for line in reversed(lines[max(0, place - LAST_LINES) : place]):

@@ -234,7 +234,7 @@ def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateE
 
 
 def symptom_of(commit: CommitMessage) -> str:
-    """Return what was observed before a commit that names the issue that it fixes; empty where it does not say so."""
+    """Return the symptom that a commit gives with the issue it fixes; empty if it gives none."""
     if _is_no_fix(commit) or is_squashed(commit) or not FIXES.search(_body_of(commit)):
         return ""
     said = (sentence for text in _reasons(_body_of(commit)) for sentence in SENTENCE.split(text))

@@ -66,7 +66,7 @@ class Insight(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def confidence(self) -> Confidence:
-        """How sure it is, by how often it was seen; at least what it was where it was imported from."""
+        """How sure it is, by how often it was seen; at least the confidence that it was imported with."""
         return _confidence_of(self.occurrences, self.imported_confidence)
 
     @property
