@@ -13,7 +13,7 @@ next:
 
 
 def introduced(invocation: Invocation) -> bool:
-    """Print the first steps if there is no store; return whether there is none."""
+    """Print the first steps if there is no store; return true if it did."""
     try:
         find_store(invocation.folder)
     except Unavailable:
