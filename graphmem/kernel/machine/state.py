@@ -215,7 +215,7 @@ class State(NamedTuple):
             raise Unavailable(f"{self.path} cannot be {act}: {error}", hint="is the disk full?") from None
 
     def _entered(self, stack: contextlib.ExitStack, *, make: bool) -> sqlite3.Connection:
-        """Return a connection until a stack ends, while nobody puts the file aside."""
+        """Return a connection that is closed when a stack ends; until then the file is not put aside."""
         stack.enter_context(self._held(fcntl.LOCK_SH, make=make))
         return stack.enter_context(contextlib.closing(self._connected(make=make)))
 
