@@ -52,7 +52,7 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     "features.inbox.operations": "Item ItemChanged ItemList",
     "features.learning.experiences": "Promoted Recalled",
     "features.learning.lessons": "Injected Learned",
-    "features.learning.sessions": "SessionContext",
+    "core.sessions.operations": "SessionContext",
     "features.ran.operations": "Ran",
     "features.runs.contract": "BuildResume Required RunShown",
     "features.stats.contract": "Stats",

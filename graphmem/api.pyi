@@ -28,6 +28,7 @@ from graphmem.core.records.relation_contract import (
 )
 from graphmem.core.search.match_contract import (Matched as Matched, MatchedLog as MatchedLog)
 from graphmem.core.search.query_contract import (Found as Found, Hit as Hit)
+from graphmem.core.sessions.operations import (SessionContext as SessionContext)
 from graphmem.core.vocabulary.contract import (
     TypeBrief as TypeBrief, TypeChanged as TypeChanged, TypeList as TypeList,
 )
@@ -56,7 +57,6 @@ from graphmem.features.hooks.contract import (HookAnswer as HookAnswer)
 from graphmem.features.inbox.operations import (Item as Item, ItemChanged as ItemChanged, ItemList as ItemList)
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
-from graphmem.features.learning.sessions import (SessionContext as SessionContext)
 from graphmem.features.ran.operations import (Ran as Ran)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
 from graphmem.features.stats.contract import (Stats as Stats)
@@ -225,6 +225,58 @@ class Events(Operations):
     ) -> EventList:
         """Return events in the order of time: the last ones, or the next after a cursor."""
 
+class Decisions(Operations):
+    """What was decided, and why."""
+    def add(
+        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Decision]:
+        """Record a decision; it is committed with the rest of the memory."""
+
+class Constraints(Operations):
+    """Rules that hold until a time or for ever."""
+    def add(
+        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Constraint]:
+        """Record a constraint, for everybody or for a named session, until a time if one is given."""
+
+class Sessions(Operations):
+    """The current task, decisions, constraints and preferences; without a name, of the whole project."""
+    def show(self, name: str | None = None) -> SessionContext:
+        """Return what is current; the empty answer where nothing is."""
+    def start(
+        self, name: str | None = None, *, conversation: str | None = None, task: str | None = None,
+    ) -> SessionContext:
+        """Begin a new session; the preferences of the user stay."""
+    def work_on(
+        self, description: str | None = None, name: str | None = None, *, id: str | None = None,
+        type: str | None = None, status: Literal["pending", "in_progress", "blocked", "complete"] | None = None,
+    ) -> SessionContext:
+        """Set what is being worked on, or its state; a new description begins a new task."""
+    def decide(
+        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Decision]:
+        """Record a decision; it is committed with the rest of the memory."""
+    def constrain(
+        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Constraint]:
+        """Record a constraint, for everybody or for a named session, until a time if one is given."""
+    def prefer(
+        self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
+        default_model_profile: str | None = None,
+    ) -> SessionContext:
+        """Note how the user wants to work."""
+    def note(
+        self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
+        skills: Collection[str] = (), used: Collection[str] = (),
+    ) -> SessionContext:
+        """Note how far the session has come, the skills it invoked and the records it used."""
+    def end(self, name: str | None = None) -> Changed[Session]:
+        """End the session: what it was and used becomes a record."""
+
 class Types(Operations):
     """The vocabulary of the project."""
     def list(self) -> TypeList:
@@ -377,58 +429,6 @@ class Experiences(Operations):
     ) -> Promoted:
         """Find what experiences of different days and tasks agree on; ``yes`` writes it as insights."""
 
-class Decisions(Operations):
-    """What was decided, and why."""
-    def add(
-        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Decision]:
-        """Record a decision; it is committed with the rest of the memory."""
-
-class Constraints(Operations):
-    """Rules that hold until a time or for ever."""
-    def add(
-        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Constraint]:
-        """Record a constraint, for everybody or for a named session, until a time if one is given."""
-
-class Sessions(Operations):
-    """The current task, decisions, constraints and preferences; without a name, of the whole project."""
-    def show(self, name: str | None = None) -> SessionContext:
-        """Return what is current; the empty answer where nothing is."""
-    def start(
-        self, name: str | None = None, *, conversation: str | None = None, task: str | None = None,
-    ) -> SessionContext:
-        """Begin a new session; the preferences of the user stay."""
-    def work_on(
-        self, description: str | None = None, name: str | None = None, *, id: str | None = None,
-        type: str | None = None, status: Literal["pending", "in_progress", "blocked", "complete"] | None = None,
-    ) -> SessionContext:
-        """Set what is being worked on, or its state; a new description begins a new task."""
-    def decide(
-        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Decision]:
-        """Record a decision; it is committed with the rest of the memory."""
-    def constrain(
-        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Constraint]:
-        """Record a constraint, for everybody or for a named session, until a time if one is given."""
-    def prefer(
-        self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
-        default_model_profile: str | None = None,
-    ) -> SessionContext:
-        """Note how the user wants to work."""
-    def note(
-        self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
-        skills: Collection[str] = (), used: Collection[str] = (),
-    ) -> SessionContext:
-        """Note how far the session has come, the skills it invoked and the records it used."""
-    def end(self, name: str | None = None) -> Changed[Session]:
-        """End the session: what it was and used becomes a record."""
-
 class Runs(Operations):
     """What is going on now on this machine, and the build run; it outlives the process that writes it."""
     def show(self) -> RunShown:
@@ -543,6 +543,12 @@ class Memory(Handle):
     @cached_property
     def events(self) -> Events: ...
     @cached_property
+    def decisions(self) -> Decisions: ...
+    @cached_property
+    def constraints(self) -> Constraints: ...
+    @cached_property
+    def sessions(self) -> Sessions: ...
+    @cached_property
     def types(self) -> Types: ...
     @cached_property
     def imports(self) -> Imports: ...
@@ -556,12 +562,6 @@ class Memory(Handle):
     def lessons(self) -> Lessons: ...
     @cached_property
     def experiences(self) -> Experiences: ...
-    @cached_property
-    def decisions(self) -> Decisions: ...
-    @cached_property
-    def constraints(self) -> Constraints: ...
-    @cached_property
-    def sessions(self) -> Sessions: ...
     @cached_property
     def runs(self) -> Runs: ...
     @cached_property

@@ -47,6 +47,7 @@ from graphmem.core.records.record_contract import BulkAdded, Changed, Got, Listi
 from graphmem.core.records.relation_contract import Connection, Linked, Related, Solutions
 from graphmem.core.search.match_contract import MatchedLog
 from graphmem.core.search.query_contract import Found
+from graphmem.core.sessions.operations import SessionContext
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.cli.app import VERBS, command_line, common_options
@@ -65,7 +66,6 @@ from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
-from graphmem.features.learning.sessions import SessionContext
 from graphmem.features.ran.operations import Ran
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
 from graphmem.features.stats.contract import Stats

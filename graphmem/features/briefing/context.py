@@ -24,6 +24,7 @@ from graphmem.core.search.query import prepare as prepare_query
 from graphmem.core.search.query_contract import Factors, Found, Hit, QueryRequest
 from graphmem.core.search.rank import Profile
 from graphmem.core.search.traversal import solving
+from graphmem.core.sessions.operations import board_of, current_of
 from graphmem.errors import BadInput, Unavailable
 from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest, LeftOut
 from graphmem.features.briefing.sections import (
@@ -40,7 +41,6 @@ from graphmem.features.briefing.sections import (
     session_entries,
     with_contradictions,
 )
-from graphmem.features.learning.sessions import board_of, current_of
 from graphmem.kernel.machine.usage import accesses, count
 from graphmem.kernel.model import Constraint, Entity, Failure, Pattern, Record, Task
 from graphmem.kernel.model.field import format_time

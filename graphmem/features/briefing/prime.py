@@ -30,6 +30,7 @@ from graphmem.core.records.candidates import for_agent, seen, waiting
 from graphmem.core.search.budget import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import own_store
+from graphmem.core.sessions.operations import board_of, current_of, has_ended
 from graphmem.errors import Unavailable
 from graphmem.features.briefing.context_contract import ContextEntry
 from graphmem.features.briefing.sections import (
@@ -42,7 +43,6 @@ from graphmem.features.briefing.sections import (
     types_lines,
     with_contradictions,
 )
-from graphmem.features.learning.sessions import board_of, current_of, has_ended
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands

@@ -8,10 +8,10 @@ from graphmem.core.evidence.notes import notes_of
 from graphmem.core.records.experience import by_worth
 from graphmem.core.search.budget import entry_text, quoted, quoted_name, track_record
 from graphmem.core.search.query_contract import Hit
+from graphmem.core.sessions.operations import board_of, constraints, contradictions, decisions
 from graphmem.features.briefing.context_contract import ContextEntry
 from graphmem.features.learning.experiences import RecallRequest, recall
 from graphmem.features.learning.lessons import InjectRequest, inject
-from graphmem.features.learning.sessions import board_of, constraints, contradictions, decisions
 from graphmem.kernel.model import (
     Constraint,
     Decision,

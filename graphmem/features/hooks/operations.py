@@ -33,12 +33,12 @@ from graphmem.core.search.match_contract import Matched, MatchRequest
 from graphmem.core.search.query_contract import QueryRequest
 from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import match, own_store, query
+from graphmem.core.sessions import operations as sessions
+from graphmem.core.sessions.operations import NoteRequest
 from graphmem.errors import BadInput, GraphmemError, Unavailable
 from graphmem.features.briefing.prime import PrimeRequest, prime
 from graphmem.features.hooks.contract import HookAnswer, HookRequest
 from graphmem.features.hooks.events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
-from graphmem.features.learning import sessions
-from graphmem.features.learning.sessions import NoteRequest
 from graphmem.features.ran import operations as command_runs
 from graphmem.features.ran.operations import Ran
 from graphmem.kernel.answer import Store, address

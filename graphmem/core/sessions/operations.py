@@ -13,8 +13,8 @@ from graphmem.core.records.moves import STAGE_MOVES, refuse_move
 from graphmem.core.records.record_contract import Changed, Listed
 from graphmem.core.records.screening import screened
 from graphmem.core.records.validation import build, changed, keyed, refuse_no_slug, refuse_past
+from graphmem.core.sessions import blackboard
 from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
-from graphmem.features.learning import session_board
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.ledger.row import entry
@@ -137,7 +137,7 @@ def board_of(snapshot: Snapshot, session: str | None) -> Blackboard:
     """Return the blackboard of a session; damage is reported, and it counts as empty."""
     if session is not None:
         refuse_no_slug("session", session)
-    return session_board.read(snapshot.client.state, session)
+    return blackboard.read(snapshot.client.state, session)
 
 
 def contradictions(said: Mapping[str, str]) -> dict[str, list[str]]:
@@ -219,7 +219,7 @@ def _put(snapshot: Writing, session: str | None, change: Change) -> SessionConte
         raise BadInput(f"session: {message}", hint=expected) from None
     _as_record(snapshot, after, session)  # what could not be kept at its end is refused now
     _drop_expired(snapshot, now)
-    session_board.write(snapshot.client.state, session, after)
+    blackboard.write(snapshot.client.state, session, after)
     return _context_of(snapshot, session, after)
 
 
@@ -433,7 +433,7 @@ def finish(snapshot: Writing, session: str | None, board: Blackboard) -> Changed
     made = _as_record(snapshot, board, session)
     snapshot.commit([entry(made, snapshot.symmetric)])
     try:
-        session_board.write(snapshot.client.state, session, Blackboard(preferences=board.preferences))
+        blackboard.write(snapshot.client.state, session, Blackboard(preferences=board.preferences))
     except Unavailable as error:  # the record is written: the session has ended
         snapshot.notify_once(f"the session that ended is still shown: {error}")
     return Changed(ref=made.ref, action="created", record=made)

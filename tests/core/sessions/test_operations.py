@@ -8,8 +8,8 @@ import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused
 from graphmem.core.records.moves import STAGE_MOVES as MOVES
+from graphmem.core.sessions import blackboard
 from graphmem.doors.cli.app import run
-from graphmem.features.learning import session_board
 from graphmem.kernel.model.blackboard import TaskStage
 from tests.sample import START, Clock, contents, open_memory, put_state, state_of
 
@@ -164,7 +164,7 @@ def test_a_session_whose_end_was_cut_off_is_recorded_once(
 
     memory.sessions.start(task="add a login page")
     with monkeypatch.context() as patch:
-        patch.setattr(session_board, "write", killed)  # the row is written, the board is not
+        patch.setattr(blackboard, "write", killed)  # the row is written, the board is not
         with pytest.raises(KeyboardInterrupt):
             memory.sessions.end()
     assert memory.list("session").total == 1
