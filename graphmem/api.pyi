@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from graphmem.core.briefing.context_contract import (ContextBlock as ContextBlock, ContextEntry as ContextEntry)
+from graphmem.core.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
 from graphmem.core.evidence.citation_contract import (Cited as Cited, Fix as Fix)
 from graphmem.core.evidence.doubt_contract import (Doubt as Doubt, StaleRecords as StaleRecords)
 from graphmem.core.plans.campaign_contract import (
@@ -38,8 +40,6 @@ from graphmem.errors import (
     DamagedCatalog as DamagedCatalog, FileReplaced as FileReplaced, GraphmemError as GraphmemError, Locked as Locked,
     NotFound as NotFound, ReadOnly as ReadOnly, Refused as Refused, Unavailable as Unavailable, Usage as Usage,
 )
-from graphmem.features.briefing.context_contract import (ContextBlock as ContextBlock, ContextEntry as ContextEntry)
-from graphmem.features.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
 from graphmem.features.cypher.operations import (CypherRows as CypherRows, QueryList as QueryList)
 from graphmem.features.exchange.dump_contract import (Dump as Dump)
 from graphmem.features.exchange.operations import (Imported as Imported)
@@ -570,6 +570,20 @@ class Memory(Handle):
     def tasks(self) -> Tasks: ...
     @cached_property
     def phases(self) -> Phases: ...
+    def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
+        """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
+    def status(self) -> StoreStatus:
+        """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
+    def context(
+        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
+        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
+        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
+        archetype: str | None = None,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
+        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
+        strict: bool = False, explain: bool = False,
+    ) -> ContextBlock:
+        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def stale(self) -> StaleRecords:
         """Return the records that may no longer hold: of changed code, past their day, of another major version."""
     def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
@@ -631,20 +645,6 @@ class Memory(Handle):
         direction: Literal["out", "in", "both"] = "both",
     ) -> Connection:
         """Return the strongest chain of edges between two records, however weak; strength 0 without one."""
-    def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
-        """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
-    def status(self) -> StoreStatus:
-        """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
-    def context(
-        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
-        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
-        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
-        archetype: str | None = None,
-        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
-        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
-        strict: bool = False, explain: bool = False,
-    ) -> ContextBlock:
-        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def cypher(
         self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
         limit: int | None = None,

@@ -22,6 +22,8 @@ from pydantic_core import PydanticUndefined
 
 import graphmem
 from graphmem import errors
+from graphmem.core.briefing.context_contract import ContextBlock
+from graphmem.core.briefing.prime import Briefing, StoreStatus
 from graphmem.core.evidence.doubt_contract import StaleRecords
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding,
@@ -52,8 +54,6 @@ from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.cli.app import VERBS, command_line, common_options
 from graphmem.doors.cli.help import help_of
-from graphmem.features.briefing.context_contract import ContextBlock
-from graphmem.features.briefing.prime import Briefing, StoreStatus
 from graphmem.features.cypher.operations import CypherRows, QueryList
 from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported

@@ -176,6 +176,7 @@ POINTS = {
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
     "page": "takes a `Snapshot` and returns fields of `PageData` that the page of `view` has because of the feature",
     "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",
+    "section": "takes a `Snapshot`, a `ContextRequest` and what that picks, and yields entries of the context",
     "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
 }
 STREAMS = {

@@ -25,10 +25,11 @@ FEATURE = Feature(
     operations={"operations": "samples.say"},
     verbs={"sample": "samples.say"},
     text="operations",
-    extends={point: f"operations.{point}_seen" for point in ("call", "check", "page", "purge", "write")},
+    extends={point: f"operations.{point}_seen" for point in ("call", "check", "page", "purge", "section", "write")},
 )
 """
 OPERATIONS = """
+from graphmem.core.briefing.sections import entry_of
 from graphmem.errors import Refused
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.finding import Code, Finding
@@ -73,6 +74,10 @@ def page_seen(snapshot):
 
 def purge_seen(store, traces):
     PURGED.append(len(traces.hashes))
+
+
+def section_seen(snapshot, request, picks):
+    yield from (entry_of("Entities", pick.hit.record, [("sample", request.objective)]) for pick in picks)
 
 
 def write_seen(client, rows):
@@ -122,6 +127,7 @@ def test_a_feature_registers_what_it_has(
         assert done == ["samples.say", "failures.add"]
         assert "a sample" in [found.message for found in memory.store.validate().findings]
         assert memory.store.view().left_out == 7 and len(sample.PAGES) == 1
+        assert "> sample: boom" in memory.context("boom").text
         memory.store.purge(["failure/boom-it-is"], yes=True)
         assert sample.PURGED == [1]
     monkeypatch.chdir(tmp_path)

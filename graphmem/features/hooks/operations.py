@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.constants import HOOK_LINE_CHARS, HOOK_PROMPT_BUDGET, HOOK_SHOWN
+from graphmem.core.briefing.prime import PrimeRequest, prime
 from graphmem.core.evidence.doubt import comes_and_goes, is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.fixes import fixes
@@ -36,7 +37,6 @@ from graphmem.core.search.two_stores import match, own_store, query
 from graphmem.core.sessions import operations as sessions
 from graphmem.core.sessions.operations import NoteRequest
 from graphmem.errors import BadInput, GraphmemError, Unavailable
-from graphmem.features.briefing.prime import PrimeRequest, prime
 from graphmem.features.hooks.contract import HookAnswer, HookRequest
 from graphmem.features.hooks.events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
 from graphmem.features.ran import operations as command_runs

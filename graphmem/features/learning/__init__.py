@@ -13,6 +13,7 @@ FEATURE = Feature(
         "lessons": "lessons.learn lessons.decay lessons.inject",
         "experiences": "experiences.recall experiences.promote",
     },
+    extends={"section": "sections.entries"},
     verbs={
         "add": "experiences.add",
         "decay": "lessons.decay",

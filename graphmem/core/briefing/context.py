@@ -6,6 +6,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from graphmem.constants import CANDIDATES, CONTEXT_CAMPAIGNS, CONTEXT_LABELLED, CONTEXT_OF_FRAMEWORK, CONTEXT_SOLUTIONS
+from graphmem.core.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest, LeftOut
+from graphmem.core.briefing.sections import (
+    EXPERIENCES,
+    EXPLORATIONS,
+    INSIGHTS,
+    LESSONS,
+    SESSION,
+    Pick,
+    entry_of,
+    exploration_entries,
+    session_entries,
+    with_contradictions,
+)
 from graphmem.core.evidence.citation_contract import Cited
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubt_contract import NOTES
@@ -26,25 +39,11 @@ from graphmem.core.search.rank import Profile
 from graphmem.core.search.traversal import solving
 from graphmem.core.sessions.operations import board_of, current_of
 from graphmem.errors import BadInput, Unavailable
-from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest, LeftOut
-from graphmem.features.briefing.sections import (
-    EXPERIENCES,
-    EXPLORATIONS,
-    INSIGHTS,
-    LESSONS,
-    SESSION,
-    Pick,
-    entry_of,
-    experience_entries,
-    exploration_entries,
-    lesson_entries,
-    session_entries,
-    with_contradictions,
-)
 from graphmem.kernel.machine.usage import accesses, count
 from graphmem.kernel.model import Constraint, Entity, Failure, Pattern, Record, Task
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.label import Sort, folded, paths, words
+from graphmem.kernel.registry import extensions
 from graphmem.kernel.settings.config import Retrieval
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -110,9 +109,8 @@ def gather(snapshot: Snapshot, request: ContextRequest, *, without: Collection[s
     picks = _picked(snapshot, request, found, is_known=is_known)
     entries = [
         *session_entries(snapshot, request.session),
-        *lesson_entries(snapshot, picks, request.domain, request.archetype),
         *exploration_entries(picks),
-        *experience_entries(snapshot, picks, request.task_type, request.tags),
+        *(entry for entries_of in extensions("section") for entry in entries_of(snapshot, request, picks)),
         *_memories(snapshot, picks, is_strict=request.strict),
         *(campaigns(snapshot, request.objective) if is_known else ()),
         *_entities(snapshot, request.objective, picks),

@@ -21,6 +21,17 @@ from graphmem.constants import (
     BRIEFING_BUDGET,
     FEW_EXPERIENCES,
 )
+from graphmem.core.briefing.context_contract import ContextEntry
+from graphmem.core.briefing.sections import (
+    LESSONS,
+    SESSION,
+    TYPES,
+    entry_of,
+    lesson_marks,
+    session_entries,
+    types_lines,
+    with_contradictions,
+)
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice, notes_of
@@ -32,17 +43,6 @@ from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import own_store
 from graphmem.core.sessions.operations import board_of, current_of, has_ended
 from graphmem.errors import Unavailable
-from graphmem.features.briefing.context_contract import ContextEntry
-from graphmem.features.briefing.sections import (
-    LESSONS,
-    SESSION,
-    TYPES,
-    entry_of,
-    lesson_marks,
-    session_entries,
-    types_lines,
-    with_contradictions,
-)
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands

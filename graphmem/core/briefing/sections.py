@@ -1,29 +1,15 @@
-"""What was decided and learned, as entries of a context block: constraints, decisions, lessons, experiences."""
+"""What a context block and a briefing show of records, as entries: how each reads, and what contradicts it."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from graphmem.constants import BRIEFED_TYPES
+from graphmem.core.briefing.context_contract import ContextEntry
 from graphmem.core.evidence.notes import notes_of
-from graphmem.core.records.experience import by_worth
 from graphmem.core.search.budget import entry_text, quoted, quoted_name, track_record
 from graphmem.core.search.query_contract import Hit
 from graphmem.core.sessions.operations import board_of, constraints, contradictions, decisions
-from graphmem.features.briefing.context_contract import ContextEntry
-from graphmem.features.learning.experiences import RecallRequest, recall
-from graphmem.features.learning.lessons import InjectRequest, inject
-from graphmem.kernel.model import (
-    Constraint,
-    Decision,
-    Experience,
-    Exploration,
-    Insight,
-    Lesson,
-    MemoryRecord,
-    Pattern,
-    Record,
-)
-from graphmem.kernel.model.experience import ExperienceType
+from graphmem.kernel.model import Constraint, Decision, Experience, Exploration, Lesson, MemoryRecord, Pattern, Record
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.store.snapshot import Snapshot
 
@@ -76,52 +62,9 @@ def session_entries(snapshot: Snapshot, session: str | None) -> Iterator[Context
         yield entry_of(SESSION, decision, notes_of(decision))
 
 
-def lesson_entries(
-    snapshot: Snapshot, picks: Collection[Pick], domain: str | None, archetype: str | None
-) -> Iterator[ContextEntry]:
-    """Yield the lessons to inject, then those that the objective is about, then the insights that it is about."""
-    injected = [found.record for found in inject(snapshot, InjectRequest(domain=domain, archetype=archetype)).lessons]
-    for record in injected:
-        assert isinstance(record, Lesson)
-        yield entry_of(LESSONS, record, [("lesson", record.description)], lesson_marks(record))
-    known = {record.ref for record in injected}
-    for pick in picks:
-        if isinstance(lesson := pick.hit.record, Lesson) and lesson.ref not in known:
-            yield entry_of(LESSONS, lesson, [("lesson", lesson.description)], lesson_marks(lesson), pick)
-    for pick in picks:
-        if isinstance(insight := pick.hit.record, Insight):
-            marks = [insight.category, f"seen {insight.occurrences}x", f"confidence {insight.confidence}"]
-            notes = [("insight", insight.statement)]
-            for name in ("symptoms", "root_cause", "resolution", "context"):
-                if value := getattr(insight, name):
-                    notes.append((name.replace("_", " "), value))
-            yield entry_of(INSIGHTS, insight, notes, marks, pick)
-
-
 def lesson_marks(lesson: Lesson) -> list[str]:
     """Return what is known of a lesson."""
     return [lesson.severity, f"seen {lesson.frequency}x"]
-
-
-def experience_entries(
-    snapshot: Snapshot, picks: Collection[Pick], task_type: ExperienceType | None, tags: Collection[str]
-) -> Iterator[ContextEntry]:
-    """
-    Yield experiences with their lessons, those of sure or successful ones first.
-
-    Those that the retrieval protocol picks for the type and the tags of the task, and those of a tag that the objective
-    names; where the protocol picks none, those that the objective is about.
-    """
-    recalled = recall(snapshot, RecallRequest(task_type=task_type, tags=tags))
-    protocol = [found.record for found in recalled.experiences]
-    for one in by_worth(record for record in protocol if isinstance(record, Experience)):
-        yield entry_of(EXPERIENCES, one, notes_of(one), _experience_marks(one))
-    shown = {record.ref for record in protocol}
-    for pick in picks:
-        if not isinstance(record := pick.hit.record, Experience) or record.ref in shown:
-            continue
-        if pick.because or not protocol:
-            yield entry_of(EXPERIENCES, record, notes_of(record), _experience_marks(record), pick)
 
 
 def exploration_entries(picks: Collection[Pick]) -> Iterator[ContextEntry]:
@@ -129,11 +72,6 @@ def exploration_entries(picks: Collection[Pick]) -> Iterator[ContextEntry]:
     for pick in picks:
         if isinstance(record := pick.hit.record, Exploration):
             yield entry_of(EXPLORATIONS, record, notes_of(record), (), pick)
-
-
-def _experience_marks(record: Experience) -> list[str]:
-    """Return what is known of an experience."""
-    return [record.task_type, record.outcome, f"confidence {record.confidence}"]
 
 
 def with_contradictions(entries: Sequence[ContextEntry]) -> Iterator[ContextEntry]:

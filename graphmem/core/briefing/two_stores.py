@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from graphmem.core.briefing import context as contexts
+from graphmem.core.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest
 from graphmem.core.search.budget import BlockEntry, block, preface, quoted_name, tokens
 from graphmem.core.search.two_stores import CERTAINTIES, added, ask_user
-from graphmem.features.briefing import context as contexts
-from graphmem.features.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest
 from graphmem.kernel.answer import address
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store.runtime import Client

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import BadInput, Memory, Usage
-from graphmem.features.briefing.context_contract import ContextBlock
+from graphmem.core.briefing.context_contract import ContextBlock
 from graphmem.kernel.embed.model import Embedder
 from tests.sample import open_memory, state_of
 

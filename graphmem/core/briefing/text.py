@@ -1,6 +1,6 @@
 """How the briefing reads on a terminal."""
 
-from graphmem.features.briefing.prime import Briefing
+from graphmem.core.briefing.prime import Briefing
 from graphmem.kernel.registry import reads
 
 
