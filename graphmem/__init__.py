@@ -53,7 +53,7 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     "features.learning.experiences": "Promoted Recalled",
     "features.learning.lessons": "Injected Learned",
     "core.sessions.operations": "SessionContext",
-    "features.ran.operations": "Ran",
+    "core.ran.operations": "Ran",
     "features.runs.contract": "BuildResume Required RunShown",
     "features.stats.contract": "Stats",
     "features.stats.effectiveness_contract": "Loop",

@@ -14,6 +14,7 @@ from graphmem.core.plans.campaign_contract import (
     CampaignStanding as CampaignStanding, CampaignTasks as CampaignTasks, MergedPlan as MergedPlan, Ready as Ready,
     ReplanInput as ReplanInput, Similar as Similar, SimilarCampaign as SimilarCampaign,
 )
+from graphmem.core.ran.operations import (Ran as Ran)
 from graphmem.core.records.candidate_contract import (
     CandidateList as CandidateList, Harvested as Harvested, HarvestedAll as HarvestedAll,
     ProofsChecked as ProofsChecked, ReviewedList as ReviewedList, ShownCandidate as ShownCandidate,
@@ -57,7 +58,6 @@ from graphmem.features.hooks.contract import (HookAnswer as HookAnswer)
 from graphmem.features.inbox.operations import (Item as Item, ItemChanged as ItemChanged, ItemList as ItemList)
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
-from graphmem.features.ran.operations import (Ran as Ran)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
 from graphmem.features.stats.contract import (Stats as Stats)
 from graphmem.features.stats.effectiveness_contract import (Loop as Loop)
@@ -588,6 +588,11 @@ class Memory(Handle):
         """Return the records that may no longer hold: of changed code, past their day, of another major version."""
     def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
         """Return campaigns that have ended in any way and resemble a campaign or an objective."""
+    def ran(
+        self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | str | None = None,
+        session: str | None = None, task: str | None = None, began: float | None = None, name: str | None = None,
+    ) -> Ran:
+        """Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts."""
     def edit(
         self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
         untag: Collection[str] = (), unset: Collection[str] = (), dry_run: bool = False, **changes: object,
@@ -664,11 +669,6 @@ class Memory(Handle):
         """Return where a record comes from, what was merged into it, how it did, and why a query finds it."""
     def check(self, *, base: str | None = None) -> BranchChecked:
         """Return what a branch does to the memory since it left another one, and what speaks against merging it."""
-    def ran(
-        self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | str | None = None,
-        session: str | None = None, task: str | None = None, began: float | None = None, name: str | None = None,
-    ) -> Ran:
-        """Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts."""
     def stats(self, *, objective: str | None = None) -> Stats:
         """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
     def impact(self) -> Impact:

@@ -33,6 +33,7 @@ from graphmem.core.plans.campaign_contract import (
     ReplanInput,
     Similar,
 )
+from graphmem.core.ran.operations import Ran
 from graphmem.core.records.candidate_contract import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
 from graphmem.core.records.event_contract import EventList, Happened
 from graphmem.core.records.feedback_contract import BulkReported, Reported
@@ -66,7 +67,6 @@ from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
-from graphmem.features.ran.operations import Ran
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
 from graphmem.features.stats.contract import Stats
 from graphmem.features.stats.effectiveness_contract import Loop

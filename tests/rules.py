@@ -73,7 +73,7 @@ ALSO = (
     "doors/cli/test_errors.py", "features/exchange/importers", "features/harvest",
     "features/history/test_operations.py", "features/hooks", "features/learning/test_experiences.py",
     "features/learning/test_lessons.py",
-    "features/ran/test_causes.py",
+    "core/ran/test_causes.py",
     "features/runs/test_operations.py",
     "features/upkeep/test_export.py", "features/work", "kernel/ledger/test_sync.py",
     "kernel/model", "kernel/test_versions.py", "test_golden.py",

@@ -23,16 +23,14 @@ FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 UPWARDS = (
     "doors.agents: features.exchange",
     "doors.cli: features.cypher features.exchange features.extractors features.harvest",
-    "doors.cli: features.history features.hooks features.learning features.ran features.stats features.upkeep",
+    "doors.cli: features.history features.hooks features.learning features.stats features.upkeep",
     "doors.cli: features.view",
     "doors.mcp: features.cypher features.stats features.work",
     "doors.page: features.view",
-    "doors.pytest_plugin: features.ran",
     "doors.service: features.hooks",
-    "features.exchange: doors.agents doors.page features.runs features.view",
+    "features.exchange: doors.agents doors.page features.view",
     "features.harvest: features.exchange",
     "features.history: features.upkeep",
-    "features.hooks: features.ran features.runs",
     "features.stats: features.work",
     "features.upkeep: features.cypher features.work",
     "features.view: features.harvest features.stats",
@@ -215,7 +213,7 @@ FREE = (
     "features/cypher/engines/kuzu/engine.py", "features/cypher/engines/kuzu/sandbox.py",
     "features/cypher/engines/kuzu/schema.py", "features/cypher/stored_query.py", "features/cypher/worker.py",
     "doors/http/tokens.py", "doors/page/", "doors/service/",
-    "core/evidence/citations.py", "core/evidence/versions.py", "features/ran/causes.py",
+    "core/evidence/citations.py", "core/evidence/versions.py", "core/ran/causes.py",
     "kernel/catalog/catalog.py", "kernel/model/", "kernel/model_files.py",
 )  # fmt: skip
 TOUCHES = frozenset(

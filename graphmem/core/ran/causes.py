@@ -13,8 +13,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from graphmem.core.logs.worth import is_prose
+from graphmem.core.ran.episodes import Tree
 from graphmem.errors import Unavailable
-from graphmem.features.ran.episodes import Tree
 from graphmem.kernel.git.commands import differing
 from graphmem.kernel.system.programs import program
 from graphmem.kernel.system.surroundings import variables

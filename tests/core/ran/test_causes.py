@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
+from graphmem.core.ran.operations import Ran
 from graphmem.features.hooks.contract import HookAnswer
-from graphmem.features.ran.operations import Ran
 from tests.sample import data, open_memory
 
 ERROR = "httpx.PoolTimeout: no free connection"

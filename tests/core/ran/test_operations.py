@@ -10,7 +10,7 @@ import pytest
 
 from graphmem import Memory, Unavailable
 from graphmem.constants import OFFERED_ERRORS, RUN_DAYS
-from graphmem.features.ran.operations import Ran, run_command
+from graphmem.core.ran.operations import Ran, run_command
 from graphmem.kernel.system.lock import locked
 from tests.forked import processes
 from tests.sample import Clock, data, open_memory

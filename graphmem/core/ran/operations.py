@@ -27,6 +27,9 @@ from graphmem.core.logs.diagnosis import diagnose, statement
 from graphmem.core.logs.draft import seen_in_run
 from graphmem.core.logs.log_excerpt import kept_question
 from graphmem.core.logs.tally import Tally, is_tested, no_pass
+from graphmem.core.ran.causes import changed_files, is_changed, tree_of
+from graphmem.core.ran.episodes import Episode, Episodes, is_recent, read
+from graphmem.core.ran.scripts import script_of
 from graphmem.core.records.candidates import for_agent, queue_of
 from graphmem.core.records.candidates import keep as keep_candidates
 from graphmem.core.records.credits import is_reported, write_credits
@@ -36,9 +39,6 @@ from graphmem.core.search.query import same_problems
 from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import match
 from graphmem.errors import Unavailable
-from graphmem.features.ran.causes import changed_files, is_changed, tree_of
-from graphmem.features.ran.episodes import Episode, Episodes, is_recent, read
-from graphmem.features.ran.scripts import script_of
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.git import commands
 from graphmem.kernel.machine.hook_sessions import Credit
