@@ -59,7 +59,7 @@ RULES = (
     "features/runs/workflow.py",
     "features/stats/health.py",
     "features/view/drawing.py",
-    "features/work/estimate.py",
+    "core/plans/estimate.py",
     "features/work/worth_keeping.py",
     "kernel/settings/instructions.py",
     "kernel/suggest.py",

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from graphmem.core.foreign import okf
 from graphmem.core.records.read import home_of_kind
 from graphmem.doors.page.render import page_of as rendered
 from graphmem.errors import Refused, Usage
 from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.features.exchange.exporters import dot, graphml, jsonld, markdown, mermaid
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
-from graphmem.features.exchange.importers import beads, mcp_memory, okf, tables
+from graphmem.features.exchange.importers import beads, mcp_memory, tables
 from graphmem.features.exchange.standing import rules
 from graphmem.features.view.operations import MOST_DRAWN, page_of
 from graphmem.kernel.ledger.parts import holds, home_of

@@ -16,6 +16,7 @@ from graphmem.constants import (
     STALE_DAYS,
 )
 from graphmem.core.evidence.score import TIERS, Tier
+from graphmem.core.plans.campaign_plan import campaign_sizes
 from graphmem.core.records.candidates import waiting
 from graphmem.core.records.experience import over_bound
 from graphmem.core.records.prune import WeighedRecord, least, weighed
@@ -24,7 +25,6 @@ from graphmem.core.search.query_contract import QueryRequest
 from graphmem.errors import BadInput
 from graphmem.features.stats.contract import Capacity, Connectivity, Coverage, Stats, StatsRequest, Week, Worth
 from graphmem.features.stats.health import accuracies, bands, ratio
-from graphmem.features.work.campaigns import campaign_sizes
 from graphmem.kernel.model import Experience, Failure
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import KINDS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphmem.features.work.estimate import complexity, planned_task_count, usual_ratio
+from graphmem.core.plans.estimate import complexity, planned_task_count, usual_ratio
 
 
 @pytest.mark.parametrize(
