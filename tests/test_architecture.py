@@ -21,14 +21,13 @@ KERNEL = (
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
-    "doors.agents: features.exchange",
     "doors.cli: features.cypher features.exchange features.extractors features.harvest",
     "doors.cli: features.history features.hooks features.learning features.stats features.upkeep",
     "doors.cli: features.view",
     "doors.mcp: features.cypher features.stats features.work",
     "doors.page: features.view",
     "doors.service: features.hooks",
-    "features.exchange: doors.agents doors.page features.view",
+    "features.exchange: doors.page features.view",
     "features.history: features.upkeep",
     "features.upkeep: features.work",
     "features.view: features.harvest features.stats",
