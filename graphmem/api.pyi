@@ -10,6 +10,7 @@ from graphmem.core.briefing.context_contract import (ContextBlock as ContextBloc
 from graphmem.core.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
 from graphmem.core.evidence.citation_contract import (Cited as Cited, Fix as Fix)
 from graphmem.core.evidence.doubt_contract import (Doubt as Doubt, StaleRecords as StaleRecords)
+from graphmem.core.page.operations import (PageData as PageData)
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding as CampaignStanding, CampaignTasks as CampaignTasks, MergedPlan as MergedPlan, Ready as Ready,
     ReplanInput as ReplanInput, Similar as Similar, SimilarCampaign as SimilarCampaign,
@@ -32,6 +33,9 @@ from graphmem.core.records.relation_contract import (
 from graphmem.core.search.match_contract import (Matched as Matched, MatchedLog as MatchedLog)
 from graphmem.core.search.query_contract import (Found as Found, Hit as Hit)
 from graphmem.core.sessions.operations import (SessionContext as SessionContext)
+from graphmem.core.stats.contract import (Stats as Stats)
+from graphmem.core.stats.effectiveness_contract import (Loop as Loop)
+from graphmem.core.stats.impact import (Impact as Impact)
 from graphmem.core.vocabulary.contract import (
     TypeBrief as TypeBrief, TypeChanged as TypeChanged, TypeList as TypeList,
 )
@@ -59,9 +63,6 @@ from graphmem.features.inbox.operations import (Item as Item, ItemChanged as Ite
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
-from graphmem.features.stats.contract import (Stats as Stats)
-from graphmem.features.stats.effectiveness_contract import (Loop as Loop)
-from graphmem.features.stats.impact import (Impact as Impact)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
 from graphmem.features.upkeep.schema import (SchemaShown as SchemaShown)
@@ -69,7 +70,6 @@ from graphmem.features.upkeep.store_contract import (
     Exported as Exported, Initialised as Initialised, Rebuilt as Rebuilt, Reset as Reset, Resolved as Resolved,
     Split as Split, Trust as Trust, Vacuumed as Vacuumed,
 )
-from graphmem.features.view.operations import (PageData as PageData)
 from graphmem.features.work.observation import (Observed as Observed)
 from graphmem.features.work.phases import (
     PhaseCan as PhaseCan, PhaseDurations as PhaseDurations, PhaseMoved as PhaseMoved, PhaseStatus as PhaseStatus,
@@ -100,6 +100,8 @@ class Store(OpenStore):
     def extractors(self) -> Extractors: ...
     @cached_property
     def embed(self) -> Embed: ...
+    def view(self, *, most: int = 10000) -> PageData:
+        """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""
     def undoable(self) -> Writes:
@@ -152,8 +154,6 @@ class Store(OpenStore):
     @staticmethod
     def schema(of: Literal["records", "requests", "answers"] = "records") -> SchemaShown:
         """Return the JSON Schema of the rows in files, of what operations take, or of what they answer."""
-    def view(self, *, most: int = 10000) -> PageData:
-        """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
 
 class Failures(Operations):
     """What went wrong, and what fixes it."""
@@ -650,6 +650,12 @@ class Memory(Handle):
         direction: Literal["out", "in", "both"] = "both",
     ) -> Connection:
         """Return the strongest chain of edges between two records, however weak; strength 0 without one."""
+    def stats(self, *, objective: str | None = None) -> Stats:
+        """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
+    def impact(self) -> Impact:
+        """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
+    def verify_loop(self, *, last: int = 10) -> Loop:
+        """Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
     def cypher(
         self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
         limit: int | None = None,
@@ -669,12 +675,6 @@ class Memory(Handle):
         """Return where a record comes from, what was merged into it, how it did, and why a query finds it."""
     def check(self, *, base: str | None = None) -> BranchChecked:
         """Return what a branch does to the memory since it left another one, and what speaks against merging it."""
-    def stats(self, *, objective: str | None = None) -> Stats:
-        """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
-    def impact(self) -> Impact:
-        """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
-    def verify_loop(self, *, last: int = 10) -> Loop:
-        """Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
     @staticmethod
     def init(folder: Path | str, *, nested: bool = False) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""

@@ -76,8 +76,8 @@ def import_seen(client, run, counts, skip, *, is_real):
     IMPORTED.append((dict(run), is_real))
 
 
-def page_seen(snapshot):
-    PAGES.append(snapshot)
+def page_seen(client):
+    PAGES.append(client)
     return {"left_out": 7}
 
 

@@ -16,12 +16,12 @@ from graphmem.core.records.record_contract import Changed, Got
 from graphmem.core.records.relation_contract import Connection, Edge, Related, Solutions
 from graphmem.core.search.match_contract import Matched, MatchedLog
 from graphmem.core.search.query_contract import Found
+from graphmem.core.stats.contract import Stats
 from graphmem.doors.mcp.hints import in_tools
 from graphmem.doors.mcp.parameters import MOST_HITS, Parameters, ToolOperation, View
 from graphmem.doors.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
 from graphmem.errors import BadInput, NotFound
 from graphmem.features.cypher.operations import CypherRows
-from graphmem.features.stats.contract import Stats
 from graphmem.features.work.task_contract import TaskChanged
 from graphmem.kernel import dispatch
 from graphmem.kernel.answer import Answer, address

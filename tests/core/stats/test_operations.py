@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphmem import BadInput, Memory
 from graphmem.core.evidence.score import importance
-from graphmem.features.stats.contract import Stats
+from graphmem.core.stats.contract import Stats
 from graphmem.kernel.model.field import format_time
 from tests.sample import START, Clock, data, edge, failure, line, open_memory, pattern, write
 

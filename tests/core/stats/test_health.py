@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.constants import IMPORTANCE_BOUNDS
-from graphmem.features.stats.health import LoopCounts, Piece, accuracies, bands, broken_stage, verdict, window
+from graphmem.core.stats.health import LoopCounts, Piece, accuracies, bands, broken_stage, verdict, window
 from graphmem.kernel.model import Experience
 from graphmem.kernel.model.experience import Complexity
 from tests.sample import START

@@ -8,13 +8,12 @@ from pydantic import Field, SerializeAsAny
 
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.doubts import Doubter
-from graphmem.core.records.candidate_contract import ReviewRequest, ShownCandidate
+from graphmem.core.page.drawing import drawn
+from graphmem.core.records.candidate_contract import ShownCandidate
 from graphmem.core.records.event_contract import Happening, ListEventsRequest
 from graphmem.core.records.event_log import events
-from graphmem.features.harvest.review import review
-from graphmem.features.stats.contract import Stats
-from graphmem.features.stats.operations import health, memories_of
-from graphmem.features.view.drawing import drawn
+from graphmem.core.stats.contract import Stats
+from graphmem.core.stats.operations import health, memories_of
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model import Record
 from graphmem.kernel.model.merge import FACTS
@@ -69,7 +68,7 @@ class PageData(Answer):
     important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
     edges. ``health`` is what ``stats`` returns but for the candidates. ``waiting`` is how many candidates there are,
     of which ``candidates`` are those of most worth; None in a file, which holds no candidates. ``run`` is what is going
-    on on this machine. ``inbox`` and ``run`` come from the features that have them.
+    on on this machine. Candidates, ``inbox`` and ``run`` come from the features that have them.
     """
 
     project: str
@@ -86,7 +85,7 @@ class PageData(Answer):
 
 
 MOST_TEXT = 4_000  # characters of a text of a record that the page holds
-MOST_WAITING, MOST_EVENTS = 100, 100
+MOST_EVENTS = 100
 EMPTY: tuple[Any, ...] = (None, [], {}, "", False)
 
 
@@ -95,8 +94,9 @@ def view(client: Client, request: ViewRequest) -> PageData:
     """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
     with client.reading() as snapshot, collector_paused():
         found = page_of(snapshot, request.most)
-    waiting = review(client, ReviewRequest(limit=MOST_WAITING))
-    return found.model_copy(update={"candidates": waiting.candidates, "waiting": waiting.total})
+    for fields_of in extensions("page"):
+        found = found.model_copy(update=fields_of(client))
+    return found
 
 
 def page_of(
@@ -142,8 +142,6 @@ def page_of(
         "events": events(snapshot, ListEventsRequest(limit=MOST_EVENTS)).events,
         "left_out": len(every) - len(order),
     }
-    for fields_of in extensions("page"):
-        found |= fields_of(snapshot)
     return PageData.model_validate(found)  # at once: one by one the parts of 10,000 records take 0.2 s more
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.features.view.drawing import drawn
+from graphmem.core.page.drawing import drawn
 
 GRAPHS = st.integers(1, 60).flatmap(
     lambda number: st.tuples(st.just(number), st.lists(st.tuples(*[st.integers(0, number - 1)] * 2), max_size=90))

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import get_args
 
 from graphmem.constants import IMPORTANCE_BOUNDS
-from graphmem.features.stats.contract import Accuracy, Estimated, ImportanceBand
-from graphmem.features.stats.effectiveness_contract import LoopStage
+from graphmem.core.stats.contract import Accuracy, Estimated, ImportanceBand
+from graphmem.core.stats.effectiveness_contract import LoopStage
 from graphmem.kernel.model import Experience
 from graphmem.kernel.model.experience import Complexity, ExperienceType
 

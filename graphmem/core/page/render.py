@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from graphmem.features.view.operations import PageData
+from graphmem.core.page.operations import PageData
 from graphmem.names import inert
 from graphmem.patterns import lazy_re
 
-FILES = resources.files("graphmem.doors.page")
+FILES = resources.files("graphmem.core.page")
 SCRIPTS = {
     "graphology": "vendor/graphology.umd.min.js",
     "sigma": "vendor/sigma.min.js",

@@ -1,4 +1,4 @@
-"""What the page of the memory shows."""
+"""The page to look at the memory in a browser: its data, its parts, and what puts them together."""
 
 from graphmem.kernel.registry import Feature
 

@@ -22,9 +22,9 @@ from graphmem.core.records.experience import over_bound
 from graphmem.core.records.prune import WeighedRecord, least, weighed
 from graphmem.core.search.query import find, prepare
 from graphmem.core.search.query_contract import QueryRequest
+from graphmem.core.stats.contract import Capacity, Connectivity, Coverage, Stats, StatsRequest, Week, Worth
+from graphmem.core.stats.health import accuracies, bands, ratio
 from graphmem.errors import BadInput
-from graphmem.features.stats.contract import Capacity, Connectivity, Coverage, Stats, StatsRequest, Week, Worth
-from graphmem.features.stats.health import accuracies, bands, ratio
 from graphmem.kernel.model import Experience, Failure
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import KINDS

@@ -1,6 +1,6 @@
 """How figures read on a terminal."""
 
-from graphmem.features.stats.effectiveness_contract import Loop
+from graphmem.core.stats.effectiveness_contract import Loop
 from graphmem.kernel import terminal
 from graphmem.kernel.registry import reads
 from graphmem.kernel.text import count, one_line

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.features.view.operations import MOST_TEXT
+from graphmem.core.page.operations import MOST_TEXT
 from tests.features.harvest.test_review import put
 from tests.sample import Clock, open_memory
 
@@ -49,7 +49,7 @@ def test_what_waits_and_what_happened_is_there(memory: Memory) -> None:
 def test_of_many_candidates_the_page_has_the_first_and_says_how_many_wait(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphmem.features.view.operations.MOST_WAITING", 2)
+    monkeypatch.setattr("graphmem.features.harvest.review.MOST_ON_PAGE", 2)
     names = [put(memory, text, base=0.9 - number / 10) for number, text in enumerate(("one", "two", "three"))]
     found = memory.store.view()
     assert ([one.id for one in found.candidates], found.waiting) == (names[:2], 3)

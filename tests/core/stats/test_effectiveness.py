@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from graphmem import Memory, Usage
-from graphmem.features.stats.effectiveness_contract import Loop
+from graphmem.core.stats.effectiveness_contract import Loop
 from graphmem.kernel.model.field import format_time
 from tests.sample import START, edge, failure, line, open_memory, pattern
 

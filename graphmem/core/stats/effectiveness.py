@@ -4,8 +4,8 @@ from collections.abc import Collection
 from datetime import datetime
 
 from graphmem.constants import MOST_RESULTS
-from graphmem.features.stats.effectiveness_contract import Loop, LoopStage, StageReached, VerifyLoopRequest
-from graphmem.features.stats.health import LoopCounts, Piece, broken_stage, verdict, window
+from graphmem.core.stats.effectiveness_contract import Loop, LoopStage, StageReached, VerifyLoopRequest
+from graphmem.core.stats.health import LoopCounts, Piece, broken_stage, verdict, window
 from graphmem.kernel.machine.usage import accesses
 from graphmem.kernel.model import Failure, Task
 from graphmem.kernel.model.field import format_time, parse_time
