@@ -23,7 +23,7 @@ RULES = (
     "core/logs/log_excerpt.py",
     "core/logs/own_lines.py",
     "core/logs/report.py",
-    "core/logs/run_problem.py",
+    "core/logs/output_problem.py",
     "core/logs/tally.py",
     "core/logs/worth.py",
     "core/plans/cascade.py",

@@ -36,4 +36,3 @@ SessionName = Annotated[str | None, Field(description="Name of a session; the pr
 InputName = Annotated[str, Field(description="Name of the input, for messages")]
 # The coding agents whose hooks graphmem answers.
 ClientName = Literal["claude-code", "codex", "gemini", "opencode", "cursor"]
-RulesAgent = Literal["agents-md", "claude-code", "cursor", "copilot"]  # whose files of rules are written

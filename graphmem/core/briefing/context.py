@@ -347,7 +347,7 @@ def _tiers_of(request: ContextRequest) -> Collection[str]:
 
 
 def _wanted(snapshot: Snapshot, request: ContextRequest, found: Found) -> list[Hit]:
-    """Return the results that answer the objective: those of the tiers, and of the usual ones what is not unlikely."""
+    """Return the results in the tiers that are asked for; in the usual tiers, without the unlikely ones."""
     settings, tiers = snapshot.settings.retrieval, _tiers_of(request)
     near = [hit for hit in found.results if _is_near(hit, tiers, tier_bounds(settings))]
     if tiers != USUAL:  # the caller asks for more

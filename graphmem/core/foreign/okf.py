@@ -242,7 +242,7 @@ def _ref_in(row: Row) -> str:
 
 
 def _paths_of(rows: Mapping[str, Row]) -> dict[str, str]:
-    """Return the path of the page of each record: that which it came from, or one that is made of its name."""
+    """Return the path of each record's page: the path that it was imported from, or one made from its name."""
     paths: dict[str, str] = {}
     taken: set[str] = set()
     for ref, row in rows.items():

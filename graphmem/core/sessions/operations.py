@@ -373,7 +373,7 @@ def constrain(snapshot: Writing, request: ConstrainRequest) -> Changed[Constrain
 
 
 def _as_record(snapshot: Snapshot, board: Blackboard, session: str | None) -> Session:
-    """Return what a session that ends leaves behind; the row that it has already, where its end was cut off."""
+    """Return the record of a session that ends; its existing row if an earlier end was cut off."""
     current, now = board.session, snapshot.now
     fields = {
         "ended_at": now,

@@ -9,8 +9,7 @@ from graphmem.doors.agents.edits import Change, Place, marked_edit, planned, wri
 from graphmem.doors.agents.install import has_hooks
 from graphmem.doors.agents.install_contract import InstallRequest, KeptRules
 from graphmem.errors import Unavailable
-from graphmem.kernel.parameters import RulesAgent
-from graphmem.kernel.settings.instructions import RULES_FILES, RULES_MARKS, SHARED_FILES
+from graphmem.kernel.settings.instructions import FILES, OF_OTHERS, RULES_MARKS, RulesAgent
 
 ANY_FRONT = "---\n"  # of a file of ours that goes, what is before the markers goes too
 HINT = "nothing was written; correct the file or move it away, then run the command again"
@@ -32,7 +31,7 @@ def keep_rules(
         BadInput: a file has half of our markers or two of them, is not UTF-8, or is of others where it has to be ours.
         Unavailable: a file cannot be read or written, or is behind a link.
     """
-    names = [name for agent in agents or agents_of(folder) for name in RULES_FILES[agent]]
+    names = [name for agent in agents or agents_of(folder) for name in FILES[agent]]
     return _applied([_change_of(folder, name, files.get(name)) for name in names], dry_run=dry_run)
 
 
@@ -43,22 +42,22 @@ def remove_rules(folder: Path, *, dry_run: bool = False) -> KeptRules:
     Raises:
         BadInput, Unavailable: as ``keep_rules``.
     """
-    names = [name for names in RULES_FILES.values() for name in names if _may_be_ours(folder, name)]
+    names = [name for names in FILES.values() for name in names if _may_be_ours(folder, name)]
     return _applied([_change_of(folder, name, None) for name in names], dry_run=dry_run)
 
 
 def agents_of(folder: Path) -> list[RulesAgent]:
     """Return the agents whose files a project has; without any the one that most agents read."""
-    return [agent for agent in RULES_FILES if _is_used(folder, agent)] or ["agents-md"]
+    return [agent for agent in FILES if _is_used(folder, agent)] or ["agents-md"]
 
 
 def _is_used(folder: Path, agent: RulesAgent) -> bool:
     """Return whether a project has files of an agent; one that our hooks brief has no need of rules."""
-    if any(os.path.lexists(folder / name) for name in RULES_FILES[agent]):
+    if any(os.path.lexists(folder / name) for name in FILES[agent]):
         return True
     match agent:
         case "claude-code" | "cursor":
-            home = folder / RULES_FILES[agent][0].split("/")[0]
+            home = folder / FILES[agent][0].split("/")[0]
             return (home.is_dir() or home.is_symlink()) and not has_hooks(InstallRequest(client=agent, folder=folder))
         case "copilot":
             return os.path.lexists(folder / ".github/instructions")
@@ -84,7 +83,7 @@ def _change_of(folder: Path, name: str, content: str | None) -> Change:
     begin, end = RULES_MARKS
     head, _, rest = (content or ANY_FRONT).partition(f"{begin}\n")
     lines = rest.rpartition(f"\n{end}")[0] if content else None
-    edit = marked_edit(lines, begin, end, front=None if name in SHARED_FILES else head)
+    edit = marked_edit(lines, begin, end, front=None if name in OF_OTHERS else head)
     change = planned(Place(folder / name, folder), edit, HINT)
     if change.before != change.after and change.before is not None and not os.lstat(change.path).st_mode & 0o222:
         raise Unavailable(f"{str(change.path)!r} is write-protected", hint=f"chmod u+w {name}, or leave its agent out")

@@ -14,8 +14,8 @@ from graphmem.doors.cli.inputs import listed
 from graphmem.doors.cli.install import changes
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.features.exchange.dump_contract import Dump, DumpRequest
-from graphmem.kernel.parameters import RulesAgent
 from graphmem.kernel.registry import Taken
+from graphmem.kernel.settings.instructions import RulesAgent
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.safe_files import STORE

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.doors.agents.install import checked
+from graphmem.doors.agents.install import find_faults
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
@@ -92,7 +92,7 @@ def doctor(
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
     invocation.is_talk_off = True  # what is wrong is the answer here, not talk
     found: Doctored = call(fix=fix and yes)
-    clients = checked(invocation.memory.store.client.root)
+    clients = find_faults(invocation.memory.store.client.root)
     answer = found.model_copy(update={"findings": [*found.findings, *clients]})
     lines = [f"fixed: {found}" for found in answer.mended]
     if answer.findings or not lines:

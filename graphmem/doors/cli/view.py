@@ -57,7 +57,7 @@ def view(
 def _served_for(invocation: Invocation) -> ServedPage:
     """Return where the service of the project has the page; one that answers HTTP is started where none does."""
     memory = invocation.memory
-    memory.store.caller.check_sees_all("the page")  # its token would show all
+    memory.store.caller.require_all_kinds("the page")  # its token would show all
     project = memory.store.client.root
     found = manage.status(project)
     if found.http is None:

@@ -60,7 +60,7 @@ def _refuse_wrong(query: Stored, graph: GraphMirror) -> None:
         raise ValueError(f"{query.name!r} is a query of graphmem's own, which is the one that runs")
     if query.is_write:
         raise ValueError("it says that it writes; the files are the truth, and a query only reads")
-    used = graph.check(query.filled(SAMPLE)).parameters
+    used = graph.require_read(query.filled(SAMPLE)).parameters
     for name in sorted(used ^ query.parameters.keys()):
         missing = "used and not declared" if name in used else "declared and not used"
         raise ValueError(f"parameter {name!r} is {missing}")

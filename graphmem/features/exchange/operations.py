@@ -240,7 +240,7 @@ class Work:
                 self.reading.dangling += len(missing)
 
     def place_edge(self, given: Given) -> None:
-        """Take in an edge: a new one, or what it changes of the one that is there; one that was taken out stays out."""
+        """Add an edge, or change the existing one; an edge that a user removed stays removed."""
         is_waiting = self.draft(given).may_wait and self.intake.key_of(str(given.row["to"])) is None
         if is_waiting:
             self.intake.handles[str(given.row["to"])] = str(given.row["to"])

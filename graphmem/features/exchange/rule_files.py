@@ -9,8 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from graphmem.core.search.budget import BlockEntry, block, fitting, inert_tags, tokens
-from graphmem.kernel.parameters import RulesAgent
-from graphmem.kernel.settings.instructions import RULES_FILES, RULES_MARKS
+from graphmem.kernel.settings.instructions import FILES, RULES_MARKS, RulesAgent
 from graphmem.names import visible
 from graphmem.patterns import lazy_re
 
@@ -85,7 +84,7 @@ def written(lines: Sequence[RuleLine], missing: str) -> dict[str, str]:
     paths = sorted(set(chain.from_iterable(line.paths for line in of_paths)))
     fixes = OPENING_OF_PATHS + "\n".join(line.with_paths for line in of_paths)
     made: dict[str, str] = {}
-    for agent, (name, *more) in RULES_FILES.items():
+    for agent, (name, *more) in FILES.items():
         said = general if more else [*general, *of_paths]
         if said or missing:
             entries = [BlockEntry(line.section, line.with_paths, ()) for line in said]

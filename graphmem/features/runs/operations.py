@@ -368,11 +368,11 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         }
         fields = {"build_run": None, **({"spec_version": version} if version else {})}
         cleared = changed(client, held.state, fields)
-        held.state = _with_progress(client, cleared, _checked_run(run))
+        held.state = _with_progress(client, cleared, _validated_build(run))
         return shown(held.state)
 
 
-def _checked_run(values: Mapping[str, Any]) -> BuildRun:
+def _validated_build(values: Mapping[str, Any]) -> BuildRun:
     """Return a build run, or raise ``BadInput`` with what is wrong."""
     try:
         return BuildRun.model_validate(values)

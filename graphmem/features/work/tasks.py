@@ -182,7 +182,7 @@ def _keys_of(snapshot: Snapshot, refs: Iterable[str]) -> list[str]:
 
 
 def _put_on_board(snapshot: Writing, task: Task, session: str | None, status: TaskStage) -> None:
-    """Make a task the current one of a session, in the write that moves it; where it ends, only if it still is."""
+    """Make a task the session's current one in the write that moves it; clear it if it ends and is current."""
     try:
         current = sessions.board_of(snapshot, session).task
         if status == "in_progress":

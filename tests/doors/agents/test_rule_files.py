@@ -9,11 +9,11 @@ import pytest
 from graphmem.doors.agents.rule_files import agents_of, keep_rules, remove_rules
 from graphmem.errors import BadInput, GraphmemError, Unavailable
 from graphmem.features.exchange.rule_files import RuleLine, written
-from graphmem.kernel.settings.instructions import RULES_FILES
+from graphmem.kernel.settings.instructions import FILES
 
 RULES = written([RuleLine("Constraints", "`be kind`"), RuleLine("Known fixes by path", "`f`", ("a.py",))], "")
 OTHER = written([RuleLine("Constraints", "`be quick`")], "")
-NAMES = [name for names in RULES_FILES.values() for name in names]
+NAMES = [name for names in FILES.values() for name in names]
 
 
 def tree(folder: Path) -> dict[str, bytes | str]:
@@ -38,7 +38,7 @@ def test_the_files_are_those_of_agents_that_the_project_has(tmp_path: Path) -> N
     (tmp_path / ".cursor").mkdir()
     put(tmp_path, "AGENTS.md", b"")
     put(tmp_path, ".github/copilot-instructions.md", b"")
-    assert agents_of(tmp_path) == [*RULES_FILES]
+    assert agents_of(tmp_path) == [*FILES]
 
 
 def test_an_agent_that_hooks_brief_is_left_alone_until_it_is_named(tmp_path: Path) -> None:
@@ -54,13 +54,13 @@ def test_all_files_are_kept_current_and_come_out_to_the_same_bytes(tmp_path: Pat
     put(tmp_path, ".github/copilot-instructions.md", b"mine\n")
     put(tmp_path, ".claude/rules/mine.md", b"mine")
     before = tree(tmp_path)
-    made = keep_rules(tmp_path, RULES, [*RULES_FILES])
+    made = keep_rules(tmp_path, RULES, [*FILES])
     assert [file.action for file in made.files].count("created") == 5
     after = tree(tmp_path)
     assert {*NAMES} < {*after}
-    again = keep_rules(tmp_path, RULES, [*RULES_FILES])
+    again = keep_rules(tmp_path, RULES, [*FILES])
     assert {file.action for file in again.files} == {"unchanged"} and tree(tmp_path) == after
-    made = keep_rules(tmp_path, OTHER, [*RULES_FILES])  # nothing is known of a path any more
+    made = keep_rules(tmp_path, OTHER, [*FILES])  # nothing is known of a path any more
     assert sorted(file.action for file in made.files) == ["changed"] * 4 + ["removed"] * 3
     assert b"be quick" in (tmp_path / "AGENTS.md").read_bytes()
     remove_rules(tmp_path)
@@ -117,7 +117,7 @@ def test_a_file_of_this_name_that_is_not_ours_is_not_overwritten_and_stays(tmp_p
     put(tmp_path, name, b"---\npaths: [a]\n---\nmine\n")
     before = tree(tmp_path)
     with pytest.raises(BadInput, match="it was not written by graphmem"):
-        keep_rules(tmp_path, RULES, [*RULES_FILES])
+        keep_rules(tmp_path, RULES, [*FILES])
     remove_rules(tmp_path)
     assert tree(tmp_path) == before
 
@@ -133,7 +133,7 @@ def test_no_link_is_followed(tmp_path: Path, name: str, is_dangling: bool) -> No
     link.symlink_to("nowhere" if is_dangling else outside / "mine" if is_file else outside)
     before = tree(tmp_path)
     with pytest.raises(Unavailable, match="symbolic link, which is not followed"):
-        keep_rules(project, RULES, [*RULES_FILES])
+        keep_rules(project, RULES, [*FILES])
     remove_rules(project)  # we wrote nothing there
     assert tree(tmp_path) == before
 
@@ -142,7 +142,7 @@ def test_no_link_is_followed(tmp_path: Path, name: str, is_dangling: bool) -> No
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name / "x").mkdir(parents=True)
     with pytest.raises(Unavailable, match="is not a regular file"):
-        keep_rules(tmp_path, RULES, [*RULES_FILES])
+        keep_rules(tmp_path, RULES, [*FILES])
     assert tree(tmp_path) == {} and remove_rules(tmp_path).files == []
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphmem.core.search.budget import tokens
 from graphmem.features.exchange.rule_files import RuleLine, code, fitting_lines, pattern_of, scope_of, written
-from graphmem.kernel.settings.instructions import RULES_FILES, RULES_MARKS
+from graphmem.kernel.settings.instructions import FILES, RULES_MARKS
 from graphmem.names import visible
 from tests.features.exchange.exporters.hostile import SIGNS
 from tests.features.exchange.exporters.test_markdown import tokens as parsed
@@ -48,7 +48,7 @@ def test_a_command_stays_as_it_was_typed() -> None:
 def test_the_files_of_each_agent_are_within_the_budget(lines: list[RuleLine], budget: int, is_missing: bool) -> None:
     missing = "\nNot here for want of room: 999 constraints and 999 decisions; see …" if is_missing else ""
     files = written([lines[place] for place in fitting_lines(lines, budget)], missing)
-    for names in RULES_FILES.values():
+    for names in FILES.values():
         assert tokens("".join(files.get(name, "") for name in names)) <= budget
         for name in names:
             assert all(files.get(name, "").count(mark) == (name in files) for mark in RULES_MARKS)

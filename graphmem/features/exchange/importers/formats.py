@@ -38,7 +38,7 @@ def read(source: Source, format_name: str | None, columns: Mapping[str, str] | N
         NotFound: there is no such file, or no such format.
         BadInput: no format fits, or several do.
     """
-    source.check()
+    source.refuse_unreadable()
     if format_name is not None and format_name not in (*FORMATS, *TABLES):
         hint = did_you_mean(format_name, (*FORMATS, *TABLES)) or f"known: {KNOWN}"
         raise NotFound(f"no format {format_name!r}", hint=hint)

@@ -29,7 +29,7 @@ PARENTHESIS = lazy_re(r"\([^()]{0,300}\)")  # of a compiler: about which types a
 FEW_LINES = 2_000  # characters at either end of an output in which a program says that it was called wrongly
 
 
-class RunProblem(NamedTuple):
+class OutputProblem(NamedTuple):
     """
     One thing that went wrong.
 
@@ -54,7 +54,7 @@ class RunProblem(NamedTuple):
     test: str = ""
 
 
-def problems(output: str) -> list[RunProblem]:
+def problems(output: str) -> list[OutputProblem]:
     """Return the problems that an output reports, in its order, each once."""
     if len(output) > MOST_OUTPUT:
         output = f"{output[: MOST_OUTPUT // 2]}\n{output[-MOST_OUTPUT // 2 :]}"
@@ -77,15 +77,15 @@ def _is_only_title(one: LogProblem) -> bool:
     return not one.message if one.test else one.family == "tests" and not one.code
 
 
-def _distinct(found: Iterable[LogProblem]) -> list[RunProblem]:
+def _distinct(found: Iterable[LogProblem]) -> list[OutputProblem]:
     """Return problems as they are found again, each once."""
-    kept: dict[str, RunProblem] = {}
+    kept: dict[str, OutputProblem] = {}
     for problem in map(of_log, found):
         kept.setdefault(problem.key, problem)
     return list(kept.values())[:MOST_PROBLEMS]
 
 
-def of_log(one: LogProblem) -> RunProblem:
+def of_log(one: LogProblem) -> OutputProblem:
     """Return a problem of a log as it is found again."""
     sort, said, text = _sort_of(one), one.said.template, one.trigger[:TRIGGER]
     if sort == "rule":
@@ -100,7 +100,7 @@ def of_log(one: LogProblem) -> RunProblem:
         names = " ".join(plain(piece.text.rpartition("/")[2]) for piece in one.said.pieces if piece.is_name)
         text, names = alone.trigger[:TRIGGER], names if alone.by != "frame" else one.frame or one.test
         key = found_by = f"{one.code}: {said}\n{names}".strip()
-    return RunProblem(sort, key.casefold(), found_by.casefold(), text, one.file, one.tool, one.code, one.test)
+    return OutputProblem(sort, key.casefold(), found_by.casefold(), text, one.file, one.tool, one.code, one.test)
 
 
 def _sort_of(one: LogProblem) -> ProblemSort:
@@ -120,21 +120,21 @@ def is_of_code(line: str) -> bool:
     return found is not None and bool(found.line)
 
 
-def quoted_problems(text: str) -> list[RunProblem]:
+def quoted_problems(text: str) -> list[OutputProblem]:
     """Return the problems in a quoted text: a warning in it is one too."""
     return _distinct(one for one in statement(text) if one.is_read and not one.is_outer)
 
 
-def problem_in(trigger: str) -> RunProblem:
+def problem_in(trigger: str) -> OutputProblem:
     """Return the problem that the trigger of a failure reports."""
     return of_log(statement(trigger)[0])._replace(text=trigger)
 
 
-def usage_error(name: str, output: str) -> RunProblem | None:
+def usage_error(name: str, output: str) -> OutputProblem | None:
     """Return what a program says of the way it was called; ``name`` is the program with its sub-command."""
     found = WRONG_CALL.search(output[:FEW_LINES]) or WRONG_CALL.search(output[-FEW_LINES:])
     if found is None:
         return None
     said = " ".join(found[0].split())
     key = f"usage {name}: {said}".casefold()
-    return RunProblem("usage", key, key, f"{name}: {said}"[:TRIGGER])
+    return OutputProblem("usage", key, key, f"{name}: {said}"[:TRIGGER])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphmem.core.logs.run_problem import MOST_OUTPUT, MOST_PROBLEMS, problems
+from graphmem.core.logs.output_problem import MOST_OUTPUT, MOST_PROBLEMS, problems
 
 GO = """=== RUN   TestParse
 === RUN   TestParse/short
