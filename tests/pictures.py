@@ -12,8 +12,8 @@ from typing import Any
 from graphmem import Memory
 from graphmem.core.logs.draft import keys_of
 from graphmem.core.logs.output_problem import problem_in
+from graphmem.core.page.render import page_of
 from graphmem.core.records.candidates import queue_of
-from graphmem.doors.page.render import page_of
 from graphmem.features.upkeep.demo import PLANNED, plant, prepare
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
 from tests.npm import in_chromium

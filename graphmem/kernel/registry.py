@@ -173,9 +173,12 @@ class Operation:
 POINTS = {
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
+    "edit": "takes the client and the files that an agent edited, where the setting `hooks.note_edits` asks for it",
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
-    "page": "takes a `Snapshot` and returns fields of `PageData` that the page of `view` has because of the feature",
+    "import": "takes the client, fields of a run state that an import read, its counts and `skip`, and `is_real`",
+    "page": "takes the client and returns fields of `PageData` that the page of `view` has because of the feature",
     "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",
+    "section": "takes a `Snapshot`, a `ContextRequest` and what that picks, and yields entries of the context",
     "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
 }
 STREAMS = {

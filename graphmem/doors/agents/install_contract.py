@@ -11,7 +11,6 @@ from graphmem.kernel.request import Request
 
 InstallClient = ClientName | Literal["agents-md"]
 INSTALL_CLIENTS: tuple[InstallClient, ...] = (*get_args(ClientName), "agents-md")
-RulesAgent = Literal["agents-md", "claude-code", "cursor", "copilot"]
 Scope = Literal["project", "user"]
 
 

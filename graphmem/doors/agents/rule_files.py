@@ -7,10 +7,9 @@ from pathlib import Path
 
 from graphmem.doors.agents.edits import Change, Place, marked_edit, planned, write
 from graphmem.doors.agents.install import has_hooks
-from graphmem.doors.agents.install_contract import InstallRequest, KeptRules, RulesAgent
+from graphmem.doors.agents.install_contract import InstallRequest, KeptRules
 from graphmem.errors import Unavailable
-from graphmem.features.exchange.rule_files import FILES, OF_OTHERS
-from graphmem.kernel.settings.instructions import RULES_MARKS
+from graphmem.kernel.settings.instructions import FILES, OF_OTHERS, RULES_MARKS, RulesAgent
 
 ANY_FRONT = "---\n"  # of a file of ours that goes, what is before the markers goes too
 HINT = "nothing was written; correct the file or move it away, then run the command again"

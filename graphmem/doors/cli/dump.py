@@ -7,7 +7,6 @@ from typing import Annotated, get_args
 
 import typer
 
-from graphmem.doors.agents.install_contract import RulesAgent
 from graphmem.doors.agents.rule_files import keep_rules
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import passes
@@ -16,6 +15,7 @@ from graphmem.doors.cli.install import changes
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.kernel.registry import Taken
+from graphmem.kernel.settings.instructions import RulesAgent
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.safe_files import STORE

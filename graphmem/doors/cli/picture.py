@@ -5,9 +5,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from graphmem.core.stats.contract import Stats
+from graphmem.core.stats.health import STEPS
 from graphmem.errors import Unavailable, Usage
-from graphmem.features.stats.contract import Stats
-from graphmem.features.stats.health import STEPS
 
 KINDS = (".svg", ".png")
 GOOD, FAIR, BAD = "#0b6e4f", "#e0a458", "#c8553d"

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphmem.constants import FEW_EXPERIENCES
+from graphmem.core.briefing.prime import StoreStatus
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import passes
 from graphmem.doors.service import manage
 from graphmem.errors import Unavailable
-from graphmem.features.briefing.prime import StoreStatus
 from graphmem.kernel.text import count, one_line
 
 SHOWN_TASKS = 6  # of a sort, so that all is one screen

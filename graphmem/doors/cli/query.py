@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from graphmem.core.briefing.context_contract import ContextBlock, ContextRequest
 from graphmem.core.evidence.doubt_contract import StaleRecords
 from graphmem.core.records import wording
 from graphmem.core.records.candidate_contract import ProofsChecked
@@ -13,7 +14,6 @@ from graphmem.core.search.text import hit_lines, query_doubt
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.paths import files as files_from_here
-from graphmem.features.briefing.context_contract import ContextBlock, ContextRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count

@@ -1,10 +1,10 @@
 """``session …``: what is current, decided and to be kept to."""
 
+from graphmem.core.sessions.operations import PreferRequest, SessionContext
+from graphmem.core.sessions.text import shown
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, group_of, passes
 from graphmem.errors import Usage
-from graphmem.features.learning.sessions import PreferRequest, SessionContext
-from graphmem.features.learning.text import shown
 from graphmem.kernel.registry import Taken
 
 app = group_of("session", "")

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from graphmem.constants import FEW_EXPERIENCES
+from graphmem.core.stats.contract import Connectivity, Stats, StatsRequest
+from graphmem.core.stats.impact import Impact
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import Usage
-from graphmem.features.stats.contract import Connectivity, Stats, StatsRequest
-from graphmem.features.stats.impact import Impact
 from graphmem.kernel import terminal
 from graphmem.kernel.text import count
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import typer
 
 from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
+from graphmem.core.ran.operations import Ran, RanRequest
 from graphmem.core.records import wording
 from graphmem.core.search.match_contract import Matched, MatchedLog
 from graphmem.core.search.text import match_limits, match_lines
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import GraphmemError
-from graphmem.features.ran.operations import Ran, RanRequest
 from graphmem.kernel.registry import Taken
 from graphmem.kernel.system import shell
 from graphmem.kernel.system.tee import CommandEnd, run

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
+from graphmem.core.page.operations import MOST_DRAWN, PageData, ViewRequest
+from graphmem.core.page.render import MARK, page_of
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.dump import written
 from graphmem.doors.http.tokens import ALL
-from graphmem.doors.page.render import MARK, page_of
 from graphmem.doors.service import manage
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.features.view.operations import MOST_DRAWN, PageData, ViewRequest
 from graphmem.kernel.machine.service_state import ServedPage, ServiceStatus
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.surroundings import current_folder

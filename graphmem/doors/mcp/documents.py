@@ -6,12 +6,12 @@ from urllib.parse import unquote
 import mcp_types as types
 
 from graphmem.api import Memory
+from graphmem.core.briefing.context_contract import ContextRequest
+from graphmem.core.sessions.operations import SessionContext
 from graphmem.doors.mcp.parameters import WHOLE
 from graphmem.doors.mcp.reply import Reply, Word, hit
 from graphmem.doors.mcp.tools import got, health
 from graphmem.errors import NotFound, Usage
-from graphmem.features.briefing.context_contract import ContextRequest
-from graphmem.features.learning.sessions import SessionContext
 from graphmem.names import visible
 
 RECORD = "graphmem://record/"

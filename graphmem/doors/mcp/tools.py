@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.api import Memory
+from graphmem.core.briefing.context_contract import ContextBlock
 from graphmem.core.plans.campaign_contract import CampaignTasks, Ready
 from graphmem.core.records.candidate_contract import ReviewedList
 from graphmem.core.records.feedback_contract import Reported
@@ -15,13 +16,12 @@ from graphmem.core.records.record_contract import Changed, Got
 from graphmem.core.records.relation_contract import Connection, Edge, Related, Solutions
 from graphmem.core.search.match_contract import Matched, MatchedLog
 from graphmem.core.search.query_contract import Found
+from graphmem.core.stats.contract import Stats
 from graphmem.doors.mcp.hints import in_tools
 from graphmem.doors.mcp.parameters import MOST_HITS, Parameters, ToolOperation, View
 from graphmem.doors.mcp.reply import ADVICE_WIDTH, Reply, Word, cut, escaped, hit, page, values_of
 from graphmem.errors import BadInput, NotFound
-from graphmem.features.briefing.context_contract import ContextBlock
 from graphmem.features.cypher.operations import CypherRows
-from graphmem.features.stats.contract import Stats
 from graphmem.features.work.task_contract import TaskChanged
 from graphmem.kernel import dispatch
 from graphmem.kernel.answer import Answer, address

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from graphmem.api import Memory
 from graphmem.constants import OFFERED_ERRORS, PYTEST_FAILURES, PYTEST_LOCK_S, SHOWN_FAILURES
+from graphmem.core.ran.operations import Ran
 from graphmem.core.search.text import match_lines
 from graphmem.doors.cli.test_run import of_a_pass, of_the_same
-from graphmem.features.ran.operations import Ran
 from graphmem.names import visible
 
 if TYPE_CHECKING:

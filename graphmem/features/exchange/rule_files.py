@@ -4,24 +4,15 @@ Rules for agents without hooks: texts for the files that agents read by themselv
 A text of the store is one line of code: nothing in it is markup, ends a comment, or names a file that an agent opens.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from graphmem.core.search.budget import BlockEntry, block, fitting, inert_tags, tokens
-from graphmem.doors.agents.install_contract import RulesAgent
-from graphmem.kernel.settings.instructions import RULES_MARKS
+from graphmem.kernel.settings.instructions import FILES, RULES_MARKS, RulesAgent
 from graphmem.names import visible
 from graphmem.patterns import lazy_re
 
-# The file of each agent for what always holds, and the one for what holds of some paths.
-FILES: Mapping[RulesAgent, tuple[str, ...]] = {
-    "agents-md": ("AGENTS.md",),
-    "claude-code": (".claude/rules/graphmem.md", ".claude/rules/graphmem-paths.md"),
-    "cursor": (".cursor/rules/graphmem.mdc", ".cursor/rules/graphmem-paths.mdc"),
-    "copilot": (".github/copilot-instructions.md", ".github/instructions/graphmem.instructions.md"),
-}
-OF_OTHERS = ("AGENTS.md", ".github/copilot-instructions.md")  # files that people write too
 OPENING = """## What this project remembers
 
 `graphmem dump --to rules` keeps this current; a change between these markers is lost.

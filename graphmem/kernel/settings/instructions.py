@@ -1,7 +1,19 @@
 """What an agent is asked to do with the memory of a project: the lines for AGENTS.md."""
 
+from collections.abc import Mapping
+from typing import Literal
+
+RulesAgent = Literal["agents-md", "claude-code", "cursor", "copilot"]
 MARKDOWN_MARKS = ("<!-- graphmem: begin -->", "<!-- graphmem: end -->")  # around what graphmem writes
 RULES_MARKS = ("<!-- graphmem rules: begin -->", "<!-- graphmem rules: end -->")  # around what is kept current
+# The file of each agent for what always holds, and the one for what holds of some paths.
+FILES: Mapping[RulesAgent, tuple[str, ...]] = {
+    "agents-md": ("AGENTS.md",),
+    "claude-code": (".claude/rules/graphmem.md", ".claude/rules/graphmem-paths.md"),
+    "cursor": (".cursor/rules/graphmem.mdc", ".cursor/rules/graphmem-paths.mdc"),
+    "copilot": (".github/copilot-instructions.md", ".github/instructions/graphmem.instructions.md"),
+}
+OF_OTHERS = ("AGENTS.md", ".github/copilot-instructions.md")  # files that people write too
 INSTRUCTIONS = """## Project memory
 
 This project keeps its memory with graphmem, in `.graphmem/`, committed with the code.

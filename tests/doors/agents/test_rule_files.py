@@ -8,7 +8,8 @@ import pytest
 
 from graphmem.doors.agents.rule_files import agents_of, keep_rules, remove_rules
 from graphmem.errors import BadInput, GraphmemError, Unavailable
-from graphmem.features.exchange.rule_files import FILES, RuleLine, written
+from graphmem.features.exchange.rule_files import RuleLine, written
+from graphmem.kernel.settings.instructions import FILES
 
 RULES = written([RuleLine("Constraints", "`be kind`"), RuleLine("Known fixes by path", "`f`", ("a.py",))], "")
 OTHER = written([RuleLine("Constraints", "`be quick`")], "")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.core.search.budget import tokens
-from graphmem.features.exchange.rule_files import FILES, RuleLine, code, fitting_lines, pattern_of, scope_of, written
-from graphmem.kernel.settings.instructions import RULES_MARKS
+from graphmem.features.exchange.rule_files import RuleLine, code, fitting_lines, pattern_of, scope_of, written
+from graphmem.kernel.settings.instructions import FILES, RULES_MARKS
 from graphmem.names import visible
 from tests.features.exchange.exporters.hostile import SIGNS
 from tests.features.exchange.exporters.test_markdown import tokens as parsed

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import ModuleType
 
+from graphmem.core.foreign import okf
 from graphmem.core.foreign.reading import ForeignInput, Source
 from graphmem.errors import BadInput, NotFound, Usage
 from graphmem.features.exchange.importers import (
@@ -14,7 +15,6 @@ from graphmem.features.exchange.importers import (
     ftl,
     ftm,
     mcp_memory,
-    okf,
     tables,
     taskmaster,
 )

@@ -1,0 +1,43 @@
+"""How sessions read on a terminal."""
+
+from graphmem.core.records import wording
+from graphmem.core.sessions.operations import SessionContext
+from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.text import one_line
+
+
+@reads("sessions.show")
+def _session_text(answer: SessionContext) -> Printout:
+    current = shown(answer)
+    return Printout(
+        current,
+        'nothing is current; to begin: graphmem session start --task "what is to be done"' if not current else "",
+    )
+
+
+@reads("sessions.start", "sessions.work_on", "sessions.note")
+def shown(answer: SessionContext) -> str:
+    """Return what is current for people."""
+    lines = []
+    if task := answer.current_task or answer.last_task:
+        named = f"{one_line(task.description)}{f' ({task.id})' if task.id else ''}"
+        is_current = f"task: {named}  [{task.status}, since {task.started_at:%H:%M}]"
+        lines.append(is_current if answer.current_task else f"last task: {named}")
+    for rule in answer.active_constraints:
+        until = rule.record.expires_at
+        lines.append(f"{wording.line(rule.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
+        lines += _contradicting(answer, rule.ref)
+    for decided in answer.recent_decisions:
+        lines += [wording.line(decided.record), *_contradicting(answer, decided.ref)]
+    wishes = answer.user_preferences.model_dump(exclude_none=True)
+    lines += [f"{name.replace('_', ' ')}: {one_line(str(value))}" for name, value in wishes.items()]
+    if answer.session.started_at:
+        since, last = answer.session.started_at, answer.session.last_updated
+        lines.append(f"session since {since:%Y-%m-%d %H:%M}, last {last:%H:%M}, {answer.session.messages} messages")
+    return "\n".join(lines)
+
+
+def _contradicting(answer: SessionContext, ref: str) -> list[str]:
+    """Return a line that names what says the opposite of a record, if anything does."""
+    others = answer.contradictions.get(ref)
+    return [f"    ! contradicts {one_line(', '.join(others))}"] if others else []
