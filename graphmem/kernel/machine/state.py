@@ -227,9 +227,7 @@ class State(NamedTuple):
         SQLite finds a journal by its name. One that still had the file open under another name would take the journal
         of the new file for its own.
         """
-        with safe_files.folder(self.path.parent, make=make) as folder:
-            handle = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)  # threads share no lock of a descriptor
-        try:
+        with safe_files.own_folder(self.path.parent, make=make) as handle:
             end = time.monotonic() + self.patience_s
             while True:
                 try:
@@ -242,8 +240,6 @@ class State(NamedTuple):
                 except OSError:  # a file system without such locks
                     break
             yield
-        finally:
-            os.close(handle)
 
     def _in_use(self) -> Locked:
         return Locked(f"{self.path} is in use by another process", hint="wait for it")
