@@ -6,12 +6,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from graphmem.core.briefing.context_contract import (ContextBlock as ContextBlock, ContextEntry as ContextEntry)
+from graphmem.core.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
 from graphmem.core.evidence.citation_contract import (Cited as Cited, Fix as Fix)
 from graphmem.core.evidence.doubt_contract import (Doubt as Doubt, StaleRecords as StaleRecords)
+from graphmem.core.page.operations import (PageData as PageData)
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding as CampaignStanding, CampaignTasks as CampaignTasks, MergedPlan as MergedPlan, Ready as Ready,
     ReplanInput as ReplanInput, Similar as Similar, SimilarCampaign as SimilarCampaign,
 )
+from graphmem.core.ran.operations import (Ran as Ran)
 from graphmem.core.records.candidate_contract import (
     CandidateList as CandidateList, Harvested as Harvested, HarvestedAll as HarvestedAll,
     ProofsChecked as ProofsChecked, ReviewedList as ReviewedList, ShownCandidate as ShownCandidate,
@@ -28,6 +32,10 @@ from graphmem.core.records.relation_contract import (
 )
 from graphmem.core.search.match_contract import (Matched as Matched, MatchedLog as MatchedLog)
 from graphmem.core.search.query_contract import (Found as Found, Hit as Hit)
+from graphmem.core.sessions.operations import (SessionContext as SessionContext)
+from graphmem.core.stats.contract import (Stats as Stats)
+from graphmem.core.stats.effectiveness_contract import (Loop as Loop)
+from graphmem.core.stats.impact import (Impact as Impact)
 from graphmem.core.vocabulary.contract import (
     TypeBrief as TypeBrief, TypeChanged as TypeChanged, TypeList as TypeList,
 )
@@ -37,8 +45,6 @@ from graphmem.errors import (
     DamagedCatalog as DamagedCatalog, FileReplaced as FileReplaced, GraphmemError as GraphmemError, Locked as Locked,
     NotFound as NotFound, ReadOnly as ReadOnly, Refused as Refused, Unavailable as Unavailable, Usage as Usage,
 )
-from graphmem.features.briefing.context_contract import (ContextBlock as ContextBlock, ContextEntry as ContextEntry)
-from graphmem.features.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
 from graphmem.features.cypher.operations import (CypherRows as CypherRows, QueryList as QueryList)
 from graphmem.features.exchange.dump_contract import (Dump as Dump)
 from graphmem.features.exchange.operations import (Imported as Imported)
@@ -56,12 +62,7 @@ from graphmem.features.hooks.contract import (HookAnswer as HookAnswer)
 from graphmem.features.inbox.operations import (Item as Item, ItemChanged as ItemChanged, ItemList as ItemList)
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
-from graphmem.features.learning.sessions import (SessionContext as SessionContext)
-from graphmem.features.ran.operations import (Ran as Ran)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
-from graphmem.features.stats.contract import (Stats as Stats)
-from graphmem.features.stats.effectiveness_contract import (Loop as Loop)
-from graphmem.features.stats.impact import (Impact as Impact)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
 from graphmem.features.upkeep.schema import (SchemaShown as SchemaShown)
@@ -69,7 +70,6 @@ from graphmem.features.upkeep.store_contract import (
     Exported as Exported, Initialised as Initialised, Rebuilt as Rebuilt, Reset as Reset, Resolved as Resolved,
     Split as Split, Trust as Trust, Vacuumed as Vacuumed,
 )
-from graphmem.features.view.operations import (PageData as PageData)
 from graphmem.features.work.observation import (Observed as Observed)
 from graphmem.features.work.phases import (
     PhaseCan as PhaseCan, PhaseDurations as PhaseDurations, PhaseMoved as PhaseMoved, PhaseStatus as PhaseStatus,
@@ -100,6 +100,8 @@ class Store(OpenStore):
     def extractors(self) -> Extractors: ...
     @cached_property
     def embed(self) -> Embed: ...
+    def view(self, *, most: int = 10000) -> PageData:
+        """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
         """Return references that begin with ``prefix``, in name order: what a shell completes."""
     def undoable(self) -> Writes:
@@ -152,8 +154,6 @@ class Store(OpenStore):
     @staticmethod
     def schema(of: Literal["records", "requests", "answers"] = "records") -> SchemaShown:
         """Return the JSON Schema of the rows in files, of what operations take, or of what they answer."""
-    def view(self, *, most: int = 10000) -> PageData:
-        """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
 
 class Failures(Operations):
     """What went wrong, and what fixes it."""
@@ -224,6 +224,58 @@ class Events(Operations):
         self, *, types: Collection[str] = (), subject: str | None = None, cursor: str | None = None, limit: int = 100,
     ) -> EventList:
         """Return events in the order of time: the last ones, or the next after a cursor."""
+
+class Decisions(Operations):
+    """What was decided, and why."""
+    def add(
+        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Decision]:
+        """Record a decision; it is committed with the rest of the memory."""
+
+class Constraints(Operations):
+    """Rules that hold until a time or for ever."""
+    def add(
+        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Constraint]:
+        """Record a constraint, for everybody or for a named session, until a time if one is given."""
+
+class Sessions(Operations):
+    """The current task, decisions, constraints and preferences; without a name, of the whole project."""
+    def show(self, name: str | None = None) -> SessionContext:
+        """Return what is current; the empty answer where nothing is."""
+    def start(
+        self, name: str | None = None, *, conversation: str | None = None, task: str | None = None,
+    ) -> SessionContext:
+        """Begin a new session; the preferences of the user stay."""
+    def work_on(
+        self, description: str | None = None, name: str | None = None, *, id: str | None = None,
+        type: str | None = None, status: Literal["pending", "in_progress", "blocked", "complete"] | None = None,
+    ) -> SessionContext:
+        """Set what is being worked on, or its state; a new description begins a new task."""
+    def decide(
+        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Decision]:
+        """Record a decision; it is committed with the rest of the memory."""
+    def constrain(
+        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
+        key: str | None = None,
+    ) -> Changed[Constraint]:
+        """Record a constraint, for everybody or for a named session, until a time if one is given."""
+    def prefer(
+        self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
+        default_model_profile: str | None = None,
+    ) -> SessionContext:
+        """Note how the user wants to work."""
+    def note(
+        self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
+        skills: Collection[str] = (), used: Collection[str] = (),
+    ) -> SessionContext:
+        """Note how far the session has come, the skills it invoked and the records it used."""
+    def end(self, name: str | None = None) -> Changed[Session]:
+        """End the session: what it was and used becomes a record."""
 
 class Types(Operations):
     """The vocabulary of the project."""
@@ -377,58 +429,6 @@ class Experiences(Operations):
     ) -> Promoted:
         """Find what experiences of different days and tasks agree on; ``yes`` writes it as insights."""
 
-class Decisions(Operations):
-    """What was decided, and why."""
-    def add(
-        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Decision]:
-        """Record a decision; it is committed with the rest of the memory."""
-
-class Constraints(Operations):
-    """Rules that hold until a time or for ever."""
-    def add(
-        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Constraint]:
-        """Record a constraint, for everybody or for a named session, until a time if one is given."""
-
-class Sessions(Operations):
-    """The current task, decisions, constraints and preferences; without a name, of the whole project."""
-    def show(self, name: str | None = None) -> SessionContext:
-        """Return what is current; the empty answer where nothing is."""
-    def start(
-        self, name: str | None = None, *, conversation: str | None = None, task: str | None = None,
-    ) -> SessionContext:
-        """Begin a new session; the preferences of the user stay."""
-    def work_on(
-        self, description: str | None = None, name: str | None = None, *, id: str | None = None,
-        type: str | None = None, status: Literal["pending", "in_progress", "blocked", "complete"] | None = None,
-    ) -> SessionContext:
-        """Set what is being worked on, or its state; a new description begins a new task."""
-    def decide(
-        self, decision: str, name: str | None = None, *, reasoning: str | None = None, task: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Decision]:
-        """Record a decision; it is committed with the rest of the memory."""
-    def constrain(
-        self, constraint: str, name: str | None = None, *, source: str | None = None, expires_at: str | None = None,
-        key: str | None = None,
-    ) -> Changed[Constraint]:
-        """Record a constraint, for everybody or for a named session, until a time if one is given."""
-    def prefer(
-        self, name: str | None = None, *, communication_style: str | None = None, approval_gates: str | None = None,
-        default_model_profile: str | None = None,
-    ) -> SessionContext:
-        """Note how the user wants to work."""
-    def note(
-        self, name: str | None = None, *, messages: int | None = None, conversation: str | None = None,
-        skills: Collection[str] = (), used: Collection[str] = (),
-    ) -> SessionContext:
-        """Note how far the session has come, the skills it invoked and the records it used."""
-    def end(self, name: str | None = None) -> Changed[Session]:
-        """End the session: what it was and used becomes a record."""
-
 class Runs(Operations):
     """What is going on now on this machine, and the build run; it outlives the process that writes it."""
     def show(self) -> RunShown:
@@ -543,6 +543,12 @@ class Memory(Handle):
     @cached_property
     def events(self) -> Events: ...
     @cached_property
+    def decisions(self) -> Decisions: ...
+    @cached_property
+    def constraints(self) -> Constraints: ...
+    @cached_property
+    def sessions(self) -> Sessions: ...
+    @cached_property
     def types(self) -> Types: ...
     @cached_property
     def imports(self) -> Imports: ...
@@ -557,12 +563,6 @@ class Memory(Handle):
     @cached_property
     def experiences(self) -> Experiences: ...
     @cached_property
-    def decisions(self) -> Decisions: ...
-    @cached_property
-    def constraints(self) -> Constraints: ...
-    @cached_property
-    def sessions(self) -> Sessions: ...
-    @cached_property
     def runs(self) -> Runs: ...
     @cached_property
     def campaigns(self) -> Campaigns: ...
@@ -570,10 +570,29 @@ class Memory(Handle):
     def tasks(self) -> Tasks: ...
     @cached_property
     def phases(self) -> Phases: ...
+    def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
+        """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
+    def status(self) -> StoreStatus:
+        """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
+    def context(
+        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
+        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
+        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
+        archetype: str | None = None,
+        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
+        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
+        strict: bool = False, explain: bool = False,
+    ) -> ContextBlock:
+        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def stale(self) -> StaleRecords:
         """Return the records that may no longer hold: of changed code, past their day, of another major version."""
     def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
         """Return campaigns that have ended in any way and resemble a campaign or an objective."""
+    def ran(
+        self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | str | None = None,
+        session: str | None = None, task: str | None = None, began: float | None = None, name: str | None = None,
+    ) -> Ran:
+        """Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts."""
     def edit(
         self, ref: str, fields: Mapping[str, object] | None = None, *, tag: Collection[str] = (),
         untag: Collection[str] = (), unset: Collection[str] = (), dry_run: bool = False, **changes: object,
@@ -631,20 +650,12 @@ class Memory(Handle):
         direction: Literal["out", "in", "both"] = "both",
     ) -> Connection:
         """Return the strongest chain of edges between two records, however weak; strength 0 without one."""
-    def prime(self, *, session: str | None = None, budget: int = 1000, instructions: bool = False) -> Briefing:
-        """Return what an agent needs to begin: what is pinned, constraints, decisions, tasks, what helped, how to ask."""
-    def status(self) -> StoreStatus:
-        """Return where one is: the store, this clone, the current task, active campaigns, and what to do next."""
-    def context(
-        self, objective: str, *, tags: Collection[str] = (), files: Collection[str] = (), framework: str | None = None,
-        tiers: Collection[Literal["critical", "productive", "exploration", "background"]] = (),
-        complexity: Literal["trivial", "low", "medium", "high", "very_high"] | None = None, domain: str | None = None,
-        archetype: str | None = None,
-        task_type: Literal["feature", "bug", "refactor", "investigation", "configuration", "documentation", "test", "deploy"] | None = None,
-        session: str | None = None, budget: int = 2000, profile: Literal["classic", "learned"] | None = None,
-        strict: bool = False, explain: bool = False,
-    ) -> ContextBlock:
-        """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
+    def stats(self, *, objective: str | None = None) -> Stats:
+        """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
+    def impact(self) -> Impact:
+        """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
+    def verify_loop(self, *, last: int = 10) -> Loop:
+        """Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
     def cypher(
         self, query: str, parameters: Mapping[str, object] | None = None, *, timeout_s: float | None = None,
         limit: int | None = None,
@@ -664,17 +675,6 @@ class Memory(Handle):
         """Return where a record comes from, what was merged into it, how it did, and why a query finds it."""
     def check(self, *, base: str | None = None) -> BranchChecked:
         """Return what a branch does to the memory since it left another one, and what speaks against merging it."""
-    def ran(
-        self, command: Sequence[str], *, status: int, log: Log = (), folder: Path | str | None = None,
-        session: str | None = None, task: str | None = None, began: float | None = None, name: str | None = None,
-    ) -> Ran:
-        """Take the end of a run of a command, such as a test suite: what fails is matched, what passes after it counts."""
-    def stats(self, *, objective: str | None = None) -> Stats:
-        """Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it."""
-    def impact(self) -> Impact:
-        """Return what the hooks put into sessions of agents here, what of it was used, and what answers cost."""
-    def verify_loop(self, *, last: int = 10) -> Loop:
-        """Report whether learning happens, over the last so many campaigns and runs, and where the loop is broken."""
     @staticmethod
     def init(folder: Path | str, *, nested: bool = False) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""

@@ -1,4 +1,8 @@
-"""Every number of graphmem: its value, its unit, a one-line reason and where it comes from."""
+"""
+The numbers that decide an answer, a limit or a wait: value, unit, a one-line reason and where it comes from.
+
+Any other number is beside its only use, such as the length of a piece that is shown.
+"""
 
 from typing import Literal
 

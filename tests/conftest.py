@@ -67,6 +67,18 @@ def pytest_configure(config: pytest.Config) -> None:
             settings.load_profile("everything")
 
 
+def pytest_report_header(config: pytest.Config) -> str | None:
+    most = _most_cases(config)
+    return f"cases: at most {most} of each test, of a slow one a quarter as many; --all takes all" if most else None
+
+
+def _most_cases(config: pytest.Config) -> int:
+    """Return how many cases of each test are run; 0 for all."""
+    is_for_all = config.getoption("--all") or config.option.file_or_dir or config.option.keyword
+    is_fast = config.getoption("--fast")
+    return int(config.getoption("--cases") or (FAST_CASES if is_fast else 0 if is_for_all else USUAL_CASES))
+
+
 # Rooms and modules that a fast run does not even collect: they attack, break, serve, or make large stores.
 NOT_FAST = (
     "doors/agents", "features/hooks", "faults", "kernel/git", "features/cypher", "hostile", "http", "mcp", "service",
@@ -95,9 +107,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     is_fast = config.getoption("--fast")
     if is_fast:
         subprocess.Popen.__init__ = starts_a_process  # type: ignore[method-assign]
-    is_for_all = config.getoption("--all") or config.option.file_or_dir or config.option.keyword
-    usual = config.getoption("--cases") or (FAST_CASES if is_fast else 0 if is_for_all else USUAL_CASES)
-    if usual:
+    if usual := _most_cases(config):
         slow = {name_of(item) for item in items if item.get_closest_marker("slow")}
         cases = Counter(map(name_of, items))
         most = {name: max(1, usual // SLOW_SHARE) if name in slow else usual for name in cases}

@@ -22,7 +22,10 @@ from pydantic_core import PydanticUndefined
 
 import graphmem
 from graphmem import errors
+from graphmem.core.briefing.context_contract import ContextBlock
+from graphmem.core.briefing.prime import Briefing, StoreStatus
 from graphmem.core.evidence.doubt_contract import StaleRecords
+from graphmem.core.page.operations import PageData
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding,
     CampaignTasks,
@@ -31,6 +34,7 @@ from graphmem.core.plans.campaign_contract import (
     ReplanInput,
     Similar,
 )
+from graphmem.core.ran.operations import Ran
 from graphmem.core.records.candidate_contract import CandidateList, Harvested, HarvestedAll, ProofsChecked, ReviewedList
 from graphmem.core.records.event_contract import EventList, Happened
 from graphmem.core.records.feedback_contract import BulkReported, Reported
@@ -47,13 +51,15 @@ from graphmem.core.records.record_contract import BulkAdded, Changed, Got, Listi
 from graphmem.core.records.relation_contract import Connection, Linked, Related, Solutions
 from graphmem.core.search.match_contract import MatchedLog
 from graphmem.core.search.query_contract import Found
+from graphmem.core.sessions.operations import SessionContext
+from graphmem.core.stats.contract import Stats
+from graphmem.core.stats.effectiveness_contract import Loop
+from graphmem.core.stats.impact import Impact
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.cli.app import VERBS, command_line, common_options
 from graphmem.doors.cli.demo_store import Demonstrated
 from graphmem.doors.cli.help import help_of
-from graphmem.features.briefing.context_contract import ContextBlock
-from graphmem.features.briefing.prime import Briefing, StoreStatus
 from graphmem.features.cypher.operations import CypherRows, QueryList
 from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported
@@ -66,12 +72,7 @@ from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
-from graphmem.features.learning.sessions import SessionContext
-from graphmem.features.ran.operations import Ran
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
-from graphmem.features.stats.contract import Stats
-from graphmem.features.stats.effectiveness_contract import Loop
-from graphmem.features.stats.impact import Impact
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.schema import SchemaShown
@@ -85,7 +86,6 @@ from graphmem.features.upkeep.store_contract import (
     Trust,
     Vacuumed,
 )
-from graphmem.features.view.operations import PageData
 from graphmem.features.work.observation import Observed
 from graphmem.features.work.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
 from graphmem.features.work.task_contract import TaskChanged, TaskShown

@@ -11,10 +11,10 @@ from typing import Any
 
 from graphmem import Memory
 from graphmem.core.logs.draft import keys_of
-from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.logs.output_problem import problem_in
+from graphmem.core.page.render import page_of
 from graphmem.core.records.candidates import queue_of
 from graphmem.doors.cli.demo_store import PLANNED, plant, prepare
-from graphmem.doors.page.render import page_of
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
 from tests.npm import in_chromium
 from tests.sample import Clock, open_memory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.doors.page.render import FILES
+from graphmem.core.page.render import FILES
 from tests.pictures import IMAGES, take
 
 MOST = 200 * 1024  # bytes of a picture

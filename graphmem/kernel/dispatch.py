@@ -57,7 +57,7 @@ class Caller:
         is_limited = self.sees is not None or self.writes is not None
         return runtime.client(Rights(self.sees, self.writes, is_writing) if is_limited else ALL_RIGHTS)
 
-    def check(self, operation: Operation, request: Request | None = None) -> None:
+    def admit(self, operation: Operation, request: Request | None = None) -> None:
         """
         Let through a call that the caller may make.
 
@@ -72,11 +72,11 @@ class Caller:
         if self.may == READ and operation.effect != READ and not reads:
             raise ReadOnly(f"{operation.name} writes, and this caller may only read")
         if not operation.scoped:
-            self.check_sees_all(operation.name)
+            self.require_all_kinds(operation.name)
             if not reads and operation.effect != READ and self.writes is not None:
                 raise Refused(f"{operation.name} cannot be limited to some kinds, and this caller may not write all")
 
-    def check_sees_all(self, what: str) -> None:
+    def require_all_kinds(self, what: str) -> None:
         """Raise ``Refused`` for something that shows records of every kind, where the caller may not see all."""
         if self.is_limited:
             raise Refused(f"{what} cannot be limited to some kinds, and this caller may not see all")
@@ -145,7 +145,7 @@ def _called(
         if not isinstance(request, Request):
             request = operation.request(**request)
         caller = caller.with_rights(runtime)
-        caller.check(operation, request)
+        caller.admit(operation, request)
         given = () if operation.request is NoParameters else (request,)
         if not operation.needs_store:
             return operation.function(*given)

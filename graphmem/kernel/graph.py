@@ -25,7 +25,7 @@ class GraphAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedQuery:
+class ReadQuery:
     """A query that only reads: its text, the ``$names`` it uses, the names that are where a label can be."""
 
     text: str
@@ -68,7 +68,7 @@ class GraphMirror(Protocol):
     def close(self) -> None:
         """End what is kept for the next query, such as a process."""
 
-    def check(self, text: str) -> CheckedQuery:
+    def require_read(self, text: str) -> ReadQuery:
         """
         Return a query of a user if it is one statement that only reads.
 

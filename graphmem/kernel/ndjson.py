@@ -153,7 +153,7 @@ def decode(line: bytes) -> Row:
     # no key. What is neither goes to the slow check.
     quotes = _quotes_needed(row)
     if quotes is None or (line.count(b'"') != quotes and encode(row) != line):
-        _check_slowly(line)
+        _refuse_laxities(line)
     return row
 
 
@@ -177,7 +177,7 @@ def _quotes_needed(value: Row | list[Any], levels: int = NESTING) -> int | None:
     return quotes
 
 
-def _check_slowly(line: bytes) -> None:
+def _refuse_laxities(line: bytes) -> None:
     """Raise ``BadLine`` for what orjson lets through: repeated keys, large integers, deep nesting."""
     depth = _nesting(line)
     if depth > NESTING:

@@ -179,11 +179,14 @@ class Operation:
 POINTS = {
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
+    "edit": "takes the client and the files that an agent edited, where the setting `hooks.note_edits` asks for it",
     "extract python": "takes a folder and yields what its code defines, as rows, and as texts what is left out",
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
-    "import": "takes the folder of a project and returns what is there that can be imported, a clause each",
-    "page": "takes a `Snapshot` and returns fields of `PageData` that the page of `view` has because of the feature",
+    "harvest": "takes the folder of a project and returns what is there that can be imported, a clause each",
+    "import": "takes the client, fields of a run state that an import read, its counts and `skip`, and `is_real`",
+    "page": "takes the client and returns fields of `PageData` that the page of `view` has because of the feature",
     "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",
+    "section": "takes a `Snapshot`, a `ContextRequest` and what that picks, and yields entries of the context",
     "start": "takes a client's name, its event and a text, and returns what the client takes where a session begins",
     "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
 }

@@ -45,7 +45,7 @@ class Request(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def check(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def complain_plainly(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Raise an error in graphmem's words instead of those of pydantic."""
         if cls.asks and isinstance(given, Mapping):
             given = {name: _whole(value) for name, value in given.items()}

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
+from graphmem.core.stats.picture import refuse
 from graphmem.doors.cli.caller import Invocation
 from graphmem.errors import GraphmemError, Usage
-from graphmem.features.stats.picture import refuse
 from tests.bench import plot as plots
 from tests.bench import quality, simulation, speed
 from tests.bench.board import Scoreboard, board

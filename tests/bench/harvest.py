@@ -26,7 +26,7 @@ from graphmem.core.logs.diagnosis import diagnose
 from graphmem.core.logs.draft import drafted, flaky, keys_of, left_open
 from graphmem.core.logs.fix_pairs import FixPair, SessionReader, called
 from graphmem.core.logs.outcome import outcome_of
-from graphmem.core.logs.run_problem import problems, usage_error
+from graphmem.core.logs.output_problem import problems, usage_error
 from graphmem.features.harvest.transcripts.places import READERS
 from graphmem.kernel.machine.candidates import Queue
 from graphmem.kernel.model.candidate import Candidate

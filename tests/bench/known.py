@@ -31,8 +31,8 @@ from graphmem.core.search import known as use_case
 from graphmem.core.search.known_rules import Fitted, Likely, judged
 from graphmem.core.search.query_contract import Hit
 from graphmem.core.search.sameness import Comparison, compared, is_message
+from graphmem.core.stats.picture import plotter
 from graphmem.errors import Unavailable
-from graphmem.features.stats.picture import plotter
 from graphmem.kernel.embed.model import Embedder, find_model
 from graphmem.kernel.model import Record
 from tests.bench import near_misses

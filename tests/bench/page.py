@@ -9,9 +9,9 @@ import random
 import tempfile
 from pathlib import Path
 
-from graphmem.doors.page.render import FILES, IN_HTML, SCRIPTS, page_of
-from graphmem.features.view.drawing import drawn
-from graphmem.features.view.operations import DrawnEdge, DrawnRecord, PageData
+from graphmem.core.page.drawing import drawn
+from graphmem.core.page.operations import DrawnEdge, DrawnRecord, PageData
+from graphmem.core.page.render import FILES, IN_HTML, SCRIPTS, page_of
 from tests.npm import in_chromium
 from tests.sample import open_memory
 

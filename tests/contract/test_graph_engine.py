@@ -244,7 +244,7 @@ def test_a_query_can_only_read_with_the_check_and_without_it(asked: Memory, stat
     graph, text = asked.store.client.graph, statement.replace("{folder}", str(asked.store.client.local))
     before = graph.counts()
     with pytest.raises(Refused):
-        graph.check(text)
+        graph.require_read(text)
     with pytest.raises((BadInput, Unavailable)):
         graph.cypher(text, {}, timeout_s=5.0, limit=10)
     assert graph.counts() == before

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem import GraphmemError, Memory, Refused
 from graphmem.core.logs.draft import keys_of
-from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.core.records.record_contract import GetRequest
 from graphmem.kernel import dispatch

@@ -1,5 +1,6 @@
 """A feature is a folder: what it registers is there while the folder is, and nothing else knows it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -25,10 +26,11 @@ FEATURE = Feature(
     operations={"operations": "samples.say"},
     verbs={"sample": "samples.say"},
     text="operations",
-    extends={point: f"operations.{point}_seen" for point in ("call", "check", "page", "purge", "write")},
+    extends={point: f"operations.{point}_seen" for point in "call check edit import page purge section write".split()},
 )
 """
 OPERATIONS = """
+from graphmem.core.briefing.sections import entry_of
 from graphmem.errors import Refused
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.finding import Code, Finding
@@ -36,7 +38,7 @@ from graphmem.kernel.registry import operation, reads
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot
 
-CALLS, PAGES, PURGED = [], [], []
+CALLS, EDITS, IMPORTED, PAGES, PURGED = [], [], [], [], []
 
 
 class SayRequest(Request):
@@ -66,13 +68,25 @@ def check_seen(client):
     yield Finding.of("sample", Code.NOT_CANONICAL, "a sample", "none")
 
 
-def page_seen(snapshot):
-    PAGES.append(snapshot)
+def edit_seen(client, files):
+    EDITS.extend(files)
+
+
+def import_seen(client, run, counts, skip, *, is_real):
+    IMPORTED.append((dict(run), is_real))
+
+
+def page_seen(client):
+    PAGES.append(client)
     return {"left_out": 7}
 
 
 def purge_seen(store, traces):
     PURGED.append(len(traces.hashes))
+
+
+def section_seen(snapshot, request, picks):
+    yield from (entry_of("Entities", pick.hit.record, [("sample", request.objective)]) for pick in picks)
 
 
 def write_seen(client, rows):
@@ -112,6 +126,7 @@ def test_a_feature_registers_what_it_has(
     sample: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open_memory(tmp_path) as memory:
+        (tmp_path / ".graphmem" / "config.toml").write_text("format = 1\n[hooks]\nnote_edits = true\n")
         assert memory.store.call("samples.say", text="hello").said == "hello"
         assert registry.nouns()["samples"] == "Samples of anything."
         with pytest.raises(Refused, match="a sample forbids it"):
@@ -122,6 +137,19 @@ def test_a_feature_registers_what_it_has(
         assert done == ["samples.say", "failures.add"]
         assert "a sample" in [found.message for found in memory.store.validate().findings]
         assert memory.store.view().left_out == 7 and len(sample.PAGES) == 1
+        assert "> sample: boom" in memory.context("boom").text
+        event = {
+            "hook_event_name": "PostToolUse",
+            "session_id": "s",
+            "tool_name": "Write",
+            "tool_input": {"path": "a.py"},
+        }
+        memory.store.hook("claude-code", json.dumps(event))
+        assert sample.EDITS == ["a.py"]
+        (tmp_path / ".fctry").mkdir()
+        (tmp_path / ".fctry" / "state.json").write_text('{"specVersion": "1.2"}')
+        memory.imports.file(tmp_path)
+        assert sample.IMPORTED == [({"spec_version": "1.2"}, True)]
         memory.store.purge(["failure/boom-it-is"], yes=True)
         assert sample.PURGED == [1]
     monkeypatch.chdir(tmp_path)

@@ -23,7 +23,7 @@ class Cited(Part):
 
 class Fix(Part):
     """
-    A fix of a failure: its current one, or one that a merge set aside, with the time when it was given, where known.
+    A fix of a failure: the current one, or one that a merge set aside, with its time if that is known.
 
     Fixes are listed by what helped, then the newest first, those that a report says are wrong last; a report on the
     failure counts for the first to try then.

@@ -93,7 +93,7 @@ def pinned(root: Path, given: Iterable[str]) -> list[str]:
 
 def pin(root: Path, text: str) -> Cite:
     """
-    Return a cite with the hash of the text that it is about; one that has its hash stays as it is.
+    Return a cite with the hash of the cited text; a cite that has a hash stays as it is.
 
     Raises:
         BadInput: it is no cite, or nothing is there.
@@ -151,7 +151,7 @@ def _right_form(root: Path, text: str) -> str:
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-class CiteChecker:
+class CitedTree:
     """The working tree that cites are compared with for one answer; unless it is to be thorough, within bounds."""
 
     def __init__(self, snapshot: Snapshot, *, is_thorough: bool = False) -> None:

@@ -4,7 +4,7 @@ import sys
 from functools import cached_property
 
 from graphmem.core.evidence.citation_contract import Cited
-from graphmem.core.evidence.citations import CiteChecker
+from graphmem.core.evidence.citations import CitedTree
 from graphmem.core.evidence.doubt import conditions_met, doubts, last_said
 from graphmem.core.evidence.doubt_contract import Doubt, StaleRecord, StaleRecords
 from graphmem.core.evidence.versions import Known, packages_of
@@ -25,7 +25,7 @@ class Doubter:
 
     def __init__(self, snapshot: Snapshot, *, is_thorough: bool = False) -> None:
         self.snapshot = snapshot
-        self.tree = CiteChecker(snapshot, is_thorough=is_thorough)
+        self.tree = CitedTree(snapshot, is_thorough=is_thorough)
 
     @cached_property
     def versions(self) -> Known | None:

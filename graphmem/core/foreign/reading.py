@@ -285,7 +285,7 @@ class Source:
         found = safe_files.stat_of(self.path / name)
         return Source(self.path / name) if found is not None and found.st_size <= IMPORT_BYTES else None
 
-    def check(self) -> None:
+    def refuse_unreadable(self) -> None:
         """
         Refuse what cannot be read.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from graphmem.core.logs.check import checks
 from graphmem.core.logs.diagnosis import statement
 from graphmem.core.logs.fix_pairs import FixPair, OpenProblem, is_file
-from graphmem.core.logs.run_problem import RunProblem, problem_in
+from graphmem.core.logs.output_problem import OutputProblem, problem_in
 from graphmem.core.logs.worth import ENVIRONMENT, OF_SORT, is_prose, worth_of
 from graphmem.kernel.model.candidate import (
     EDIT_CHARACTERS,
@@ -188,17 +188,17 @@ def seen_in_run(
     )
 
 
-def failure_fields(problem: RunProblem, origin: str, files: Sequence[str]) -> Fields:
+def failure_fields(problem: OutputProblem, origin: str, files: Sequence[str]) -> Fields:
     """Return the fields of the failure that a problem is."""
     return {"trigger": problem.text, "sources": [origin], "files": list(dict.fromkeys(files))[:MOST_FILES] or None}
 
 
-def keys_of(problem: RunProblem) -> tuple[str, ...]:
+def keys_of(problem: OutputProblem) -> tuple[str, ...]:
     """Return what finds a problem again; as a digest, for an error may hold a credential."""
     return (digest(problem.found_by),)
 
 
-def excerpt(output: str, problem: RunProblem) -> str:
+def excerpt(output: str, problem: OutputProblem) -> str:
     """Return what a command printed around a problem, at most ``FAILED_BYTES`` characters."""
     if len(output) <= FAILED_BYTES:
         return output
@@ -277,7 +277,7 @@ def _is_same_call(failed: str, passed: str) -> bool:
     return 2 * len(before & after) >= len(after)
 
 
-def change_key(problem: RunProblem, change: str, edit: CandidateEdit | None = None) -> str | None:
+def change_key(problem: OutputProblem, change: str, edit: CandidateEdit | None = None) -> str | None:
     """
     Return a digest of a problem and what fixed it; None where nothing says what did.
 
@@ -303,7 +303,7 @@ def _edit_of(pair: FixPair, root: str) -> CandidateEdit | None:
 
 
 def fitting(
-    edits: Sequence[tuple[CandidateEdit, str]], problem: RunProblem, line: str, *, is_alone: bool
+    edits: Sequence[tuple[CandidateEdit, str]], problem: OutputProblem, line: str, *, is_alone: bool
 ) -> CandidateEdit | None:
     """
     Return the edit that fixed a problem; None where nothing says which did.
@@ -336,7 +336,7 @@ def edit_text(edit: CandidateEdit) -> str:
     return f"in {edit.file}: {added} is added" if added else f"in {edit.file}: {removed} is taken out"
 
 
-def _names_of(problem: RunProblem) -> frozenset[str]:
+def _names_of(problem: OutputProblem) -> frozenset[str]:
     """Return the names that the message of a problem tells, without folders and modules, and that of its test."""
     said = [
         word
@@ -359,7 +359,7 @@ def _names_of(problem: RunProblem) -> frozenset[str]:
     )
 
 
-def _is_rule_in(problem: RunProblem, text: str) -> bool:
+def _is_rule_in(problem: OutputProblem, text: str) -> bool:
     """Return whether a text names the rule of a problem, or the tool that has it."""
     of_tool = OF_TOOL.search(problem.text)
     rules = (problem.rule, problem.tool, of_tool[1] if of_tool else "")
@@ -424,7 +424,7 @@ def _shown(text: str) -> str:
     return f"`{' / '.join(lines)}`" if lines else ""
 
 
-def _act_text(acts: Sequence[RanCommand], problem: RunProblem) -> str:
+def _act_text(acts: Sequence[RanCommand], problem: OutputProblem) -> str:
     """
     Return the last command that installed or set something, in words; empty without any.
 

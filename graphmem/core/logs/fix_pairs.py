@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from graphmem.core.logs.check import CheckCommand, are_same, checks
 from graphmem.core.logs.command_line import parsed_line
 from graphmem.core.logs.outcome import outcome_of
-from graphmem.core.logs.run_problem import RunProblem, problems, usage_error
+from graphmem.core.logs.output_problem import OutputProblem, problems, usage_error
 from graphmem.kernel.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
 from graphmem.patterns import lazy_re
 
@@ -33,7 +33,7 @@ class OpenProblem:
         absent: the number of the first failing run of the same check that did not report it; None as long as all do.
     """
 
-    problem: RunProblem
+    problem: OutputProblem
     checks: tuple[CheckCommand, ...]
     failed: RanCommand
     is_hidden: bool
@@ -57,7 +57,7 @@ class FixPair:
         is_one_edit: nothing but one edit came between them.
     """
 
-    problem: RunProblem
+    problem: OutputProblem
     check: CheckCommand
     failed: RanCommand
     passed: RanCommand
@@ -67,7 +67,7 @@ class FixPair:
     said: tuple[str, ...]
     asked: str
     runs: int
-    beside: tuple[RunProblem, ...]
+    beside: tuple[OutputProblem, ...]
     before: str  # the last commit that the session made before it failed
     is_one_edit: bool = False
 
@@ -86,7 +86,7 @@ class SessionReader:
     said: deque[Message] = field(default_factory=lambda: deque(maxlen=40))
     asked: str = ""  # what the person asked for last
     commit: str = ""  # the last one that the session made
-    wrong_calls: list[tuple[str, int, RunProblem, RanCommand]] = field(default_factory=list)
+    wrong_calls: list[tuple[str, int, OutputProblem, RanCommand]] = field(default_factory=list)
     commands: int = 0
     failed: int = 0
     hidden: int = 0
@@ -143,7 +143,7 @@ class SessionReader:
         """Take a check that failed."""
         reported = {problem.key: problem for problem in problems(event.output)}
         for one in self.open:
-            if not _is_same_run(one.checks, found, one.failed.output):
+            if not _is_ended_by(one.checks, found, one.failed.output):
                 continue
             if one.problem.key in reported:
                 one.failed, one.checks, one.absent, one.runs = event, found, None, one.runs + 1
@@ -159,7 +159,7 @@ class SessionReader:
 
     def passes(self, event: RanCommand, found: tuple[CheckCommand, ...]) -> Iterator[FixPair]:
         """Take a check that passed."""
-        ended = [one for one in self.open if _is_same_run(one.checks, found, one.failed.output)]
+        ended = [one for one in self.open if _is_ended_by(one.checks, found, one.failed.output)]
         self.open = [one for one in self.open if one not in ended]
         acts = [act for act in self.acts if isinstance(act, FileEdit)]
         for one in (one for one in ended if not _is_taken_out(one, acts)):
@@ -168,7 +168,7 @@ class SessionReader:
             )
             yield self.pair(one, event, tuple(same_run))
 
-    def pair(self, one: OpenProblem, event: RanCommand, beside: tuple[RunProblem, ...]) -> FixPair:
+    def pair(self, one: OpenProblem, event: RanCommand, beside: tuple[OutputProblem, ...]) -> FixPair:
         """Return a problem with what was changed since."""
         until = one.absent if one.absent is not None else event.number
         within = [act for act in self.acts if one.failed.number < act.number < until]
@@ -210,7 +210,7 @@ def called(command: str) -> str:
     return " ".join([words[0].rpartition("/")[2], *words[1:2]]) if words else ""
 
 
-def _is_same_run(failed: Sequence[CheckCommand], passed: Sequence[CheckCommand], output: str) -> bool:
+def _is_ended_by(failed: Sequence[CheckCommand], passed: Sequence[CheckCommand], output: str) -> bool:
     """Return whether a pass of some checks ends the failure of others; formatters decide nothing beside others."""
     deciding = [check for check in failed if not check.is_formatter] or failed
     return any(are_same(one, other, output) for one in deciding for other in passed)

@@ -114,7 +114,7 @@ def read(text: str, source: str, family: str, *, is_checked: bool = True) -> lis
 def _block_of(block: Any, where: str, family: str, *, is_checked: bool) -> Format:
     """Return one format."""
     if is_checked:
-        check(block, where)
+        refuse_bad_block(block, where)
     return Format(
         block["tool"], family, block.get("kind", "problem"), _expanded(block["pattern"]), where,
         block.get("identity"), bool(block.get("before")), not block.get("weak", False), block.get("template"),
@@ -122,7 +122,7 @@ def _block_of(block: Any, where: str, family: str, *, is_checked: bool) -> Forma
     )  # fmt: skip
 
 
-def check(block: Any, where: str) -> None:
+def refuse_bad_block(block: Any, where: str) -> None:
     """Raise ``BadFormat`` for a block that cannot be read as a format."""
     if not isinstance(block, dict) or not {"tool", "pattern"} <= block.keys():
         raise BadFormat(f"{where}: a block needs `tool` and `pattern`")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from graphmem.core.logs.fix_pairs import FixPair
-from graphmem.core.logs.run_problem import ProblemSort
+from graphmem.core.logs.output_problem import ProblemSort
 from graphmem.kernel.model.transcript import FileEdit
 from graphmem.patterns import lazy_re
 

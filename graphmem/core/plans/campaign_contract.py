@@ -148,7 +148,7 @@ def _planned(row: object, called: str) -> PlannedTask:
         raise BadInput(message, hint=hint, details={"field": field}) from None
 
 
-def _checked_plan(plan: object) -> object:
+def _valid_plan(plan: object) -> object:
     """Return a plan as it was given, once its tasks check out."""
     _tasks_in(plan)
     return plan
@@ -158,7 +158,7 @@ class AddTasksRequest(Request):
     """The tasks of a plan, to be added all or none."""
 
     ref: str = Field(description="The campaign")
-    plan: Annotated[object, PlainValidator(_checked_plan, json_schema_input_type=list[PlannedTask] | TaskList)] = Field(
+    plan: Annotated[object, PlainValidator(_valid_plan, json_schema_input_type=list[PlannedTask] | TaskList)] = Field(
         description=f'Tasks in JSON: a list, or {{"tasks": […]}}; a task has {", ".join(PlannedTask.model_fields)}',
         examples=[PLAN],
     )

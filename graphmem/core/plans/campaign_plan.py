@@ -1,11 +1,14 @@
 """What the plan of a campaign is now: its tasks, which can start, and which cannot run and why."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 
-from graphmem.core.plans.campaign_contract import Actual, CampaignStage
+from graphmem.core.plans.campaign_contract import Actual, CampaignSizes, CampaignStage
 from graphmem.core.plans.cascade import state_of, unreachable
+from graphmem.core.plans.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.core.plans.plan import ready_tasks
 from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.store.snapshot import Snapshot
@@ -111,4 +114,35 @@ def actual_of(tasks: Sequence[Task]) -> Actual:
         budget=sum(task.budget or 0.0 for task in tasks),
         spent=sum(task.spent or 0.0 for task in tasks),
         blocked=sum(task.blocked_at is not None for task in tasks),
+    )
+
+
+def points_of(campaign: Campaign) -> float:
+    """Return the complexity of a campaign that has an estimate."""
+    return complexity(campaign.sections or 0, campaign.failure_cost_k or 0.0, campaign.framework_level or 0)
+
+
+def usual_ratio_of(snapshot: Snapshot) -> float | None:
+    """Return how many tasks the campaigns that have ended took for each that was estimated."""
+    campaigns = snapshot.catalog.of_kind(Campaign).values()
+    return usual_ratio(
+        (planned_task_count(points_of(one)), one.fingerprint.tasks)
+        for one in campaigns
+        if one.has_ended and one.sections is not None and one.fingerprint is not None
+    )
+
+
+def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
+    """Return what campaigns took that have ended, on the mean; None where none has."""
+    ended = {number: one for number, one in snapshot.catalog.of_kind(Campaign).items() if one.has_ended}
+    if not ended:
+        return None
+    took = [actual_of(tasks_of(snapshot, number)) for number in ended]
+    return CampaignSizes(
+        finished=len(ended),
+        ended=dict(sorted(Counter(one.status for one in ended.values()).items())),
+        tasks=fmean(one.tasks for one in took),
+        minutes=fmean(one.minutes for one in took),
+        estimated=sum(one.sections is not None for one in ended.values()),
+        usual=usual_ratio_of(snapshot),
     )

@@ -20,7 +20,7 @@ from graphmem.core.records.secrets import NAMED, may_hold
 from graphmem.core.records.seen import says_fix, settle_recorded
 from graphmem.core.records.validation import changed, holder_of, identified, keyed
 from graphmem.errors import BadInput, GraphmemError, Refused
-from graphmem.kernel.ledger.codec import checked, finding, refused_row
+from graphmem.kernel.ledger.codec import finding, refused_row, validated
 from graphmem.kernel.ledger.row import entry, is_plain_edge, model_of, plain_edge, time_text
 from graphmem.kernel.model import MODELS, Fact, Feedback, Insight, Lesson, Purge, Record, Relation, Session, Task
 from graphmem.kernel.model.entry import Entry
@@ -125,7 +125,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list
             name, key = row.get("name"), row.get("key")
             if row.get("kind") != "relation":
                 complete(intake, row)
-            record = None if is_plain_edge(row) else checked(model_of(row), row, line)
+            record = None if is_plain_edge(row) else validated(model_of(row), row, line)
             if isinstance(record, Lesson) and is_new and row.get("frequency") is None:
                 record = record.seen_by_hand()  # not its row, which may change a lesson that is there
             if record is not None:
@@ -172,10 +172,10 @@ def complete(intake: Intake, row: Row) -> None:
 
 
 def _complete_names(intake: Intake, kind: str, row: Row) -> None:
-    """Give a row the name or the key that it lacks: those of the record that it means, or made from its text."""
+    """Give a row the name and key that it lacks: from the record that it refers to, or made from its text."""
     catalog, name, key = intake.catalog, row.get("name"), row.get("key")
     if name is None:
-        made = checked(model_of(row), {**row, "name": "unnamed"}, b"")
+        made = validated(model_of(row), {**row, "name": "unnamed"}, b"")
         assert isinstance(made, Record)
         holder = holder_of(catalog, kind, str(key)) if key is not None else None
         made = identified(catalog, made, intake.names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphmem.core.records.duplicates import MOST_ALIKE, NEVER
 from graphmem.kernel.catalog.keys import repeat_keys, signature_of
-from graphmem.kernel.ledger.codec import checked
+from graphmem.kernel.ledger.codec import validated
 from graphmem.kernel.model import MODELS, MemoryRecord
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.ndjson import BadLine, decode
@@ -68,7 +68,7 @@ def embed_input(client: Client, lines: Iterable[bytes]) -> None:
             row = decode(line.strip(b"\r\n\xef\xbb\xbf"))
             model = MODELS.get(str(row.get("kind")))
             if model is not None and issubclass(model, MemoryRecord):
-                made = checked(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
+                made = validated(model, {"name": "unnamed", "created_at": format_time(NEVER), **row}, line)
                 texts.append(made.search_text if isinstance(made, MemoryRecord) else "")
     client.sync()
     client.embed_ahead(texts, seconds=ALL)

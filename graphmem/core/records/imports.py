@@ -10,7 +10,7 @@ from graphmem.core.records.reimport import Known, known_after, reimported, unedi
 from graphmem.core.records.validation import changed
 from graphmem.errors import Refused
 from graphmem.kernel.model import Frozen, Record
-from graphmem.kernel.model.field import as_set, is_checked_by
+from graphmem.kernel.model.field import as_set, passes_through
 from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.record import Alternate, Row, row_fields
 
@@ -68,7 +68,7 @@ def _parts_of(model: type[Frozen]) -> dict[str, Any]:
 def sets_of(model: type[Frozen]) -> frozenset[str]:
     """Return the fields of a kind that are sets."""
     fields = model.model_fields
-    return frozenset(alias for name, alias, _ in row_fields(model) if is_checked_by(fields[name].metadata, as_set))
+    return frozenset(alias for name, alias, _ in row_fields(model) if passes_through(fields[name].metadata, as_set))
 
 
 def with_aside(record: Record, aside: Sequence[tuple[str, str]], given: Frozen | None = None) -> Row:

@@ -155,7 +155,7 @@ class Intake:
         self.there = frozenset(self.catalog.files_of([row_id(_record_of(given).key_ref) for given in rows], "record"))
 
     def guarded(self, given: Given, take: Callable[[Given], object]) -> None:
-        """Do one row; one that is refused is noted as bad, but where it is the only one."""
+        """Do one row. A refused row is noted as bad; a single row raises its error."""
         try:
             take(given)
         except (BadInput, Refused) as error:
@@ -164,7 +164,7 @@ class Intake:
             self.refuse(given, refused_row(error))
 
     def take_one(self, given: Given, pool: Pool | None = None) -> Action | None:
-        """Take in a record: decide which one it is, and what becomes of that; None where the input has it before."""
+        """Match a record with the store and note what changes; return None if an earlier row of the input has it."""
         made, policy = _record_of(given), self.policy
         if isinstance(made, Entity):
             known_type(self.types, made.type)

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphmem.core.logs.draft import keys_of
 from graphmem.core.logs.fix_pairs import called
-from graphmem.core.logs.run_problem import problem_in, problems, usage_error
+from graphmem.core.logs.output_problem import problem_in, problems, usage_error
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.candidates import MOST_SEEN, queue_of, seen, waiting
 from graphmem.kernel.store.runtime import Client

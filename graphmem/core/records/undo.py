@@ -15,7 +15,7 @@ from graphmem.core.records.validation import refuse_archived
 from graphmem.errors import NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.ledger import undo as notes
-from graphmem.kernel.ledger.files.data_file import check_place
+from graphmem.kernel.ledger.files.data_file import refuse_misplaced
 from graphmem.kernel.ledger.files.layout import TYPE_FILE
 from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.ledger.row import read_entry
@@ -191,7 +191,7 @@ def _read_back(current: notes.Overlay, file: str, line: bytes) -> Entry:
     """Return the row on an old line, checked like one of a file."""
     try:
         found = read_entry(line.rstrip(b"\r"), current.symmetric)
-        check_place(file, holds(file), found)
+        refuse_misplaced(file, holds(file), found)
     except BadLine as bad:
         raise Refused(f"a note of what was written holds no row of {file}: {bad.message}") from None
     return found._replace(line=line)

@@ -81,7 +81,7 @@ def codes_first(
     relevances: Mapping[int, float], asked: Collection[SaidCode], texts: Mapping[int, str]
 ) -> Mapping[int, float]:
     """
-    Return relevances in which what has a code that is asked for comes before what has another one in its place.
+    Return relevances that put texts with a code of the question before texts with another code in its place.
 
     Args:
         relevances: of the candidates.

@@ -34,7 +34,7 @@ class Reading(NamedTuple):
 
 
 class Wrapped(NamedTuple):
-    """A line that goes on in the next one: its parts so far, the first of them, and what had begun before it."""
+    """A wrapped line: its parts so far, the first part, and the state before it began."""
 
     parts: list[str]
     first: Line

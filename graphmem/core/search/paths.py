@@ -363,7 +363,7 @@ def _settle(search: Search, walk: Walk) -> Path | None:
         for found in layer.get(walk.node, ()):
             if found.is_simple() and (known is None or found.strength > known.strength + TOLERANCE):
                 known = found.path()
-    return Backwards(search, walk.node, known).run()
+    return Backwards(search, walk.node, known).find()
 
 
 @dataclass(slots=True)
@@ -374,7 +374,7 @@ class Backwards:
     target: int
     best: Path | None
 
-    def run(self) -> Path | None:
+    def find(self) -> Path | None:
         """Return the best path found, within what is left of the budget."""
         self.extend(self.target, 1.0, [], {self.target})
         return self.best

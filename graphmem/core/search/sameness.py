@@ -141,7 +141,7 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
         full: all of its text.
     """
     asked, stored, record = _taken_apart(question), _taken_apart(trigger), _taken_apart(full)
-    run = longest_run(asked.tokens, _message_of(stored))
+    run = longest_excerpt(asked.tokens, _message_of(stored))
     part = _taken_apart(_sentence(asked, run))
     has_message = bool(asked.classes or asked.codes) and not _is_class_alone(stored)
     missing = [name for name in stored.names if not _is_named(name, asked)]
@@ -205,7 +205,7 @@ def _is_whole(asked: Text, stored: Text) -> bool:
     start = _start_of(stored, has_program=True)
     message = [token for token in stored.tokens[start : start + MESSAGE] if token not in EMPTY]
     return (
-        longest_run([token for token in asked.tokens if token not in EMPTY], message).length
+        longest_excerpt([token for token in asked.tokens if token not in EMPTY], message).length
         == len(message)
         >= LEAST_RUN
     )
@@ -300,7 +300,7 @@ def _counts_only(tokens: Sequence[str], place: int) -> bool:
     return token[0].isdigit() and "." not in token and not (place and tokens[place - 1] in BEFORE_CODE)
 
 
-def longest_run(asked: Sequence[str], message: Sequence[str]) -> Excerpt:
+def longest_excerpt(asked: Sequence[str], message: Sequence[str]) -> Excerpt:
     """Return the longest piece of a message that is in a question; numbers that only count match any number."""
     places: dict[str, list[int]] = {}
     for place, token in enumerate(message):

@@ -107,7 +107,7 @@ class Retyping:
 
 def names_of(vocabulary: Vocabulary, old: str, new: str | None) -> dict[str, str | None]:
     """
-    Return the names that change with one type: its own, those that it had before, and where it goes, of other types.
+    Return the names that change with a type: its own, its earlier names, and names of other types if it is dropped.
 
     A relation type goes with the last entity type that it leads from, or to.
     """
@@ -208,7 +208,7 @@ def scopes(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tupl
 
 
 def extractors(snapshot: Snapshot, names: Mapping[str, str | None]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the extractors that write a type, with its new name, or without one that goes; one that writes no other."""
+    """Yield changed extractors that write a type; one that wrote only a dropped type is put aside."""
     for name, made in read_extractors(snapshot.layout)[0].items():
         changed = made.model_copy(update={"writes": renamed(made.writes, names)})
         if not changed.writes:

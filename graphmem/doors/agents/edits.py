@@ -374,7 +374,7 @@ def _as_text(data: bytes) -> str:
 
 
 def refuse_toml_with(table: str) -> Callable[[str], None]:
-    """Return what refuses a text that is not TOML, or has a table of ours that we did not write."""
+    """Return a check that refuses invalid TOML, and a table of our name that graphmem did not write."""
 
     def refuse(text: str) -> None:
         found: Any = foreign.toml(text)

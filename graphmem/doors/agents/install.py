@@ -77,7 +77,7 @@ def _request_place(request: InstallRequest, target: Target) -> Place:
     return Place(target.path, None if request.scope == "user" else request.folder)
 
 
-def checked(folder: Path) -> Iterator[Finding]:
+def find_faults(folder: Path) -> Iterator[Finding]:
     """Yield what is wrong with the clients that are set up in a project: half of their files, no program."""
     for client in INSTALL_CLIENTS:
         request = InstallRequest(client=client, folder=folder)

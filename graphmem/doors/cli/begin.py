@@ -18,7 +18,7 @@ next:
 
 
 def introduced(invocation: Invocation) -> bool:
-    """Say what can be done where there is no store; return whether that is so."""
+    """Print the first steps if there is no store; return true if it did."""
     try:
         find_store(invocation.folder)
     except Unavailable:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.doors.agents.install import checked
+from graphmem.doors.agents.install import find_faults
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes, print_answer
 from graphmem.errors import Usage
@@ -29,6 +29,6 @@ def doctor(
     if yes and not fix:
         raise Usage("--yes alone does nothing", hint="graphmem doctor --fix --yes")
     found: Doctored = call(fix=fix and yes)
-    clients = checked(invocation.memory.store.client.root)
+    clients = find_faults(invocation.memory.store.client.root)
     answer = found.model_copy(update={"findings": [*found.findings, *clients]})
     print_answer(invocation, "doctor", answer, fix=fix, yes=yes)

@@ -92,9 +92,9 @@ def _end_of_log(project: Path) -> str:
 def _run_here(invocation: Invocation, project: Path, log_format: LogFormat, http: str | None) -> None:
     """Run the service until it ends, with HTTP at an address if one is given."""
     if http is not None:
-        from graphmem.doors.http.server import checked  # noqa: PLC0415 - FastAPI takes long to import
+        from graphmem.doors.http.server import parse_address  # noqa: PLC0415 - FastAPI takes long to import
 
-        checked(http)
+        parse_address(http)
         manage.make_room(project)
     os.chdir("/")  # the folder of whoever started it may be removed
     service = Service(project, _run_command, idle_s=SERVICE_IDLE_S)

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from graphmem.core.page.render import MARK, page_of
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.doors.cli.dump import written
 from graphmem.doors.http.tokens import ALL
-from graphmem.doors.page.render import MARK, page_of
 from graphmem.doors.service import manage
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.kernel.machine.service_state import ServedPage, ServiceStatus
@@ -55,7 +55,7 @@ def view(
 def _served_for(invocation: Invocation) -> ServedPage:
     """Return where the service of the project has the page; one that answers HTTP is started where none does."""
     memory = invocation.memory
-    memory.store.caller.check_sees_all("the page")  # its token would show all
+    memory.store.caller.require_all_kinds("the page")  # its token would show all
     project = memory.store.client.root
     found = manage.status(project)
     if found.http is None:

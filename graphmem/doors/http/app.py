@@ -114,7 +114,7 @@ def _add_route(app: FastAPI, operation: Route, run: Callable[..., Any]) -> None:
     async def call(request: Call, body: Any) -> Response:
         given, known = operation.body() if body is None else body, request.headers.get("if-none-match")
         caller: Caller = request.scope["caller"]
-        caller.check(operation.row, given)
+        caller.admit(operation.row, given)
 
         def work(memory: Memory) -> Response:
             def run() -> Response:
@@ -205,7 +205,7 @@ def _add_rows(app: FastAPI, run: Callable[..., Any]) -> None:
 
     async def call(request: Call) -> Response:
         caller, known = request.scope["caller"], request.headers.get("if-none-match")
-        caller.check_sees_all("rows")
+        caller.require_all_kinds("rows")
         return await run(lambda memory: tagged(memory, caller, "rows", None, known, lambda: collected(memory)))  # type: ignore[no-any-return]
 
     shown = {"description": "The rows, one JSON object a line", "content": {TYPES[True][0]: {"schema": {}}}}
@@ -226,8 +226,8 @@ def _parts_of(file: BinaryIO) -> Iterator[bytes]:
 def _shared(operation: Route) -> dict[str, Any]:
     """Return what all routes of an operation have."""
 
-    async def check(call: Call) -> None:  # before the body is read
-        call.scope["caller"].check(operation.row)
+    async def admit(call: Call) -> None:  # before the body is read
+        call.scope["caller"].admit(operation.row)
 
     return {
         "operation_id": operation.name,
@@ -236,7 +236,7 @@ def _shared(operation: Route) -> dict[str, Any]:
         "response_model": operation.row.answer,
         "response_description": "The answer",
         "responses": _problems(),
-        "dependencies": [Depends(check)],
+        "dependencies": [Depends(admit)],
     }
 
 

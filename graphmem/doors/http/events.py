@@ -80,7 +80,7 @@ def add_events(app: FastAPI, memory: Memory, workers: Executor, ended: Event) ->
         type: Annotated[list[str] | None, Query(description="Types of events; task- means all that begin so")] = None,  # noqa: A002
         changes: Annotated[bool, Query(description="Send the event changed too, when the memory did")] = False,
     ) -> Response:
-        request.scope["caller"].check_sees_all("the stream of events")
+        request.scope["caller"].require_all_kinds("the stream of events")
         if len(streams) >= MOST_STREAMS:
             return problem(503, "unavailable", f"there are {MOST_STREAMS} event streams already", hint="close one")
         follower = EventFollower(ListEventsRequest(types=tuple(type or ()), cursor=last_event_id or cursor))

@@ -20,7 +20,7 @@ class McpRoute:
         self.manager = StreamableHTTPSessionManager(make_server(lambda: memory), json_response=True, stateless=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["caller"].check_sees_all("MCP")
+        scope["caller"].require_all_kinds("MCP")
         await self.manager.handle_request(scope, receive, send)
 
     def add_to(self, app: Starlette) -> None:

@@ -71,7 +71,7 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
         Usage: no such address, or a token that cannot be used.
         Unavailable: the port is taken.
     """
-    host, port = checked(address)
+    host, port = parse_address(address)
     scopes = names_of(find_store(service.project))
     with tokens(service.project, scopes) as (found, files), bound(host, port) as listener:
         of_scopes = {scope: found[variable_of(scope)] for scope in scopes}
@@ -92,7 +92,7 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
                 yield
 
 
-def checked(address: str) -> tuple[str, int]:
+def parse_address(address: str) -> tuple[str, int]:
     """Return host and port of an address."""
     host, port = split_host(address)
     if not host or port is None or port > 65535:

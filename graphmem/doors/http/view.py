@@ -3,8 +3,8 @@
 from fastapi import FastAPI
 from starlette.responses import Response
 
+from graphmem.core.page.render import served_page
 from graphmem.doors.http.guard import VIEW
-from graphmem.doors.page.render import served_page
 
 HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Referrer-Policy": "no-referrer"}
 

@@ -48,7 +48,7 @@ class ToolOperation:
         """Return whether a field of the request is true or false."""
         return self.request.model_fields[name].annotation is bool
 
-    def checked(self, given: Mapping[str, object], limit: int) -> tuple[Request, str | None]:
+    def parse(self, given: Mapping[str, object], limit: int) -> tuple[Request, str | None]:
         """Return the request, and the text of which it reads the lines; raise an error in graphmem's words."""
         text = given.get(self.text) if self.text else None
         if self.text and not isinstance(text, str):
@@ -157,7 +157,7 @@ class Parameters:
             word = f"{'' if is_common else ', '.join(fields) + ': '}{found[0]['description']}"
         return {**found[0], "description": self.words.get(name) or word}
 
-    def checked(self, given: Mapping[str, object]) -> tuple[str, Request, str | None, View]:
+    def parse(self, given: Mapping[str, object]) -> tuple[str, Request, str | None, View]:
         """
         Return which operation is meant, its request, its text if it reads one, and how much to show.
 
@@ -176,5 +176,5 @@ class Parameters:
             of = f" of {self.choice} {value!r}" if self.choice else ""
             raise Usage(f"unknown parameter {unknown[0]!r}{of}", hint=f"known: {', '.join(names)}")
         view = View(**{name: rest.pop(name) for name in self.own if name in rest})
-        request, text = operation.checked({**operation.usual, **rest}, view.start + view.limit + 1)
+        request, text = operation.parse({**operation.usual, **rest}, view.start + view.limit + 1)
         return value, request, text, view if self.has_view else WHOLE

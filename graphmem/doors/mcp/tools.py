@@ -39,7 +39,7 @@ class Tool:
 
     def call(self, memory: Callable[[], Memory], given: Mapping[str, object]) -> Reply:
         """Check the arguments, call the operation, and return the reply."""
-        value, request, text, view = self.parameters.checked(bare(given))
+        value, request, text, view = self.parameters.parse(bare(given))
         opened = memory()
         runtime = runtime_of(opened, given)
         if not self.is_read_only:

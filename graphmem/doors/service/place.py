@@ -38,7 +38,7 @@ def _runtime_folder() -> str | None:
 
 
 def _own_folder(folder: str) -> str | None:
-    """Return a folder that only this user can use, made where it is missing; None where it is not one."""
+    """Return a private folder of this user, made if it is missing; None if there is something else."""
     try:
         if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)

@@ -130,7 +130,7 @@ def cypher(client: Client, request: CypherRequest) -> CypherRows:
     if NAME.fullmatch(query):
         named = {"name": query, **request.model_dump(exclude={"query"})}
         return cypher_named(client, CypherNamedRequest(**named))
-    checked = client.graph.check(query)
+    checked = client.graph.require_read(query)
     refuse_parameters("the query", checked.parameters, parameters)
     _refuse_unseen(client, checked.labels)
     return run(client, partial(client.graph.cypher, query, parameters), request)
@@ -147,7 +147,7 @@ def cypher_named(client: Client, request: CypherNamedRequest) -> CypherRows:
     refuse_parameters(f"query {name!r}", frozenset({*query.parameters, *extra}), parameters)
     with client.reading() as snapshot:
         given, names = _filled(snapshot, query, parameters, extra)
-    _refuse_unseen(client, client.graph.check(query.filled(names)).labels)
+    _refuse_unseen(client, client.graph.require_read(query.filled(names)).labels)
     answer = run(client, partial(client.graph.cypher, query.filled(names), given), request)
     if answer.columns != list(query.columns):  # graphmem's own are compared by its tests
         raise Refused(
@@ -196,7 +196,7 @@ def _seen_queries(client: Client) -> tuple[dict[str, Stored], list[Finding]]:
     whole, seen = client.whole.catalog.vocabulary, client.catalog.vocabulary
     hidden = {label(name) for name in whole.record_types if name not in sees}
     hidden |= {relation_label(name) for name in whole.relations if name not in seen.relations}
-    labels = {name: client.graph.check(query.filled(SAMPLE)).labels for name, query in queries.items()}
+    labels = {name: client.graph.require_read(query.filled(SAMPLE)).labels for name, query in queries.items()}
     return {name: query for name, query in queries.items() if hidden.isdisjoint(labels[name])}, []
 
 

@@ -9,6 +9,7 @@ from graphmem.features.cypher.stored_query import Stored, all_stored, parse
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.graph import GraphMirror
 from graphmem.kernel.ledger.files.layout import QUERY_FILE, Layout
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
 
 MOST_QUERIES = 1_000  # files that are read
@@ -38,6 +39,13 @@ def project_queries(layout: Layout, graph: GraphMirror) -> tuple[dict[str, Store
     return queries, findings
 
 
+def wrong_queries(client: Client) -> list[Finding]:
+    """Return what is wrong with the stored queries of a project; the graph is asked where there is an engine."""
+    queries, findings = project_queries(client.layout, client.graph)
+    is_asked = queries and client.graph.is_installed
+    return findings + (list(_unprepared(queries, client.graph)) if is_asked else [])
+
+
 def _read_query(layout: Layout, file: str) -> Stored:
     """Return the query of a file, or raise ``ValueError``."""
     found = QUERY_FILE.fullmatch(file)
@@ -52,7 +60,7 @@ def _refuse_wrong(query: Stored, graph: GraphMirror) -> None:
         raise ValueError(f"{query.name!r} is a query of graphmem's own, which is the one that runs")
     if query.is_write:
         raise ValueError("it says that it writes; the files are the truth, and a query only reads")
-    used = graph.check(query.filled(SAMPLE)).parameters
+    used = graph.require_read(query.filled(SAMPLE)).parameters
     for name in sorted(used ^ query.parameters.keys()):
         missing = "used and not declared" if name in used else "declared and not used"
         raise ValueError(f"parameter {name!r} is {missing}")
@@ -60,7 +68,7 @@ def _refuse_wrong(query: Stored, graph: GraphMirror) -> None:
         raise ValueError("no column is declared")
 
 
-def unprepared(queries: Mapping[str, Stored], graph: GraphMirror) -> Iterator[Finding]:
+def _unprepared(queries: Mapping[str, Stored], graph: GraphMirror) -> Iterator[Finding]:
     """Yield the queries that the engine refuses, such as for a label that there is not; nothing of them is run."""
     end = time.monotonic() + CHECK_S
     for name, query in queries.items():

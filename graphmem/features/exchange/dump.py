@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from graphmem.core.foreign import okf
+from graphmem.core.page.operations import MOST_DRAWN, page_of
+from graphmem.core.page.render import page_of as rendered
 from graphmem.core.records.read import home_of_kind
-from graphmem.doors.page.render import page_of as rendered
 from graphmem.errors import Refused, Usage
 from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.features.exchange.exporters import dot, graphml, jsonld, markdown, mermaid
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
-from graphmem.features.exchange.importers import beads, mcp_memory, okf, tables
+from graphmem.features.exchange.importers import beads, mcp_memory, tables
 from graphmem.features.exchange.standing import rules
-from graphmem.features.view.operations import MOST_DRAWN, page_of
 from graphmem.kernel.ledger.parts import holds, home_of
 from graphmem.kernel.model import MODELS, Fact, Record
 from graphmem.kernel.model.record import CHECKED
@@ -80,7 +81,7 @@ def page(snapshot: Snapshot, request: DumpRequest, records: Sequence[Row]) -> Du
     kinds = {kind for kind in request.kinds if kind in snapshot.vocabulary.linkable}
     numbers = {row_id(key_ref(row)) for row in records}
     data = page_of(snapshot, MOST_DRAWN, records_of=numbers, types=kinds or None)
-    data = data.model_copy(update={"events": [], "inbox": [], "run": None})
+    data = data.model_copy(update={"events": []})
     left_out = {"record": data.left_out} if data.left_out else {}
     return Dump(
         format="html",

@@ -26,7 +26,6 @@ from graphmem.core.records.screening import places, screened_fields
 from graphmem.core.vocabulary.types import refuse_type
 from graphmem.errors import Refused, Unavailable
 from graphmem.features.exchange.importers import formats
-from graphmem.features.runs import operations as runs
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.ledger.types import path_of, type_text
 from graphmem.kernel.model import Fact, Feedback, Record, Relation, Task
@@ -34,7 +33,7 @@ from graphmem.kernel.model.field import as_set
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.kernel.ndjson import Row, encode
 from graphmem.kernel.parameters import DryRun
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import Taken, extensions, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
@@ -134,8 +133,8 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         work.take_in(read_lines(work.intake, lines, project))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
-    if run:
-        runs.take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
+    for take_over in extensions("import") if run else ():
+        take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
     if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
         client.embed_later()
     return work.answer(is_applied=not request.dry_run)
@@ -253,7 +252,7 @@ class Work:
                 self.reading.dangling += len(missing)
 
     def place_edge(self, given: Given) -> None:
-        """Take in an edge: a new one, or what it changes of the one that is there; one that was taken out stays out."""
+        """Add an edge, or change the existing one; an edge that a user removed stays removed."""
         is_waiting = self.draft(given).may_wait and self.intake.key_of(str(given.row["to"])) is None
         if is_waiting:
             self.intake.handles[str(given.row["to"])] = str(given.row["to"])

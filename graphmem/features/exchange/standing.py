@@ -8,16 +8,16 @@ from itertools import islice
 from posixpath import normpath
 
 from graphmem.constants import RULES_BUDGET
+from graphmem.core.briefing.sections import position
 from graphmem.core.evidence.doubt import NAMES_OF_PLATFORMS, comes_and_goes, is_doubted, other_platform
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice
 from graphmem.core.evidence.score import help_ratio
 from graphmem.core.search.budget import quoted_name
+from graphmem.core.sessions.operations import constraints, contradictions, decisions
 from graphmem.errors import Refused
-from graphmem.features.briefing.sections import position
 from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.features.exchange.rule_files import FIXES, FIXES_BY_PATH, MISSING, RuleLine, code, fitting_lines, written
-from graphmem.features.learning.sessions import constraints, contradictions, decisions
 from graphmem.kernel.model import Constraint, Decision, Failure, MemoryRecord, Record
 from graphmem.kernel.model.cite import Cite
 from graphmem.kernel.store.runtime import counted

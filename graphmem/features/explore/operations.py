@@ -96,7 +96,7 @@ class ModeReport(BaseModel):
     late: bool = False
 
 
-class ExplorationSession(BaseModel):
+class ExplorationState(BaseModel):
     """When a session began, what was reported, and when its wait ended: what is reported after that is late."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -115,23 +115,23 @@ def start(client: Client) -> ExplorationStarted:
     """Begin a session."""
     session = client.new_id()
     with client.state.changing() as kept:
-        put(kept, session, ExplorationSession(started_at=client.now()))
+        put(kept, session, ExplorationState(started_at=client.now()))
     return ExplorationStarted(session=session, modes=list(MODES))
 
 
-def put(kept: KeptState, session: str, found: ExplorationSession) -> None:
+def put(kept: KeptState, session: str, found: ExplorationState) -> None:
     """Keep a session."""
     kept.put("exploration", session, found.model_dump_json().encode())
 
 
-def _session_of(state: State | KeptState, session: str) -> ExplorationSession:
+def _session_of(state: State | KeptState, session: str) -> ExplorationState:
     """
     Return a session.
 
     Raises:
         NotFound: there is none.
     """
-    found = state.read("exploration", session, ExplorationSession.model_validate_json)
+    found = state.read("exploration", session, ExplorationState.model_validate_json)
     if found is None:
         raise NotFound(
             f"no exploration session {session[:64]!r} on this machine", hint="begin one: graphmem explore start"

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from graphmem.constants import IMPORT_NOTE_BYTES
+from graphmem.core.foreign import okf
 from graphmem.core.foreign.note_items import REASON, TEXT, ItemKind, NoteItem, adr_of, items_of, memory_of
 from graphmem.core.foreign.notes import parsed
 from graphmem.core.foreign.reading import Source, one_line
-from graphmem.features.exchange.importers import okf
 from graphmem.features.harvest.slugs import as_claude, is_only, names_other
 from graphmem.kernel.system import foreign, safe_files
 from graphmem.patterns import lazy_re

@@ -21,8 +21,8 @@ from graphmem.core.logs.draft import (
     within,
 )
 from graphmem.core.logs.line import ESCAPES
+from graphmem.core.logs.output_problem import OutputProblem, of_log
 from graphmem.core.logs.own_lines import own_text
-from graphmem.core.logs.run_problem import RunProblem, of_log
 from graphmem.core.logs.worth import of_settings
 from graphmem.features.harvest.history_rules import fixed
 from graphmem.kernel.model.candidate import IN_CI, Candidate, CandidateEdit, Fields, Occasion, candidate_id
@@ -65,7 +65,7 @@ class CheckResult(NamedTuple):
     name: str
     outcome: CheckOutcome
     run: CheckRun
-    problem: RunProblem | None = None
+    problem: OutputProblem | None = None
     output: str = ""
     file: str = ""
 
@@ -94,7 +94,7 @@ def platform_of(report: str) -> str:
     return " ".join(dict.fromkeys(word.lower() for word in PLATFORM.findall(report)))
 
 
-def problem_in_test(holder: str, title: str, message: str, text: str, file: str = "") -> RunProblem | None:
+def problem_in_test(holder: str, title: str, message: str, text: str, file: str = "") -> OutputProblem | None:
     """
     Return what went wrong in a test, found again by what the same runner prints on a terminal.
 
@@ -121,7 +121,7 @@ def problem_in_test(holder: str, title: str, message: str, text: str, file: str 
     return made._replace(file=made.file or file)
 
 
-def failed_check(result: CheckResult, problem: RunProblem) -> Candidate:
+def failed_check(result: CheckResult, problem: OutputProblem) -> Candidate:
     """Return the candidate that a failed check is, as long as nothing is known of a pass."""
     run = result.run
     evidence = Occasion(

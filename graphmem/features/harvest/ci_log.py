@@ -13,8 +13,8 @@ from typing import Literal
 
 from graphmem.core.logs.diagnosis import diagnose
 from graphmem.core.logs.line import ESCAPES
+from graphmem.core.logs.output_problem import TRIGGER, OutputProblem, problems
 from graphmem.core.logs.own_lines import OwnLines
-from graphmem.core.logs.run_problem import TRIGGER, RunProblem, problems
 from graphmem.patterns import lazy_re
 
 JOB_CHARS = 200_000  # of a job's log that are looked at: its beginning and its end
@@ -129,7 +129,7 @@ class LoggedJob:
         return "\n".join(self.lines)
 
 
-def reasons(job: LoggedJob) -> list[RunProblem]:
+def reasons(job: LoggedJob) -> list[OutputProblem]:
     """
     Return the lines of a job that say why it failed, the most telling first; none where only its end is there.
 
@@ -139,7 +139,7 @@ def reasons(job: LoggedJob) -> list[RunProblem]:
         return []
     lines = [line for line in _without_causes(job.lines) if not NOISE.match(line)]
     printed = [line for line in lines if not ANNOTATION.match(line)]
-    found: dict[str, RunProblem] = {}
+    found: dict[str, OutputProblem] = {}
     reported = [one for one in problems("\n".join(printed)) if _is_answer(one.text) and not _is_warning(one)]
     for one in (*reported, *_annotations(lines), *_steps(lines)):
         found.setdefault(one.key, one)
@@ -166,12 +166,12 @@ def _is_answer(said: str) -> bool:
     return bool(said.strip()) and not NO_ANSWER.match(said) and not RUNS.match(said)
 
 
-def _is_warning(one: RunProblem) -> bool:
+def _is_warning(one: OutputProblem) -> bool:
     """Return whether a line warns only, which the rule of a linter does not, or adds something to another one."""
     return "(related information)" in one.text or (one.sort == "error" and WARNING.search(one.text) is not None)
 
 
-def _annotations(lines: list[str]) -> Iterator[RunProblem]:
+def _annotations(lines: list[str]) -> Iterator[OutputProblem]:
     """Yield what steps report as errors to the runner: of the step that ended the job, the last first."""
     first, others = list[str](), list[str]()
     is_over = False
@@ -184,15 +184,15 @@ def _annotations(lines: list[str]) -> Iterator[RunProblem]:
     yield from map(_as_problem, [*reversed(first), *others])
 
 
-def _steps(lines: list[str]) -> Iterator[RunProblem]:
+def _steps(lines: list[str]) -> Iterator[OutputProblem]:
     """Yield the tests and build steps that a tool names as failed."""
     for line in lines:
         if STEP.match(line):
             yield _as_problem(line)
 
 
-def _said_last(lines: list[str]) -> Iterator[RunProblem]:
-    """Yield the first line of what was printed last before the job ended, where it is a sentence."""
+def _said_last(lines: list[str]) -> Iterator[OutputProblem]:
+    """Yield the first line of the last block that a job printed, if it is a sentence."""
     place = next((place for place, line in enumerate(lines) if ANNOTATION.match(line) or ENDS.match(line)), 0)
     paragraph = list[str]()
     for line in reversed(lines[max(0, place - LAST_LINES) : place]):
@@ -204,8 +204,8 @@ def _said_last(lines: list[str]) -> Iterator[RunProblem]:
         yield _as_problem(paragraph[-1])
 
 
-def _as_problem(line: str) -> RunProblem:
+def _as_problem(line: str) -> OutputProblem:
     """Return a line as a problem: by the error in it, if it is one."""
     text = " ".join(line.split())[:TRIGGER]
     key = f"line: {text}".casefold()
-    return next(iter(problems(text)), None) or RunProblem("error", key, key, text)
+    return next(iter(problems(text)), None) or OutputProblem("error", key, key, text)

@@ -12,7 +12,7 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from graphmem.core.logs.draft import MOST_FILES, change_key, edit_text, fitting, keys_of, within
-from graphmem.core.logs.run_problem import RunProblem, is_of_code, problem_in, quoted_problems
+from graphmem.core.logs.output_problem import OutputProblem, is_of_code, problem_in, quoted_problems
 from graphmem.core.logs.worth import of_settings
 from graphmem.kernel.model.candidate import OF_GIT, Candidate, CandidateEdit, Fields, Occasion, candidate_id, digest
 from graphmem.kernel.model.commit import CommitMessage
@@ -150,7 +150,7 @@ def _reasons(body: str) -> Iterator[str]:
             yield text
 
 
-def quoted_problem(commit: CommitMessage) -> RunProblem | None:
+def quoted_problem(commit: CommitMessage) -> OutputProblem | None:
     """Return the error that a message quotes and the commit fixes, as an output reports it; None for none."""
     if _is_no_fix(commit):
         return None
@@ -234,7 +234,7 @@ def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateE
 
 
 def symptom_of(commit: CommitMessage) -> str:
-    """Return what was observed before a commit that names the issue that it fixes; empty where it does not say so."""
+    """Return the symptom that a commit gives with the issue it fixes; empty if it gives none."""
     if _is_no_fix(commit) or is_squashed(commit) or not FIXES.search(_body_of(commit)):
         return ""
     said = (sentence for text in _reasons(_body_of(commit)) for sentence in SENTENCE.split(text))
@@ -253,7 +253,7 @@ def is_squashed(commit: CommitMessage) -> bool:
     return SQUASHED.search(commit.subject) is not None or "See merge request" in commit.body[:MESSAGE]
 
 
-def quoted_fix(commit: CommitMessage, problem: RunProblem, edits: Sequence[CandidateEdit]) -> Candidate:
+def quoted_fix(commit: CommitMessage, problem: OutputProblem, edits: Sequence[CandidateEdit]) -> Candidate:
     """Return the candidate that a commit is which quotes an error and fixes it."""
     made = fixed(commit, problem.text, edits)
     return made.model_copy(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from graphmem.constants import CHECK_S, PROOF_BYTES
 from graphmem.core.logs.draft import keys_of
 from graphmem.core.logs.outcome import outcome_of
-from graphmem.core.logs.run_problem import problem_in, problems
+from graphmem.core.logs.output_problem import problem_in, problems
 from graphmem.core.records.candidate_contract import (
     ProofChecked,
     ProofPlan,

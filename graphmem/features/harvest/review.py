@@ -33,6 +33,7 @@ from graphmem.kernel.ndjson import encode
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
+MOST_ON_PAGE = 100
 SHOWN_EVIDENCE = 1  # occasions that a list shows of a candidate
 SOLVING = frozenset(("failure", "pattern"))  # kinds of which one solves the other
 
@@ -50,6 +51,12 @@ def review(client: Client, request: ReviewRequest) -> CandidateList:
         notes = dict(Counter(loaded.values())) if not request.notes else {}
     shown = [_shown_candidate(client, one, SHOWN_EVIDENCE) for one in found[: request.limit]]
     return CandidateList(candidates=shown, total=len(found), below=queue.below, notes=notes)
+
+
+def page_fields(client: Client) -> dict[str, Any]:
+    """Return the candidates that the page shows, and how many there are."""
+    found = review(client, ReviewRequest(limit=MOST_ON_PAGE))
+    return {"candidates": found.candidates, "waiting": found.total}
 
 
 @operation("candidates.show", example="graphmem review show c3f2a91c0")

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from graphmem.constants import CITED_FILE_BYTES, FILE_BYTES, GIT_S
 from graphmem.core.evidence.citation_contract import Cited, Freshness
-from graphmem.core.evidence.citations import CiteChecker, passage
+from graphmem.core.evidence.citations import CitedTree, passage
 from graphmem.core.evidence.fixes import fixes
 from graphmem.core.records.secrets import without_secrets
 from graphmem.core.search.traversal import solving
@@ -155,7 +155,7 @@ def _broken_cites(
     Args:
         own: references of the records that the branch wrote: what they cite was no other before.
     """
-    tree, folder = CiteChecker(snapshot, is_thorough=True), snapshot.root
+    tree, folder = CitedTree(snapshot, is_thorough=True), snapshot.root
 
     @cache
     def before(path: str) -> bytes | None:

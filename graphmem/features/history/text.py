@@ -65,7 +65,7 @@ def values(field: FieldChange) -> tuple[str, ...]:
 
 
 def _item_of(value: JsonValue) -> str:
-    """Return an item of a list: of a text that was set aside its field and itself, not its time."""
+    """Return an item of a list; of a text that was set aside, its field and the text without the time."""
     if isinstance(value, dict) and value.keys() >= {"field", "text"}:
         return f"{wording.shown(value['field'])}: {wording.shown(value['text'])}"
     return wording.shown(value)

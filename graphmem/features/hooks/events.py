@@ -128,7 +128,7 @@ def _command_of(values: Mapping[str, Any]) -> str:
 
 
 def _paths_of(values: Mapping[str, Any], *, is_patch: bool) -> Iterator[str]:
-    """Yield the files that a tool changes, as it names them; of a patch those that it says it changes."""
+    """Yield the files that a tool changes, as it names them; for a patch, the files that its text names."""
     for name in PATHS:
         if path := _text_of(values.get(name)):
             yield path

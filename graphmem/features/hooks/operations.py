@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.constants import HOOK_LINE_CHARS, HOOK_PROMPT_BUDGET, HOOK_SHOWN
+from graphmem.core.briefing.prime import PrimeRequest, prime
 from graphmem.core.evidence.doubt import comes_and_goes, is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.fixes import fixes
@@ -23,6 +24,8 @@ from graphmem.core.logs.diagnosis import diagnose
 from graphmem.core.logs.outcome import LOOKED_AT, outcome_of
 from graphmem.core.logs.tally import Tally
 from graphmem.core.logs.worth import is_prose
+from graphmem.core.ran import operations as command_runs
+from graphmem.core.ran.operations import Ran
 from graphmem.core.records.candidate import MARK
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.candidates import for_agent
@@ -33,20 +36,17 @@ from graphmem.core.search.match_contract import Matched, MatchRequest
 from graphmem.core.search.query_contract import QueryRequest
 from graphmem.core.search.traversal import solving
 from graphmem.core.search.two_stores import match, own_store, query
+from graphmem.core.sessions import operations as sessions
+from graphmem.core.sessions.operations import NoteRequest
 from graphmem.errors import BadInput, GraphmemError, Unavailable
-from graphmem.features.briefing.prime import PrimeRequest, prime
 from graphmem.features.hooks.contract import HookAnswer, HookRequest
 from graphmem.features.hooks.events import INTERRUPTED, HookEvent, answer_of, is_taken, parsed
-from graphmem.features.learning import sessions
-from graphmem.features.learning.sessions import NoteRequest
-from graphmem.features.ran import operations as command_runs
-from graphmem.features.ran.operations import Ran
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.machine.hook_sessions import Credit, HookSession, name_of
 from graphmem.kernel.machine.impact import HookCounts
 from graphmem.kernel.model import Failure, Lesson, MemoryRecord, Pattern, Record
 from graphmem.kernel.model.record import Triggered
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import extensions, operation
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -246,12 +246,11 @@ def _after_tool(client: Client, event: HookEvent, name: str, session: HookSessio
 
 
 def note(client: Client, event: HookEvent) -> None:
-    """Note edited files of the project in the run state; where it cannot be written, nothing is noted."""
-    from graphmem.features.runs.operations import note_edits  # noqa: PLC0415 - few projects ask for it
-
+    """Have edited files of the project noted; where that cannot be written, nothing is noted."""
     with contextlib.suppress(GraphmemError):
         if files := _below(event, client.root):
-            note_edits(client, files)
+            for note_edits in extensions("edit"):
+                note_edits(client, files)
 
 
 def _settled(client: Client, event: HookEvent, name: str, session: HookSession | None) -> Said:

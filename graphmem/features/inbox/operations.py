@@ -13,6 +13,7 @@ from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 
 ItemType = Literal["evolve", "reference", "feature"]
@@ -105,9 +106,10 @@ def _read_items(snapshot: Snapshot) -> dict[str, Item]:
     return found
 
 
-def page_fields(snapshot: Snapshot) -> dict[str, list[Item]]:
+def page_fields(client: Client) -> dict[str, list[Item]]:
     """Return the items that the page shows: those that are not processed."""
-    return {"inbox": [one for one in _read_items(snapshot).values() if one.status != "processed"]}
+    with client.reading() as snapshot:
+        return {"inbox": [one for one in _read_items(snapshot).values() if one.status != "processed"]}
 
 
 @operation("inbox.add", writes=True, example='graphmem inbox add "a dark mode" --type feature')

@@ -1,4 +1,4 @@
-"""Lessons, experiences, sessions, and whether learning happens."""
+"""Lessons of runs, and experiences of finished tasks."""
 
 from graphmem.kernel.lazy import lazy_modules
 from graphmem.kernel.registry import Feature
@@ -7,19 +7,13 @@ FEATURE = Feature(
     nouns={
         "lessons": "What runs taught: seen again, fading, and injected into prompts.",
         "experiences": "What finished tasks taught.",
-        "decisions": "What was decided, and why.",
-        "constraints": "Rules that hold until a time or for ever.",
-        "sessions": "The current task, decisions, constraints and preferences; without a name, of the whole project.",
     },
     operations={
         "add": "lessons.add experiences.add",
         "lessons": "lessons.learn lessons.decay lessons.inject",
         "experiences": "experiences.recall experiences.promote",
-        "sessions": "sessions.show sessions.start sessions.work_on sessions.decide sessions.constrain"
-        " sessions.prefer sessions.note sessions.end",
     },
-    extends={"purge": "session_board.clear_purged"},
-    also={"decisions.add": "sessions.decide", "constraints.add": "sessions.constrain"},
+    extends={"section": "sections.entries"},
     verbs={
         "add": "lessons.add experiences.add",
         "learn": "lessons.learn",
@@ -27,8 +21,6 @@ FEATURE = Feature(
         "promote": "experiences.promote",
         "decay": "lessons.decay",
         "inject": "lessons.inject",
-        "session": "sessions.show sessions.start sessions.work_on sessions.decide sessions.constrain "
-        "sessions.note sessions.end sessions.prefer",
     },
     text="text",
 )

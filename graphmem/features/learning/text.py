@@ -1,4 +1,4 @@
-"""How lessons, experiences and sessions read on a terminal."""
+"""How lessons and experiences read on a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
@@ -6,16 +6,13 @@ from typing import Annotated, Literal
 from graphmem.core.evidence.text import ADVICE
 from graphmem.core.records import wording
 from graphmem.core.records.record_contract import Changed
-from graphmem.core.replies.reply import Reply, View, Word, hit
 from graphmem.errors import Usage
 from graphmem.features.learning.experiences import Promoted, Promotion, Recalled
 from graphmem.features.learning.lessons import Injected, Learned, SeenLesson
-from graphmem.features.learning.sessions import SessionContext
 from graphmem.kernel.model import Lesson
 from graphmem.kernel.model.lesson_state import is_frequent
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.text import count, one_line
-from graphmem.names import visible
 
 
 @reads("lessons.add")
@@ -35,15 +32,6 @@ def _add_experience_text(answer: Changed, dry_run: bool) -> str:
 @reads(Injected)
 def _inject_text(answer: Injected) -> str:
     return answer.text
-
-
-@reads("sessions.show")
-def _session_text(answer: SessionContext) -> Printout:
-    current = shown(answer)
-    return Printout(
-        current,
-        'nothing is current; to begin: graphmem session start --task "what is to be done"' if not current else "",
-    )
 
 
 @asks("lessons.learn")
@@ -70,43 +58,6 @@ def _seen(lesson: SeenLesson) -> str:
     by = {"keywords": lesson.overlap, "similarity": lesson.similarity}.get(lesson.rule)
     rule = lesson.rule if by is None else f"{lesson.rule} {by:.2f}"
     return f"    {lesson.ref}  ({rule}) {one_line(lesson.finding, 72)}"
-
-
-@asks("sessions.prefer")
-def _ask_prefer(
-    communication_style: str | None, approval_gates: str | None, default_model_profile: str | None
-) -> Mapping[str, object]:
-    if (communication_style, approval_gates, default_model_profile) == (None, None, None):
-        raise Usage("no preference is given", hint="--style, --approve or --profile")
-    return {}
-
-
-@reads("sessions.start", "sessions.work_on", "sessions.prefer", "sessions.note")
-def shown(answer: SessionContext) -> str:
-    """Return what is current for people."""
-    lines = []
-    if task := answer.current_task or answer.last_task:
-        named = f"{one_line(task.description)}{f' ({task.id})' if task.id else ''}"
-        is_current = f"task: {named}  [{task.status}, since {task.started_at:%H:%M}]"
-        lines.append(is_current if answer.current_task else f"last task: {named}")
-    for rule in answer.active_constraints:
-        until = rule.record.expires_at
-        lines.append(f"{wording.line(rule.record)}{f'  (until {until:%Y-%m-%d %H:%M})' if until else ''}")
-        lines += _contradicting(answer, rule.ref)
-    for decided in answer.recent_decisions:
-        lines += [wording.line(decided.record), *_contradicting(answer, decided.ref)]
-    wishes = answer.user_preferences.model_dump(exclude_none=True)
-    lines += [f"{name.replace('_', ' ')}: {one_line(str(value))}" for name, value in wishes.items()]
-    if answer.session.started_at:
-        since, last = answer.session.started_at, answer.session.last_updated
-        lines.append(f"session since {since:%Y-%m-%d %H:%M}, last {last:%H:%M}, {answer.session.messages} messages")
-    return "\n".join(lines)
-
-
-def _contradicting(answer: SessionContext, ref: str) -> list[str]:
-    """Return a line that names what says the opposite of a record, if anything does."""
-    others = answer.contradictions.get(ref)
-    return [f"    ! contradicts {one_line(', '.join(others))}"] if others else []
 
 
 @asks("experiences.recall")
@@ -152,20 +103,3 @@ def _promotion(found: Promotion, *, is_done: bool) -> str:
         f"    {one_line(found.statement)}",
     ]
     return "\n".join([*lines, *(f"    from {ref}" for ref in found.experiences)])
-
-
-# --- for a model ----------------------------------------------------------------------------------------------------
-
-
-@reads(SessionContext, to="model")
-def _session_reply(answer: SessionContext, view: View) -> Reply:
-    """Return what is current."""
-    head: dict[str, object] = {}
-    if task := answer.current_task:
-        head = {"task": visible(task.description), "status": Word(task.status)}
-    elif answer.last_task:
-        head = {"last_task": visible(answer.last_task.description)}
-    wishes = answer.user_preferences.model_dump(exclude_none=True)
-    head |= {name: visible(str(value)) for name, value in wishes.items()}
-    known = [*answer.active_constraints, *answer.recent_decisions]
-    return Reply(head, [hit(one.record, view, one.doubts) for one in known], list(answer.notices))

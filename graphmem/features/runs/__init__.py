@@ -11,7 +11,12 @@ FEATURE = Feature(
         "operations": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "
         "runs.checkpoint runs.end runs.resume",
     },
-    extends={"page": "operations.page_fields", "purge": "run_file.clear_purged"},
+    extends={
+        "edit": "operations.note_edits",
+        "import": "operations.take_over",
+        "page": "operations.page_fields",
+        "purge": "run_file.clear_purged",
+    },
     verbs={
         "run": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "
         "runs.checkpoint runs.end runs.resume",

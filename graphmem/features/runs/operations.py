@@ -42,7 +42,6 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.run_state import BuildPlan, BuildRun, Chunk, RunState, with_texts
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
-from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.suggest import did_you_mean, refuse_unknown
 from graphmem.kernel.system import foreign, safe_files
 from graphmem.names import quoted
@@ -57,9 +56,8 @@ USUAL_NAME = "usual"  # name of the workflow where a project declares none
 SUCH_AS = 'such as {"workflow_step": "build"}'
 
 
-def page_fields(snapshot: Snapshot) -> dict[str, RunState]:
+def page_fields(client: Client) -> dict[str, RunState]:
     """Return the run state that the page shows, without what agents printed."""
-    client = snapshot.client
     state = run_file.read(client.state)
     return {"run": state.model_copy(update={"agent_outputs": None})}
 
@@ -370,11 +368,11 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         }
         fields = {"build_run": None, **({"spec_version": version} if version else {})}
         cleared = changed(client, held.state, fields)
-        held.state = _with_progress(client, cleared, _checked_run(run))
+        held.state = _with_progress(client, cleared, _validated_build(run))
         return shown(held.state)
 
 
-def _checked_run(values: Mapping[str, Any]) -> BuildRun:
+def _validated_build(values: Mapping[str, Any]) -> BuildRun:
     """Return a build run, or raise ``BadInput`` with what is wrong."""
     try:
         return BuildRun.model_validate(values)

@@ -18,7 +18,6 @@ from graphmem.core.records.places import Places, shortened_fields
 from graphmem.core.records.screening import places
 from graphmem.core.records.secrets import new_secrets
 from graphmem.errors import BadInput, Locked, Unavailable
-from graphmem.features.cypher.project_queries import project_queries, unprepared
 from graphmem.features.upkeep.conflicts import left, out_of_place
 from graphmem.features.upkeep.export import stale_vocabulary
 from graphmem.kernel.catalog.database import CatalogError
@@ -102,7 +101,6 @@ def validate(client: Client) -> Checked:
             findings = (
                 linked(snapshot) + _misnamed(snapshot) + _unmerged(snapshot) + _misplaced(snapshot) + purged(client)
             )
-            findings += [found for check in extensions("check") for found in check(client)]
             findings += [*not_on_disk(snapshot.layout), *_named_as_devices(snapshot)]
             findings += (
                 _exposing_types(snapshot)
@@ -119,7 +117,8 @@ def validate(client: Client) -> Checked:
                 + _catalog_differences(client)
             )
             found = findings + (index or _index_differences(snapshot)) + graph
-        return checked(found + _wrong_queries(client) + _wrong_settings(client))
+        found += [one for check in extensions("check") for one in check(client)]
+        return checked(found + _wrong_settings(client))
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
 
 
@@ -127,13 +126,6 @@ def _wrong_settings(client: Client) -> list[Finding]:
     """Return the settings that are left out for what is wrong with them."""
     files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
     return [Finding.of(file, Code.BAD_SETTING, one.message, one.right) for one, file in files.items()]
-
-
-def _wrong_queries(client: Client) -> list[Finding]:
-    """Return what is wrong with the project's own stored queries; the graph is asked where there is an engine."""
-    queries, findings = project_queries(client.layout, client.graph)
-    is_asked = queries and client.graph.is_installed
-    return findings + (list(unprepared(queries, client.graph)) if is_asked else [])
 
 
 def linked(snapshot: Snapshot) -> list[Finding]:

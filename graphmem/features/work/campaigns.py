@@ -3,13 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
-from statistics import fmean
 from typing import Any
 
 from graphmem.constants import MOST_TOGETHER
 from graphmem.core.plans.campaign_contract import (
     CampaignRequest,
-    CampaignSizes,
     CampaignStanding,
     CampaignTasks,
     CompleteCampaignRequest,
@@ -20,8 +18,9 @@ from graphmem.core.plans.campaign_contract import (
     ReadyRequest,
     Stopped,
 )
-from graphmem.core.plans.campaign_plan import Plan, actual_of, plan_of, tasks_of
+from graphmem.core.plans.campaign_plan import Plan, actual_of, plan_of, points_of, tasks_of, usual_ratio_of
 from graphmem.core.plans.cascade import REPLAN_FROM
+from graphmem.core.plans.estimate import planned_task_count
 from graphmem.core.plans.similar_campaigns import fingerprint
 from graphmem.core.records.change import add
 from graphmem.core.records.events import disagreement_text, event, task_moves
@@ -31,7 +30,6 @@ from graphmem.core.records.validation import changed, refuse_archived
 from graphmem.core.search.query import query
 from graphmem.core.search.query_contract import QueryRequest
 from graphmem.errors import Refused
-from graphmem.features.work.estimate import complexity, planned_task_count, usual_ratio
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Failure, Relation, Task
 from graphmem.kernel.registry import Taken, operation
@@ -118,39 +116,8 @@ def _estimate_of(snapshot: Snapshot, campaign: Campaign) -> Estimate | None:
     """Return how large a campaign was thought to be; None if it was not estimated."""
     if campaign.sections is None:
         return None
-    points = _points_of(campaign)
-    return Estimate(complexity=points, tasks=planned_task_count(points), usual=_usual(snapshot))
-
-
-def _points_of(campaign: Campaign) -> float:
-    """Return the complexity of a campaign that has an estimate."""
-    return complexity(campaign.sections or 0, campaign.failure_cost_k or 0.0, campaign.framework_level or 0)
-
-
-def _usual(snapshot: Snapshot) -> float | None:
-    """Return how many tasks the campaigns that have ended took for each that was estimated."""
-    campaigns = snapshot.catalog.of_kind(Campaign).values()
-    return usual_ratio(
-        (planned_task_count(_points_of(one)), one.fingerprint.tasks)
-        for one in campaigns
-        if one.has_ended and one.sections is not None and one.fingerprint is not None
-    )
-
-
-def campaign_sizes(snapshot: Snapshot) -> CampaignSizes | None:
-    """Return what campaigns took that have ended, on the mean; None where none has."""
-    ended = {number: one for number, one in snapshot.catalog.of_kind(Campaign).items() if one.has_ended}
-    if not ended:
-        return None
-    took = [actual_of(tasks_of(snapshot, number)) for number in ended]
-    return CampaignSizes(
-        finished=len(ended),
-        ended=dict(sorted(Counter(one.status for one in ended.values()).items())),
-        tasks=fmean(one.tasks for one in took),
-        minutes=fmean(one.minutes for one in took),
-        estimated=sum(one.sections is not None for one in ended.values()),
-        usual=_usual(snapshot),
-    )
+    points = points_of(campaign)
+    return Estimate(complexity=points, tasks=planned_task_count(points), usual=usual_ratio_of(snapshot))
 
 
 @operation(

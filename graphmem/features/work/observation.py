@@ -396,7 +396,7 @@ def _similarity(client: Client, task: Task, own: str | None) -> float:
 
 
 def _are_idioms_applied(root: Path, task: Task) -> bool:
-    """Return whether the files of a task, or what it says it delivered, use what it must and nothing it must not."""
+    """Return whether a task's files, or its delivery, use all required idioms and no forbidden one."""
     if task.idioms is None or not task.idioms.required:
         return False
     text = "\n".join([task.delivered or "", *_texts_of(root, task.delta)])

@@ -51,7 +51,7 @@ def add_tasks(snapshot: Writing, request: AddTasksRequest) -> CampaignTasks:
     made = planned_tasks(
         _stored_campaign(snapshot, number), request.tasks, list(_stored_tasks(snapshot, number)), snapshot.now
     )
-    snapshot.commit([entry(task, snapshot.symmetric) for task in _checked_new(snapshot, made)])
+    snapshot.commit([entry(task, snapshot.symmetric) for task in _validated_new(snapshot, made)])
     return CampaignTasks(campaign=campaign.ref, record=campaign, tasks=tasks_of(snapshot, number))
 
 
@@ -76,7 +76,7 @@ def _stored_tasks(snapshot: Snapshot, campaign: int) -> list[Task]:
     return [task for task in found if isinstance(task, Task)]
 
 
-def _checked_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
+def _validated_new(snapshot: Snapshot, made: Collection[Task]) -> Collection[Task]:
     """Return new tasks, each within the limits and of a name that nothing has."""
     for task in made:
         refuse_oversize(task)

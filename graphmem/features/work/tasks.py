@@ -5,6 +5,9 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 from graphmem.constants import CONTEXT_BUDGET
+from graphmem.core.briefing.context import gather
+from graphmem.core.briefing.context import prepare as prepare_context
+from graphmem.core.briefing.context_contract import ContextRequest
 from graphmem.core.logs.log_excerpt import kept_question
 from graphmem.core.plans.campaign_plan import Plan, framework_of, plan_of
 from graphmem.core.records.change import prepare, rows_to_add
@@ -15,12 +18,9 @@ from graphmem.core.records.screening import screened
 from graphmem.core.records.validation import build, changed, refuse_archived
 from graphmem.core.search.match import match
 from graphmem.core.search.match_contract import MatchRequest
+from graphmem.core.sessions import operations as sessions
+from graphmem.core.sessions.operations import WorkOnRequest
 from graphmem.errors import GraphmemError, NotFound, Refused, Usage
-from graphmem.features.briefing.context import gather
-from graphmem.features.briefing.context import prepare as prepare_context
-from graphmem.features.briefing.context_contract import ContextRequest
-from graphmem.features.learning import sessions
-from graphmem.features.learning.sessions import WorkOnRequest
 from graphmem.features.work.plans import remarked
 from graphmem.features.work.task_contract import (
     BlockTaskRequest,
@@ -182,7 +182,7 @@ def _keys_of(snapshot: Snapshot, refs: Iterable[str]) -> list[str]:
 
 
 def _put_on_board(snapshot: Writing, task: Task, session: str | None, status: TaskStage) -> None:
-    """Make a task the current one of a session, in the write that moves it; where it ends, only if it still is."""
+    """Make a task the session's current one in the write that moves it; clear it if it ends and is current."""
     try:
         current = sessions.board_of(snapshot, session).task
         if status == "in_progress":

@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from graphmem.constants import CONTEXT_SOLUTIONS
+from graphmem.core.briefing.context_contract import ContextEntry
+from graphmem.core.briefing.sections import TYPES, Notes, entry_of, types_lines
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice, notes_of
 from graphmem.core.plans.campaign_plan import Plan
 from graphmem.core.search.budget import BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.core.search.traversal import solving
-from graphmem.features.briefing.context_contract import ContextEntry
-from graphmem.features.briefing.sections import TYPES, Notes, entry_of, types_lines
 from graphmem.features.work.task_contract import Delivery, Sibling, Workspace
 from graphmem.kernel.model import Record, Task
 from graphmem.kernel.store.snapshot import Snapshot

@@ -96,7 +96,7 @@ def _apply_runs(found: LessonState, lesson: Lesson, number: int, steps: Collecti
 
 
 def _replay(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, LessonState]:
-    """Return the states of lessons after all runs; of runs from before all of them, only those that saw one count."""
+    """Return the states of lessons after all runs. A run that is older than every lesson counts only if it saw one."""
     if not lessons:
         return {}
     seen: dict[int, list[Order]] = {}

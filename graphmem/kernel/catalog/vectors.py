@@ -168,7 +168,7 @@ class VectorStore:
     @property
     def is_behind(self) -> bool:
         """Whether there may be texts without a vector."""
-        self.check_file()
+        self.notice_changed_file()
         some = [f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {unset})" for table, unset in TABLES.items()]
         return any(found for (found,) in self.connection.execute(" UNION ALL ".join(some)))
 
@@ -229,7 +229,7 @@ class VectorStore:
         _forget_files(self.folder, self.fingerprint, but=(old.name, fresh.name))
         self.checked_size = self.size()
 
-    def check_file(self) -> None:
+    def notice_changed_file(self) -> None:
         """Forget the places in a file that is not what it was, or in that of another model."""
         size = self.size()
         if self.checked_size < 0 or size < self.checked_size or not self.is_current:
@@ -383,7 +383,7 @@ class VectorStore:
         """Return one unit row a text; those that are not kept yet are made, and kept."""
         import numpy as np  # noqa: PLC0415 - as below
 
-        self.check_file()
+        self.notice_changed_file()
         digests = [hash_of(text) for text in texts]
         missing = dict(zip(digests, texts, strict=True))
         for digest in self.places(digests):

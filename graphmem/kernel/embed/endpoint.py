@@ -96,7 +96,7 @@ def _ask(endpoint: str, name: str, texts: Sequence[str]) -> Matrix:
         answer = foreign.json(_posted(endpoint, body).decode("utf-8-sig"), load=json.loads)
     except ValueError:
         _failed(endpoint, "answers with something else than JSON")
-    return _checked(endpoint, _rows_of(endpoint, answer, len(texts)))
+    return _unit_rows(endpoint, _rows_of(endpoint, answer, len(texts)))
 
 
 def _posted(endpoint: str, body: bytes) -> bytes:
@@ -182,7 +182,7 @@ def _rows_of(endpoint: str, answer: Any, number: int) -> list[Any]:
     return [rows[place] for place in range(number)]
 
 
-def _checked(endpoint: str, rows: list[Any]) -> Matrix:
+def _unit_rows(endpoint: str, rows: list[Any]) -> Matrix:
     """Return vectors made unit length."""
     try:
         found = np.array(rows)

@@ -84,7 +84,7 @@ def find_model(name: str, *, cache_folder: Path | None, endpoint: str = "", dime
     for folder in places(name, warnings):
         try:
             if name == DEFAULT_MODEL:
-                _check_default(folder, cache_folder)
+                _refuse_other_files(folder, cache_folder)
             return FoundModel(_open(name, folder, cache_folder), tuple(warnings))
         except Unavailable as error:
             warnings.append(error.message)
@@ -162,7 +162,7 @@ def _behind(endpoint: str, name: str, dimensions: int) -> FoundModel:
     return FoundModel(EndpointEncoder(endpoint, name=name, dimensions=dimensions))
 
 
-def _check_default(folder: Path, cache_folder: Path | None) -> None:
+def _refuse_other_files(folder: Path, cache_folder: Path | None) -> None:
     for file, expected in ((WEIGHTS, DEFAULT_WEIGHTS_SHA256), ("tokenizer.json", DEFAULT_TOKENIZER_SHA256)):
         if sha256(folder / file, cache_folder=cache_folder) != expected:
             raise Unavailable(f"{str(folder / file)!r} is not that of {DEFAULT_MODEL}: its SHA-256 is not {expected}")

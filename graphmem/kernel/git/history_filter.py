@@ -185,7 +185,7 @@ def is_purged(line: bytes) -> bool:
 
 
 def _purge_times(row: dict[str, Any]) -> list[str]:
-    """Return when a row, or what it cannot be without, was purged."""
+    """Return when a row, or a record that it depends on, was purged."""
     named = [row.get(field) for field in NAMING.get(row["kind"], ())]
     keys = [_key_text(row), *(ref for ref in named if isinstance(ref, str))]
     if row["kind"] == "feedback" and row.get("task"):

@@ -51,7 +51,7 @@ def complaint(error: ValidationError) -> tuple[str, str | None]:
     return f"field {field!r} is {repr(first['input'])[:80]}" + ("" if right else f": {text}"), right
 
 
-def checked(model: type[Frozen], row: Row, line: bytes) -> Frozen:
+def validated(model: type[Frozen], row: Row, line: bytes) -> Frozen:
     """
     Return ``row`` as a record.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from graphmem.kernel.ledger.codec import checked
+from graphmem.kernel.ledger.codec import validated
 from graphmem.kernel.model import MODELS, Frozen
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time, instant
@@ -58,7 +58,7 @@ def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
     if edge := _read_plain_edge(line, symmetric):
         return edge
     row = decode(line)
-    record = None if is_plain_edge(row) else checked(model_of(row), row, line)
+    record = None if is_plain_edge(row) else validated(model_of(row), row, line)
     return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, row, record)
 
 

@@ -121,7 +121,7 @@ class RequestUnderWay:
         self.write(self.kept(note=name))
 
     def has_written(self, state: State, *, is_noted: bool) -> None:
-        """Keep that this request changed a file of the store; a write with a note was kept before it happened."""
+        """Record that this request has written to the store; a write with a note was recorded before it happened."""
         self.has_changed(state)
         if not is_noted:
             self.note(state, "")

@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
@@ -24,6 +25,7 @@ from graphmem.kernel.system import safe_files
 T = TypeVar("T")
 Decode = Callable[[bytes], T]  # raises ``ValueError`` or ``TypeError`` for what is damaged
 PATIENCE_S = 10.0  # to wait for another process that writes
+PAUSE_S = 0.005  # between two looks whether the folder is free
 BOUND_EVERY = 16  # writes
 MIB = 2**20
 ASIDE = ".aside"  # ends the name of a damaged file, until the next purge
@@ -193,22 +195,54 @@ class State(NamedTuple):
         """Yield a connection, or raise ``Unavailable``; what is damaged is put aside before it is written."""
         act = "written" if make else "read"
         try:
-            try:
-                connection = self._connected(make=make)
-            except sqlite3.DatabaseError as error:
-                if not (make and _is_damage(error) and self._put_aside()):
-                    raise
-                connection = self._connected(make=make)
-            except OSError as error:
-                raise Unavailable(f"{self.path} cannot be {act}: {error.strerror}", hint=f"can it be {act}?") from None
-            with contextlib.closing(connection):
+            with contextlib.ExitStack() as stack:
+                try:
+                    connection = self._entered(stack, make=make)
+                except sqlite3.DatabaseError as error:
+                    stack.close()
+                    if not (make and _is_damage(error) and self._put_aside()):
+                        raise
+                    connection = self._entered(stack, make=make)
+                except OSError as error:
+                    what = f"{self.path} cannot be {act}: {error.strerror}"
+                    raise Unavailable(what, hint=f"can it be {act}?") from None
                 yield connection
         except sqlite3.Error as error:
             if make and _is_damage(error):
                 self._put_aside()
             if _code_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise Locked(f"{self.path} is in use by another process", hint="wait for it") from None
+                raise self._in_use() from None
             raise Unavailable(f"{self.path} cannot be {act}: {error}", hint="is the disk full?") from None
+
+    def _entered(self, stack: contextlib.ExitStack, *, make: bool) -> sqlite3.Connection:
+        """Return a connection that is closed when a stack ends; until then the file is not put aside."""
+        stack.enter_context(self._held(fcntl.LOCK_SH, make=make))
+        return stack.enter_context(contextlib.closing(self._connected(make=make)))
+
+    @contextlib.contextmanager
+    def _held(self, lock: int, *, make: bool = False) -> Iterator[None]:
+        """
+        Hold the folder: with others while the file is open, alone to put it aside.
+
+        SQLite finds a journal by its name. One that still had the file open under another name would take the journal
+        of the new file for its own.
+        """
+        with safe_files.own_folder(self.path.parent, make=make) as handle:
+            end = time.monotonic() + self.patience_s
+            while True:
+                try:
+                    fcntl.flock(handle, lock | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise self._in_use() from None
+                    time.sleep(PAUSE_S)
+                except OSError:  # a file system without such locks
+                    break
+            yield
+
+    def _in_use(self) -> Locked:
+        return Locked(f"{self.path} is in use by another process", hint="wait for it")
 
     def _connected(self, *, make: bool) -> sqlite3.Connection:
         """Return a connection to the table, which is made where it is missing: to be read, in memory alone."""
@@ -217,7 +251,7 @@ class State(NamedTuple):
         with MAKING:
             is_there = safe_files.is_file(self.path)
             if make and not is_there:
-                with safe_files.folder(self.path.parent, make=True), contextlib.suppress(FileExistsError):
+                with contextlib.suppress(FileExistsError):
                     os.close(safe_files.descriptor(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
         connection = sqlite3.connect(
             self.path if make or is_there else ":memory:", timeout=self.patience_s, isolation_level=None
@@ -243,15 +277,11 @@ class State(NamedTuple):
         """Rename a damaged file, unless another process has done so; return whether that could be done."""
         journal, aside = (self.path.with_name(self.path.name + end) for end in ("-journal", ASIDE))
         try:
-            with safe_files.folder(self.path.parent) as folder:
-                fcntl.flock(folder, fcntl.LOCK_EX)
-                try:
-                    if _is_damaged(self.path):
-                        safe_files.replace(self.path, aside)
-                        safe_files.remove(journal)
-                        self.say(f"{self.path} was damaged: it is begun again, and what it held is in {aside.name}")
-                finally:
-                    fcntl.flock(folder, fcntl.LOCK_UN)
+            with self._held(fcntl.LOCK_EX):
+                if _is_damaged(self.path):
+                    safe_files.replace(self.path, aside)
+                    safe_files.remove(journal)
+                    self.say(f"{self.path} was damaged: it is begun again, and what it held is in {aside.name}")
         except OSError:
             return False
         return True

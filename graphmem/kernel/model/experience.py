@@ -53,7 +53,7 @@ class Experience(Record):
         return super().completed(values)
 
     @model_validator(mode="after")
-    def check_lessons(self) -> Self:
+    def validate_lessons(self) -> Self:
         """Refuse an experience that teaches nothing."""
         if not any(lesson.strip() for lesson in self.lessons):
             raise ValueError("lessons are empty; say at least one thing to know the next time")

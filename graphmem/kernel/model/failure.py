@@ -53,7 +53,7 @@ class Failure(Triggered):
         return super().completed(values)
 
     @model_validator(mode="after")
-    def check_match(self, info: ValidationInfo) -> Self:
+    def validate_match(self, info: ValidationInfo) -> Self:
         """Refuse an expression that no engine takes."""
         if self.match is not None and info.context is not CHECKED:
             try:

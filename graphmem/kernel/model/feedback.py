@@ -33,7 +33,7 @@ class Feedback(Frozen):
         return values
 
     @model_validator(mode="after")
-    def check_key(self) -> Self:
+    def validate_key(self) -> Self:
         """Refuse a report that nothing identifies."""
         if not all(split_ref(self.ref)):
             raise ValueError(f"ref {self.ref!r} is not a reference; kind/name would be, such as failure/import-error")

@@ -55,7 +55,7 @@ def format_time(value: datetime) -> str:
     return value.isoformat(timespec="milliseconds")[:23] + "Z"
 
 
-def is_checked_by(metadata: Iterable[object], check: Callable[..., object]) -> bool:
+def passes_through(metadata: Iterable[object], check: Callable[..., object]) -> bool:
     """Return whether the values of a field with this metadata go through a function."""
     return any(getattr(item, "func", None) is check for item in metadata)
 

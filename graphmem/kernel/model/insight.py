@@ -49,7 +49,7 @@ class Insight(Record):
     tags: StringSet = ()
 
     @model_validator(mode="after")
-    def check_parts(self) -> Self:
+    def validate_parts(self) -> Self:
         """Refuse an empty statement, and a field of another category."""
         self.refuse_blank("statement", self.statement)
         for name in sorted({part for parts in PARTS.values() for part in parts}.difference(PARTS[self.category])):
@@ -66,7 +66,7 @@ class Insight(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def confidence(self) -> Confidence:
-        """How sure it is, by how often it was seen; at least what it was where it was imported from."""
+        """How sure it is, by how often it was seen; at least the confidence that it was imported with."""
         return _confidence_of(self.occurrences, self.imported_confidence)
 
     @property

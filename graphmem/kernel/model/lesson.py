@@ -39,7 +39,7 @@ class Lesson(MemoryRecord):
     restored_at: Time | None = None  # from here on it counts as seen once, whatever it had faded to
 
     @model_validator(mode="after")
-    def check_archetype(self) -> Self:
+    def validate_archetype(self) -> Self:
         """Refuse an archetype on a lesson of another type, and an archetype_hint without one."""
         self.refuse_blank("description", self.description)
         if (self.archetype is not None) != (self.type == "archetype_hint"):

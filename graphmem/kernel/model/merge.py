@@ -124,7 +124,7 @@ def _set_at(name: str, sides: tuple[Row, Row, Row]) -> str:
 def _decided(
     was: list[DatedValue], ours: list[DatedValue], theirs: list[DatedValue]
 ) -> tuple[list[DatedValue], list[DatedValue] | None]:
-    """Return which side a field, or fields that say one thing, is taken from, and what loses where both changed it."""
+    """Return the side that a group of fields is taken from, and the losing value if both sides changed it."""
     if theirs == was:
         return ours, None
     if ours == was:

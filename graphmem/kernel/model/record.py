@@ -220,7 +220,7 @@ class Record(Frozen):
         return values
 
     @model_validator(mode="after")
-    def check_name(self) -> Self:
+    def validate_name(self) -> Self:
         """Refuse a name that cannot be typed or that is not a slug."""
         for name in (self.name, self.key, *self.aliases):
             self.refuse_name(name)
@@ -384,7 +384,7 @@ class Triggered(MemoryRecord):
     check_after: Day | None = None  # from when on its author no longer relies on it
 
     @model_validator(mode="after")
-    def check_trigger(self) -> Self:
+    def validate_trigger(self) -> Self:
         """Refuse a trigger without a word in it."""
         self.refuse_blank("trigger", self.trigger)
         return self

@@ -29,7 +29,7 @@ class Relation(Frozen):
     alternates: Alternates = ()
 
     @model_validator(mode="after")
-    def check_ends(self) -> Self:
+    def validate_ends(self) -> Self:
         """Refuse an edge from a record to itself, and ends that are not references."""
         for field, ref in (("from", self.source), ("to", self.target)):
             if not all(split_ref(ref)):

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.json_schema import models_json_schema
 
 from graphmem.kernel.model import MODELS, Fact, Record
-from graphmem.kernel.model.field import as_day, as_set, as_versions, is_checked_by
+from graphmem.kernel.model.field import as_day, as_set, as_versions, passes_through
 from graphmem.kernel.model.record import Frozen, limits, row_fields
 from graphmem.kernel.model.vocabulary import BUILT_IN_RELATIONS
 
@@ -86,9 +86,9 @@ def rule(model: type[Frozen], name: str, alias: str) -> str:
     if any(alias in state for state in model.states):
         return "state"
     field = model.model_fields[name]
-    if is_checked_by(field.metadata, as_set):
+    if passes_through(field.metadata, as_set):
         return "set"
-    if is_checked_by(field.metadata, as_versions):
+    if passes_through(field.metadata, as_versions):
         return "map"
     return "text" if _is_text(field.annotation) else "value"
 
@@ -96,7 +96,7 @@ def rule(model: type[Frozen], name: str, alias: str) -> str:
 def _is_text(annotation: Any) -> bool:
     """Return whether a field holds free text."""
     if hasattr(annotation, "__metadata__"):
-        return not is_checked_by(annotation.__metadata__, as_day) and _is_text(annotation.__origin__)
+        return not passes_through(annotation.__metadata__, as_day) and _is_text(annotation.__origin__)
     if get_origin(annotation) is Literal:
         return False
     parts = [part for part in get_args(annotation) if part is not type(None)]

@@ -20,7 +20,7 @@ class Scope(BaseModel):
     write: tuple[Item, ...] = ()
 
     @model_validator(mode="after")
-    def check_names(self) -> Self:
+    def validate_names(self) -> Self:
         """Refuse a name that no file could carry, and one that no kind or type could have."""
         for name in (self.name, *self.read, *self.write):
             if not TYPE_NAME.fullmatch(name):

@@ -25,7 +25,7 @@ class Decision(Record):
     pinned: Flag = False
 
     @model_validator(mode="after")
-    def check_decision(self) -> Self:
+    def validate_decision(self) -> Self:
         """Refuse a decision that says nothing."""
         self.refuse_blank("decision", self.decision)
         return self
@@ -53,7 +53,7 @@ class Constraint(Record):
         return self.expires_at is None or self.expires_at > now
 
     @model_validator(mode="after")
-    def check_constraint(self) -> Self:
+    def validate_constraint(self) -> Self:
         """Refuse a constraint that says nothing."""
         self.refuse_blank("constraint", self.constraint)
         return self

@@ -29,7 +29,7 @@ class TypeName(BaseModel):
     prose: Item = ""
 
     @model_validator(mode="after")
-    def check_type(self) -> Self:
+    def validate_type(self) -> Self:
         """Refuse a name that neither a file nor the graph could carry."""
         for name in (self.type, *self.aliases):
             if not TYPE_NAME.fullmatch(name):

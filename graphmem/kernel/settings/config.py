@@ -221,7 +221,7 @@ def load_settings(
         BadInput: an option is invalid.
     """
     values, _, ignored, wrong = gathered(project, options, environment)
-    return _checked({**values, "ignored": ignored, "wrong": wrong})
+    return _validated({**values, "ignored": ignored, "wrong": wrong})
 
 
 def gathered(
@@ -254,7 +254,7 @@ def gathered(
         found, bad = _read_leniently(project, lambda: _project_bytes(project))
         bad = bad or _without_wrong(found, str(project))
         wrong += (one.model_copy(update={"is_of_project": True}) for one in bad)
-        ignored = [*_without_untrusted(project, found), *_without_raises(found, _checked(values))]
+        ignored = [*_without_untrusted(project, found), *_without_raises(found, _validated(values))]
         lay(found, lambda name: str(project))
     given = {name: dict(keys) for name, keys in (from_environment() if environment is None else environment).items()}
     wrong += _without_wrong(given, ENVIRONMENT)
@@ -328,7 +328,7 @@ def _without_wrong(found: dict[str, Any], where: str) -> list[WrongSetting]:
             part = {section: {key: keys[key]} if key else keys}
             try:
                 _refuse_unknown(part, where)
-                _checked(part, where)
+                _validated(part, where)
             except BadInput as error:
                 if len(wrong) == MOST_LOOKED_UP:
                     found.clear()
@@ -481,7 +481,7 @@ def _merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
         values[section] = {**values.get(section, {}), **keys} if isinstance(keys, Mapping) else keys
 
 
-def _checked(values: Mapping[str, Any], where: str = "") -> Settings:
+def _validated(values: Mapping[str, Any], where: str = "") -> Settings:
     """Return the settings, or raise an error that names the invalid value, and the place that it comes from."""
     try:
         return Settings.model_validate(values)

@@ -137,7 +137,7 @@ def end(child: "subprocess.Popen[bytes]") -> int:
 
 
 def _read_to_end(child: "subprocess.Popen[bytes]", until: float, kept_bytes: int) -> tuple[bytes, bool]:
-    """Read what a command writes until it has ended or its time is up; return the end of it, and which it was."""
+    """Read a command's output until it ends or its time is up; return the last part, and which of both happened."""
     assert child.stdout is not None
     tail, ended_at = b"", None
     with selectors.DefaultSelector() as selector:

@@ -43,7 +43,7 @@ class RetainedOutput:
         return self.is_full or self.size > self.all
 
     def place(self, offset: int) -> int:
-        """Return where in the file a byte of the stream is; what comes last takes the place of what came before."""
+        """Return where in the file a byte of the stream is: its end is a ring buffer of the latest bytes."""
         return offset if offset < self.first else self.first + (offset - self.first) % (self.all - self.first)
 
     def write(self, data: bytes) -> None:

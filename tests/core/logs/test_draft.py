@@ -7,7 +7,7 @@ import pytest
 
 from graphmem.core.logs.draft import drafted, excerpt, flaky, is_below, keys_of, left_open, seen_in_run
 from graphmem.core.logs.fix_pairs import FixPair, SessionReader
-from graphmem.core.logs.run_problem import problem_in, problems
+from graphmem.core.logs.output_problem import problem_in, problems
 from graphmem.kernel.model.candidate import FAILED_BYTES, digest
 from graphmem.kernel.model.transcript import FileEdit, Message, RanCommand, TranscriptEvent
 

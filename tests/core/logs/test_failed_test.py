@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphmem.core.logs.run_problem import problems
+from graphmem.core.logs.output_problem import problems
 
 PYTEST = """F.F.                                                                     [100%]
 =================================== FAILURES ===================================

@@ -7,7 +7,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.core.logs.draft import keys_of
-from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.kernel.model.candidate import Candidate, candidate_id
 from tests.sample import data, failure, open_memory, pattern, write

@@ -56,13 +56,13 @@ def search(edges: list[Edge], *, max_hops: int, min_strength: float, walks: list
 
 def test_the_search_backwards_ends_at_its_bound_of_hops() -> None:
     made = search([(0, 1, "causes", 0.9, True)], max_hops=0, min_strength=0.0, walks=[Walk(0, 1.0)])
-    assert Backwards(made, 1, None).run() is None
+    assert Backwards(made, 1, None).find() is None
 
 
 def test_the_search_backwards_looks_at_nothing_that_cannot_be_better_any_more() -> None:
     edges: list[Edge] = [(0, 1, "causes", 0.9, True), (0, 2, "causes", 0.8, True), (2, 1, "causes", 0.5, True)]
     made = search(edges, max_hops=3, min_strength=0.1, walks=[Walk(0, 1.0), Walk(2, 0.8, 1, 0)])
-    found = Backwards(made, 1, None).run()
+    found = Backwards(made, 1, None).find()
     assert found is not None and found.strength == 0.9
     assert made.expansions == 99  # the way by record 2 was left aside
 
@@ -82,7 +82,7 @@ def test_the_search_backwards_offers_no_path_whose_beginning_is_too_weak() -> No
 def test_the_search_backwards_ends_when_its_budget_is_spent() -> None:
     made = search([(0, 1, "causes", 0.9, True)], max_hops=3, min_strength=0.1, walks=[Walk(0, 1.0)])
     made.expansions = 0
-    assert Backwards(made, 1, None).run() is None
+    assert Backwards(made, 1, None).find() is None
 
 
 def test_a_task_of_a_plan_may_say_title_for_its_objective() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.core.search.sameness import AGAINST, Comparison, compared, is_message, longest_run
+from graphmem.core.search.sameness import AGAINST, Comparison, compared, is_message, longest_excerpt
 
 YAML = "ModuleNotFoundError: No module named 'yaml'"
 LOCKED = "sqlite3.OperationalError: database is locked"
@@ -102,7 +102,7 @@ def test_the_longest_run_is_that_of_a_search_of_all_pieces(asked: list[str], mes
         for length in range(1, min(len(asked) - at, len(message) - place) + 1)
         if all(is_same(at + step, place + step) for step in range(length))
     ]
-    found = longest_run(asked, message)
+    found = longest_excerpt(asked, message)
     assert found.length == max(pieces, default=0)
     for step in range(1, found.length + 1):
         assert is_same(found.end - step, found.end_in_message - step)

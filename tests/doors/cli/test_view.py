@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
+from graphmem.core.page.render import FILES, SCRIPTS, page_of
 from graphmem.core.records.event_contract import AddEventRequest
 from graphmem.core.records.event_log import keep_here
-from graphmem.doors.page.render import FILES, SCRIPTS, page_of
 from graphmem.names import visible
 from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.features.harvest.test_review import put

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from graphmem.doors.page.render import SCRIPTS
+from graphmem.core.page.render import SCRIPTS
 from tests.doors.http.served import Served, serve
 from tests.doors.service.project import shared_project
 

@@ -13,7 +13,7 @@ from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from graphmem import Memory
 from graphmem.core.logs.draft import keys_of
-from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.core.replies.hints import in_tools
 from graphmem.core.replies.reply import MOST_HITS

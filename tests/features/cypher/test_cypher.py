@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import Refused
-from graphmem.features.cypher.engines.kuzu.guard import FUNCTIONS, check, tokens
+from graphmem.features.cypher.engines.kuzu.guard import FUNCTIONS, require_read, tokens
 
 SCHEMA = (
     "CREATE NODE TABLE `Set`(ref STRING, key STRING, name STRING, kind STRING, `delete` INT64, PRIMARY KEY(ref))",
@@ -205,14 +205,14 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kuzu.Connec
 @pytest.mark.parametrize("query", [query for query in HARMLESS if query not in UNREADABLE])
 def test_a_harmless_query_passes_and_runs(connection: kuzu.Connection, query: str) -> None:
     """Each runs in the engine, so no entry is here only because nobody could run it."""
-    checked = check(query)
+    checked = require_read(query)
     connection.execute(query, dict.fromkeys(checked.parameters, 1))
 
 
 @pytest.mark.parametrize("query", CHANGES + DISGUISES)
 def test_a_query_that_does_more_than_read_is_refused(query: str) -> None:
     with pytest.raises(Refused):
-        check(query.replace("\\n", "\n"))
+        require_read(query.replace("\\n", "\n"))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_disguise_is_one_the_engine_would_follow(connection: kuzu.Connection, 
 @pytest.mark.parametrize("query", BROKEN)
 def test_what_is_not_closed_or_never_valid_is_refused_with_its_place(query: str) -> None:
     with pytest.raises(Refused, match=BROKEN[query]):
-        check(query)
+        require_read(query)
 
 
 @pytest.mark.parametrize(
@@ -256,13 +256,13 @@ def test_what_is_not_closed_or_never_valid_is_refused_with_its_place(query: str)
 )
 def test_a_refusal_names_the_statement_and_the_command_that_does_it(query: str, statement: str, hint: str) -> None:
     with pytest.raises(Refused) as refused:
-        check(query)
+        require_read(query)
     assert refused.value.details["statement"] == statement
     assert hint in str(refused.value.hint)
 
 
 def test_parameters_and_labels_are_told() -> None:
-    checked = check(
+    checked = require_read(
         "MATCH (a:A:`B c` {x: $p, y: b})-[:R|:S|T]->(d) WHERE a.x = $q AND 'y:Z' <> '$r' RETURN {k: $p, l: m}"
     )
     assert checked.parameters == {"p", "q"}
@@ -270,7 +270,7 @@ def test_parameters_and_labels_are_told() -> None:
 
 
 def test_a_currency_sign_belongs_to_a_name_and_begins_a_parameter_only_alone() -> None:
-    assert check("WITH 1 AS a$b RETURN a$b").parameters == frozenset()
+    assert require_read("WITH 1 AS a$b RETURN a$b").parameters == frozenset()
 
 
 def test_the_functions_on_the_list_exist(connection: kuzu.Connection) -> None:
@@ -311,12 +311,12 @@ def test_white_space_comments_and_case_hide_nothing(
         turned = "".join(data.draw(st.sampled_from([c.lower(), c.upper()])) for c in word)
         query += turned + data.draw(GAP)
     with pytest.raises(Refused):
-        check(query)
+        require_read(query)
 
 
 @given(st.text(alphabet="'\"`\\/*\n SETsetRETURN$1.;(){}[]:|,", max_size=40))
 def test_any_text_is_checked_or_refused(text: str) -> None:
     try:
-        check(text)
+        require_read(text)
     except Refused as refused:
         assert refused.message

@@ -10,7 +10,7 @@ import kuzu
 import pytest
 
 from graphmem import Memory, NotFound, Refused, Usage
-from graphmem.features.cypher.engines.kuzu.guard import check
+from graphmem.features.cypher.engines.kuzu.guard import require_read
 from graphmem.features.cypher.engines.kuzu.mirror import opened
 from graphmem.features.cypher.engines.kuzu.schema import define
 from graphmem.features.cypher.stored_query import Stored, all_stored
@@ -92,7 +92,7 @@ def test_a_query_gives_exactly_its_columns_also_where_nothing_is(query: Stored, 
 @pytest.mark.parametrize("query", READS, ids=named)
 def test_a_query_that_reads_is_one_that_a_user_may_run(query: Stored) -> None:
     for text in variants(query):
-        assert check(text).parameters == frozenset(query.parameters)
+        assert require_read(text).parameters == frozenset(query.parameters)
 
 
 @pytest.mark.parametrize("query", [query for query in QUERIES if query.is_write], ids=named)
@@ -101,7 +101,7 @@ def test_a_query_that_writes_is_refused_to_a_user(query: Stored, same: Memory) -
         same.store.cypher_named(query.name)
     for text in variants(query):
         with pytest.raises(Refused):
-            check(text)
+            require_read(text)
 
 
 @cache

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.core.logs.run_problem import RunProblem
+from graphmem.core.logs.output_problem import OutputProblem
 from graphmem.features.harvest.check_pairs import (
     CheckResult,
     CheckRun,
@@ -32,7 +32,7 @@ def run(day: int, commit: str = "", report: str = "r") -> CheckRun:
 
 
 def failed(day: int, commit: str = "", name: str = "test_a", key: str = "valueerror: it is open") -> Candidate:
-    problem = RunProblem("error", key, key, "ValueError: it is open", "cart.py")
+    problem = OutputProblem("error", key, key, "ValueError: it is open", "cart.py")
     return failed_check(CheckResult(name, "failed", run(day, commit), problem, "cart.py:3: ValueError"), problem)
 
 
@@ -183,7 +183,7 @@ def test_of_an_error_that_followed_from_another_the_last_counts() -> None:
 
 
 def test_a_failure_names_the_file_of_the_test_where_the_other_is_of_another_machine() -> None:
-    problem = RunProblem("error", "fixture", "fixture", "fixture 'a' not found", "/home/ci/tests/test_a.py")
+    problem = OutputProblem("error", "fixture", "fixture", "fixture 'a' not found", "/home/ci/tests/test_a.py")
     for file, named in (("tests/test_a.py", ["tests/test_a.py"]), ("/home/ci/tests/test_a.py", None)):
         made = failed_check(CheckResult("test_a", "failed", run(1, A), problem, "", file), problem)
         assert made.failure is not None

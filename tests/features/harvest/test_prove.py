@@ -8,7 +8,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.core.logs.draft import keys_of
-from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.errors import BadInput, Refused
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id

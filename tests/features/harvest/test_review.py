@@ -9,7 +9,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.core.logs.draft import keys_of
-from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.records import undo
 from graphmem.core.records.candidates import queue_of
 from graphmem.errors import BadInput, NotFound, Refused, Usage

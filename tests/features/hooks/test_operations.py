@@ -11,7 +11,7 @@ import pytest
 from graphmem import BadInput, Memory
 from graphmem.constants import RUN_DAYS
 from graphmem.core.logs.draft import keys_of
-from graphmem.core.logs.run_problem import problem_in
+from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.records.candidates import queue_of
 from graphmem.core.search.budget import tokens
 from graphmem.features.hooks import operations as hooks

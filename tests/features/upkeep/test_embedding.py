@@ -175,7 +175,7 @@ def test_a_process_that_dies_while_it_switches_leaves_the_old_model_or_the_new_o
             elif step == "file":
                 patch.setattr(safe_files, "replace", die)
             else:
-                patch.setattr(vectors.VectorStore, "check_file", die)
+                patch.setattr(vectors.VectorStore, "notice_changed_file", die)
             for _ in range(2):
                 with pytest.raises(Death):
                     memory.store.embed.change("a-model", endpoint=server.url)

@@ -13,9 +13,9 @@ import orjson
 import pytest
 
 from graphmem import BadInput, Memory, NotFound, Refused, Usage
+from graphmem.core.briefing.context import gather
 from graphmem.core.plans.campaign_contract import PlannedTask
 from graphmem.core.records.events import events_about, moves_of, task_moves
-from graphmem.features.briefing.context import gather
 from graphmem.features.work import tasks
 from graphmem.features.work.task_contract import TaskChanged
 from graphmem.kernel.model import Campaign, Relation, Task

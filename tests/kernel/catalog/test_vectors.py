@@ -55,7 +55,7 @@ def filled(catalog: Catalog, folder: Path, rows: Matrix, live: list[bool]) -> Ve
     made.path.unlink(missing_ok=True)
     made.sketch.path.unlink(missing_ok=True)
     made.append(digests, rows)
-    made.check_file()
+    made.notice_changed_file()
     catalog.connection.executemany(
         "INSERT INTO record (id, record_type, key, name, shown, is_live, text_hash, vector, line)"
         " VALUES (?,?,?,?,?,?,?,?,'')",

@@ -386,6 +386,19 @@ def test_two_that_find_the_damage_at_once_put_it_aside_once(tmp_path: Path) -> N
     assert len(state_of(tmp_path).read_all("session", bytes)) == 24
 
 
+def test_a_damaged_file_is_not_put_aside_while_another_has_it_open(tmp_path: Path) -> None:
+    """SQLite would take the journal of the new file for that of the old one, and undo the wrong file."""
+    put_state(tmp_path, "run", "", b"1")
+    path = state_of(tmp_path).path
+    with state_of(tmp_path).changing():
+        path.write_bytes(b"not a database" * 500)
+        with pytest.raises(Locked), State(path, patience_s=0.1).changing():
+            pass
+        assert not path.with_name("state.db.aside").exists()
+    with State(path).changing():
+        assert path.with_name("state.db.aside").exists()
+
+
 def test_a_file_that_another_process_has_begun_again_is_not_put_aside(tmp_path: Path) -> None:
     put_state(tmp_path, "run", "", b"1")
     assert state_of(tmp_path)._put_aside()

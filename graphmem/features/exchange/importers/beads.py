@@ -384,7 +384,7 @@ def _names_in(row: Row) -> Row:
 
 
 def _dependencies_in(row: Row, number: str, numbers: Mapping[str, str]) -> Iterator[Row]:
-    """Yield the dependencies that are fields of a task, as they were in its issue where it came with them."""
+    """Yield the dependencies that are fields of a task, as its issue had them if it was imported with some."""
     given = kept_in(row, KEPT).get("dependencies")
     was = [one for one in (given if isinstance(given, list) else ()) if isinstance(one, dict)]
     parent = numbers.get(str(row["campaign"]))

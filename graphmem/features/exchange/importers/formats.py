@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from types import ModuleType
 
+from graphmem.core.foreign import okf
 from graphmem.core.foreign.reading import ForeignInput, Source
 from graphmem.errors import BadInput, NotFound, Usage
 from graphmem.features.exchange.importers import (
@@ -14,7 +15,6 @@ from graphmem.features.exchange.importers import (
     ftl,
     ftm,
     mcp_memory,
-    okf,
     tables,
     taskmaster,
 )
@@ -38,7 +38,7 @@ def read(source: Source, format_name: str | None, columns: Mapping[str, str] | N
         NotFound: there is no such file, or no such format.
         BadInput: no format fits, or several do.
     """
-    source.check()
+    source.refuse_unreadable()
     if format_name is not None and format_name not in (*FORMATS, *TABLES):
         hint = did_you_mean(format_name, (*FORMATS, *TABLES)) or f"known: {KNOWN}"
         raise NotFound(f"no format {format_name!r}", hint=hint)

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graphmem.core.logs.run_problem import RunProblem
+from graphmem.core.logs.output_problem import OutputProblem
 from graphmem.features.harvest.check_pairs import CheckOutcome, CheckResult, CheckRun, plain_text
 from graphmem.patterns import lazy_re
 
@@ -57,7 +57,7 @@ class CheckReport:
         name: str,
         outcome: CheckOutcome,
         run: CheckRun,
-        problem: RunProblem | None = None,
+        problem: OutputProblem | None = None,
         output: str = "",
         file: str = "",
     ) -> None:

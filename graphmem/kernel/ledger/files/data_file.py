@@ -38,11 +38,11 @@ def _read_line(file: str, line: bytes, symmetric: frozenset[str], held: tuple[st
     """Return the row on a line of a file, or raise ``BadLine``; ``held`` is what the file holds."""
     refuse_long(line)
     entry = read_entry(line.rstrip(b"\r"), symmetric)
-    check_place(file, held, entry)
+    refuse_misplaced(file, held, entry)
     return entry._replace(line=line) if line.endswith(b"\r") else entry
 
 
-def check_place(file: str, held: tuple[str, str | None], entry: Entry) -> None:
+def refuse_misplaced(file: str, held: tuple[str, str | None], entry: Entry) -> None:
     """Raise ``BadLine`` for a row that is in the file of another kind or type; ``held`` is what the file holds."""
     kind, type_name = held
     found = entry.row["type"] if entry.kind in ("entity", "relation") else None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.core.logs.run_problem import problems
+from graphmem.core.logs.output_problem import problems
 from graphmem.features.harvest.reports.junit import CUT_OFF, legal
 from graphmem.features.harvest.reports.report import NO_NAME, NO_REASON, Unreadable
 from tests.features.harvest.reports.reports import SAMPLES, WRITTEN, outcomes, read, written

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from graphmem.core.logs.run_problem import problems
+from graphmem.core.logs.output_problem import problems
 from tests.features.harvest.reports.reports import SAMPLES, outcomes, read, written
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from graphmem.errors import Refused
-from graphmem.kernel.graph import CheckedQuery
+from graphmem.kernel.graph import ReadQuery
 from graphmem.patterns import lazy_re
 
 
@@ -150,7 +150,7 @@ INTEGER = lazy_re(r"0|[1-9]\d*", re.ASCII)
 LINE = lazy_re(r"[^\r\n]*(?:\r?\n|\Z)")
 
 
-def check(text: str) -> CheckedQuery:
+def require_read(text: str) -> ReadQuery:
     """
     Return ``text`` with the names in it if it is one statement that only reads.
 
@@ -166,7 +166,7 @@ def check(text: str) -> CheckedQuery:
     """
     walk = _walked(text)
     parameters = (token.text[1:] for token in walk.tokens if token.kind is Kind.PARAMETER)
-    return CheckedQuery(text, frozenset(parameters), frozenset(walk.tokens[place].name for place in walk.labels))
+    return ReadQuery(text, frozenset(parameters), frozenset(walk.tokens[place].name for place in walk.labels))
 
 
 def renamed(text: str, types: Mapping[str, str | None], labels: Mapping[str, str | None]) -> str | None:

@@ -33,7 +33,7 @@ from graphmem.features.cypher.engines.kuzu.schema import schema_version
 from graphmem.features.cypher.stored_query import stored
 from graphmem.features.cypher.worker import crash_error, free_bytes, run_worker
 from graphmem.kernel.catalog.catalog import Catalog
-from graphmem.kernel.graph import CheckedQuery, GraphAnswer, Position
+from graphmem.kernel.graph import GraphAnswer, Position, ReadQuery
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
@@ -137,9 +137,9 @@ class KuzuMirror:
         """End the process that is kept for queries."""
         self.sandbox.close()
 
-    def check(self, text: str) -> CheckedQuery:
+    def require_read(self, text: str) -> ReadQuery:
         """Return a query of a user if it is one statement that only reads."""
-        return guard.check(text)
+        return guard.require_read(text)
 
     def renamed(self, text: str, types: Mapping[str, str | None], labels: Mapping[str, str | None]) -> str | None:
         """Return a query in which types have other names; None where a pattern is left without a label."""

@@ -3,7 +3,7 @@ Runs a query of a user in a child process that can read the open graph and nothi
 
 The child opens the database read-only, takes away its own means (no descriptor can be opened any more, no file can
 grow, memory and CPU are bounded), runs the query, and writes one line of JSON to the pipe. The parent bounds time and
-size and turns what went wrong into an error. It holds without the guard (``guard.check``), which only refuses sooner
+size and turns what went wrong into an error. It holds without the guard (``guard``), which only refuses sooner
 and more kindly.
 
 To start the child takes most of the time, so a ``Sandbox`` keeps it for the next query of the same caller on the same

@@ -10,7 +10,7 @@ from typing import Literal, Union, get_args, get_origin
 from graphmem.features.cypher.engines.kuzu.engine import Connection
 from graphmem.features.cypher.stored_query import quoted
 from graphmem.kernel.model import MODELS, Entity
-from graphmem.kernel.model.field import as_versions, is_checked_by
+from graphmem.kernel.model.field import as_versions, passes_through
 from graphmem.kernel.model.record import Frozen, row_fields
 from graphmem.kernel.model.vocabulary import ANY, BUILT_IN_RELATIONS, KINDS, OWNED_RELATIONS, Vocabulary
 from graphmem.kernel.system.files import shipped
@@ -49,7 +49,7 @@ def columns(model: type[Frozen]) -> Mapping[str, str]:
     found = dict(FIRST)
     for name, alias, _ in row_fields(model):
         field = model.model_fields[name]
-        is_map = is_checked_by(field.metadata, as_versions)  # a list of texts such as ``werkzeug 2.3.8``
+        is_map = passes_through(field.metadata, as_versions)  # a list of texts such as ``werkzeug 2.3.8``
         found.setdefault(alias, "STRING[]" if is_map else _column_type(_unwrapped(field.annotation)))
     found["updated_at"] = "TIMESTAMP"
     if "helped" in found:
