@@ -58,6 +58,7 @@ from graphmem.core.stats.impact import Impact
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.cli.app import VERBS, command_line, common_options
+from graphmem.doors.cli.demo_store import Demonstrated
 from graphmem.doors.cli.help import help_of
 from graphmem.features.cypher.operations import CypherRows, QueryList
 from graphmem.features.exchange.dump_contract import Dump
@@ -73,7 +74,6 @@ from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
 from graphmem.features.upkeep.config import ConfigShown
-from graphmem.features.upkeep.demo import Demonstrated
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.schema import SchemaShown
 from graphmem.features.upkeep.store_contract import (
@@ -467,7 +467,7 @@ WORK = ("briefing", "explore", "hooks", "inbox", "learning", "ran", "runs", "wor
 def shelf_of(module: str) -> str:
     """Return on which shelf is what a module has."""
     _, house, room, *_ = module.split(".")
-    return "work" if room in WORK else house
+    return "work" if room in WORK else "features" if house == "doors" else house
 
 
 def page_on(name: str, shelf: str) -> str:

@@ -12,6 +12,8 @@ FEATURE = Feature(
     verbs={
         "log": "log",
         "why": "why",
+        "diff": "diff",
+        "check": "check",
     },
     text="text",
 )

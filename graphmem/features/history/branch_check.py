@@ -24,7 +24,7 @@ from graphmem.kernel.ledger.files.layout import FOLDER
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.cite import Cite, digest
 from graphmem.kernel.model.merge import FACTS
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -75,7 +75,17 @@ class BranchChecked(Checked):
     known_failures: list[OpenFailure]
 
 
-@operation("check")
+@operation(
+    "check",
+    takes={"base": Taken("REF")},
+    is_report=True,
+    example="graphmem check --base origin/main",
+    help="""
+    Check what a branch does to the memory: records that changed, cited code that changed, credentials, validity.
+
+    Errors exit 1. With --format markdown it is a comment on a forge, to be replaced: its first line is always the same.
+    """,
+)
 def check(client: Client, request: CheckRequest) -> BranchChecked:
     """
     Return what a branch does to the memory since it left another one, and what speaks against merging it.

@@ -25,6 +25,8 @@ FEATURE = Feature(
     verbs={
         "config": "config",
         "embed": "embed.status embed.change",
+        "export": "export",
+        "split": "split",
         "rebuild": "rebuild",
         "validate": "validate",
         "resolve": "resolve",

@@ -9,8 +9,8 @@ import pytest
 
 from graphmem import Memory, NotFound, Unavailable
 from graphmem.doors.cli.app import run
-from graphmem.doors.cli.check import MARKER
 from graphmem.features.history.branch_check import BranchChecked
+from graphmem.features.history.text import MARKER
 from graphmem.kernel.git import commands
 from tests.features.history.test_operations import HOSTILE, without_code
 from tests.repository import Repository
