@@ -1,10 +1,10 @@
 """
 Make ``rows.ndjson`` of the demo again from the public data sets: the excerpt that ``graphmem demo`` loads.
 
-usage: python tests/demo_excerpt.py DATA graphmem/features/upkeep/demo_data
+usage: python tests/demo_excerpt.py DATA graphmem/doors/cli/demo_data
 
 DATA holds the folders ``attackgraph`` (CAPEC) and ``diagnostics`` (ruff, mypy). The same input gives the same bytes.
-What is selected and changed is told in ``graphmem/features/upkeep/demo_data/NOTICE.md``.
+What is selected and changed is told in ``graphmem/doors/cli/demo_data/NOTICE.md``.
 """
 
 import gzip

@@ -25,6 +25,8 @@ from graphmem import errors
 from graphmem.core.briefing.context_contract import ContextBlock
 from graphmem.core.briefing.prime import Briefing, StoreStatus
 from graphmem.core.evidence.doubt_contract import StaleRecords
+from graphmem.core.history.contract import Difference, History
+from graphmem.core.history.why import Why
 from graphmem.core.page.operations import PageData
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding,
@@ -58,22 +60,20 @@ from graphmem.core.stats.impact import Impact
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.cli.app import VERBS, command_line, common_options
+from graphmem.doors.cli.demo_store import Demonstrated
 from graphmem.doors.cli.help import help_of
 from graphmem.features.cypher.operations import CypherRows, QueryList
 from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported
 from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
-from graphmem.features.history.branch_check import BranchChecked
-from graphmem.features.history.contract import Difference, History
-from graphmem.features.history.why import Why
 from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
+from graphmem.features.upkeep.branch_check import BranchChecked
 from graphmem.features.upkeep.config import ConfigShown
-from graphmem.features.upkeep.demo import Demonstrated
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.schema import SchemaShown
 from graphmem.features.upkeep.store_contract import (
@@ -467,7 +467,7 @@ WORK = ("briefing", "explore", "hooks", "inbox", "learning", "ran", "runs", "wor
 def shelf_of(module: str) -> str:
     """Return on which shelf is what a module has."""
     _, house, room, *_ = module.split(".")
-    return "work" if room in WORK else house
+    return "work" if room in WORK else "features" if house == "doors" else house
 
 
 def page_on(name: str, shelf: str) -> str:

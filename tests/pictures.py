@@ -14,7 +14,7 @@ from graphmem.core.logs.draft import keys_of
 from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.page.render import page_of
 from graphmem.core.records.candidates import queue_of
-from graphmem.features.upkeep.demo import PLANNED, plant, prepare
+from graphmem.doors.cli.demo_store import PLANNED, plant, prepare
 from graphmem.kernel.model.candidate import Candidate, CandidateEdit, Occasion, candidate_id
 from tests.npm import in_chromium
 from tests.sample import Clock, open_memory
@@ -30,7 +30,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 def fill(memory: Memory, clock: Clock) -> None:
     """Fill a store with the demo's rows, a plan under way, what waits and what was reported over some weeks."""
-    plant(memory.store.client)
+    plant(memory)
     refs = [one.ref for kind in ("pattern", "failure") for one in memory.list(kind, limit=12).results]
     for week in range(10):
         clock.back(timedelta(days=-7))

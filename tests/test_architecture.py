@@ -21,12 +21,7 @@ KERNEL = (
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
-    "doors.cli: features.cypher features.exchange features.extractors features.harvest",
-    "doors.cli: features.history features.hooks features.learning features.upkeep",
     "doors.mcp: features.cypher features.work",
-    "doors.service: features.hooks",
-    "features.history: features.upkeep",
-    "features.upkeep: features.work",
     "kernel.catalog: core.evidence core.logs core.records",
     "kernel.ledger: core.logs",
     "kernel.store: core.records",

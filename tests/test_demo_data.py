@@ -11,7 +11,7 @@ from graphmem.kernel.model import MODELS
 from graphmem.kernel.model.vocabulary import BUILT_IN_RELATIONS, RelationType
 from graphmem.names import SLUG
 
-DEMO = files("graphmem.features.upkeep") / "demo_data"
+DEMO = files("graphmem.doors.cli") / "demo_data"
 LINES = (DEMO / "rows.ndjson").read_bytes().splitlines(keepends=True)
 ROWS = [orjson.loads(line) for line in LINES]
 RECORDS = {f"{row.get('type', row['kind'])}/{row['name']}": row for row in ROWS if row["kind"] != "relation"}

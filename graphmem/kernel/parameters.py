@@ -1,8 +1,11 @@
 """Parameters that several requests have, each with its one description."""
 
+import json
 from typing import Annotated, Literal
 
 from pydantic import Field
+
+from graphmem.errors import Usage
 
 Texts = tuple[str, ...]
 
@@ -36,3 +39,18 @@ SessionName = Annotated[str | None, Field(description="Name of a session; the pr
 InputName = Annotated[str, Field(description="Name of the input, for messages")]
 # The coding agents whose hooks graphmem answers.
 ClientName = Literal["claude-code", "codex", "gemini", "opencode", "cursor"]
+
+
+def parameter(given: str) -> tuple[str, object]:
+    """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
+    name, mark, value = given.partition("=")
+    if not mark or not name.removesuffix(":"):
+        raise Usage(f"invalid parameter {given!r}", hint="name=text, or name:=JSON such as limit:=5")
+    if not name.endswith(":"):
+        return name, value
+    try:
+        return name[:-1], json.loads(value)
+    except ValueError as error:
+        raise Usage(
+            f"parameter {name[:-1]!r} is not JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
+        ) from None

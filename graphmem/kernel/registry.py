@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 from graphmem.kernel.request import NoParameters, Request
 
@@ -52,7 +52,8 @@ class Taken:
     """
     How the command line takes a field of a request, where that does not follow from its type and name.
 
-    A parameter of a text that is annotated with one is an option of the command that is no field of the request.
+    A parameter of what says how an answer reads, or of what says what is asked for, is an option of the command that is
+    no field of the request, if it is annotated with one; without a flag it is an argument.
 
     Args:
         metavar: a word for the value, for the help.
@@ -60,8 +61,9 @@ class Taken:
         flag: the option; made from the field's name if not given.
         meaning: what the option does, if the description of the field does not say it.
         note: a clause that is true on the command line only.
-        reads: how what is typed becomes the value: ``names`` separated by commas, a ``path`` in the project, a ``text``
-            or ``json`` in a file, or ``json`` as it is typed (``json typed``); ``-`` is standard input.
+        reads: how what is typed becomes the value: ``names`` separated by commas, a ``path`` in the project, ``files``
+            that are there, ``cites``, ``versions`` as NAME=V, ``columns`` as FIELD=COLUMN, a ``text`` or ``json`` in a
+            file, or ``text`` or ``json`` as it is typed (``json typed``); ``-`` is standard input.
         such_as: an example of that JSON, for the hint of an error.
     """
 
@@ -72,6 +74,10 @@ class Taken:
     note: str = ""
     reads: str | None = None
     such_as: str = ""
+
+
+# The form of an answer that can be a part of a comment on a forge.
+Form = Annotated[Literal["text", "markdown", "json"], Taken(flag="--format", meaning="How the answer is printed")]
 
 
 @dataclass(frozen=True)
@@ -174,11 +180,14 @@ POINTS = {
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
     "edit": "takes the client and the files that an agent edited, where the setting `hooks.note_edits` asks for it",
+    "extract python": "takes a folder and yields what its code defines, as rows, and as texts what is left out",
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
-    "import": "takes the client, fields of a run state that an import read, its counts and `skip`, and `is_real`",
+    "import": "takes the folder of a project and returns what is there that can be imported, a clause each",
     "page": "takes the client and returns fields of `PageData` that the page of `view` has because of the feature",
     "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",
+    "run_state": "takes the client, fields of a run state that an import read, its counts and `skip`, and `is_real`",
     "section": "takes a `Snapshot`, a `ContextRequest` and what that picks, and yields entries of the context",
+    "start": "takes a client's name, its event and a text, and returns what the client takes where a session begins",
     "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
 }
 STREAMS = {
@@ -188,6 +197,7 @@ STREAMS = {
 }
 _loaded: dict[str, Operation] = {}
 _texts: dict[object, "Text"] = {}
+_askers: dict[str, "Asker"] = {}
 
 
 class Printout:
@@ -199,15 +209,18 @@ class Printout:
         notes: for standard error, a line each; empty ones are left out.
         status: with which the command ends.
         is_dim: the text is pale on a terminal.
+        is_file: the text is for another program, and stays as it is; beside JSON nothing is noted.
     """
 
-    def __init__(self, text: str, *notes: str, status: int = 0, is_dim: bool = False) -> None:
-        self.text, self.status, self.is_dim = text, status, is_dim
+    def __init__(self, text: str, *notes: str, status: int = 0, is_dim: bool = False, is_file: bool = False) -> None:
+        self.text, self.status, self.is_dim, self.is_file = text, status, is_dim, is_file
         self.notes = [note for note in notes if note]
 
 
 Text = Callable[..., Printout | str]
 Texts = TypeVar("Texts", bound=Text)
+Asker = Callable[..., Mapping[str, object]]
+Askers = TypeVar("Askers", bound=Asker)
 
 
 def reads(*subjects: type | str) -> Callable[[Texts], Texts]:
@@ -227,14 +240,41 @@ def reads(*subjects: type | str) -> Callable[[Texts], Texts]:
     return register
 
 
+def asks(name: str) -> Callable[[Askers], Askers]:
+    """
+    Register a function as what says what the command of an operation asks for, before that runs.
+
+    It takes fields of the request by their names, as they were typed, and options of the command (see ``Taken``). It
+    returns values in the place of fields; as ``operation`` another one, which gets these values alone; and by the name
+    of the stream the file that is read.
+    """
+
+    def register(function: Askers) -> Askers:
+        _askers[name] = function
+        return function
+
+    return register
+
+
 def text_of(row: Operation, answer: object = None) -> Text:
     """Return what says how an answer of an operation reads: by the operation's feature, or by the one of the answer."""
     kind = row.answer if answer is None else type(answer)
-    for module in (_places()[row.name], getattr(kind, "__module__", "")):
-        room = ".".join(module.split(".")[1:3])
-        if (feature := features().get(room)) and feature.text:
-            import_module(f"graphmem.{room}.{feature.text}")
+    _import_text(_places()[row.name])
+    _import_text(getattr(kind, "__module__", ""))
     return _texts.get(row.name) or _texts[kind]
+
+
+def asker_of(row: Operation) -> Asker:
+    """Return what says what the command of an operation asks for."""
+    _import_text(_places()[row.name])
+    return _askers.get(row.name, dict)
+
+
+def _import_text(module: str) -> None:
+    """Import the texts of the feature that a module belongs to."""
+    room = ".".join(module.split(".")[1:3])
+    if (feature := features().get(room)) and feature.text:
+        import_module(f"graphmem.{room}.{feature.text}")
 
 
 def operation(name: str, *, writes: bool = False, **row: Any) -> Callable[[Function], Function]:
@@ -334,6 +374,18 @@ class OperationTable(Mapping[str, Operation]):
 
 
 OPERATIONS = OperationTable()
+
+
+def printout(operation: str, *answers: object, **given: object) -> Printout:
+    """
+    Return the answer of an operation as people read it, with what was given of what its text takes.
+
+    Of some operations several answers read as one.
+    """
+    text = text_of(OPERATIONS[operation], *answers[:1])
+    taken = inspect.signature(text).parameters
+    said = text(*answers, **{name: value for name, value in given.items() if name in taken})
+    return Printout(said) if isinstance(said, str) else said
 
 
 def commands(verb: str) -> Iterator[tuple[str, Operation]]:

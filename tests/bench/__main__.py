@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
+from graphmem.core.stats.picture import refuse
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.picture import refuse
 from graphmem.errors import GraphmemError, Usage
 from tests.bench import plot as plots
 from tests.bench import quality, simulation, speed

@@ -31,7 +31,7 @@ from graphmem.core.search import known as use_case
 from graphmem.core.search.known_rules import Fitted, Likely, judged
 from graphmem.core.search.query_contract import Hit
 from graphmem.core.search.sameness import Comparison, compared, is_message
-from graphmem.doors.cli.picture import plotter
+from graphmem.core.stats.picture import plotter
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.model import Embedder, find_model
 from graphmem.kernel.model import Record

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphmem.doors.cli.picture import plotter
+from graphmem.core.stats.picture import plotter
 from tests.bench.board import Scoreboard
 from tests.bench.speed import Timing
 

@@ -174,7 +174,7 @@ def test_a_command_is_the_words_that_it_was_made_of() -> None:
 
 
 # Git's settings, names that are ours, and a program of its own.
-OTHERS = ("kernel/store/git_setup.py", "features/upkeep/demo.py", "kernel/git/history_filter.py")
+OTHERS = ("kernel/store/git_setup.py", "doors/cli/demo_store.py", "kernel/git/history_filter.py")
 
 
 def test_commands_are_printed_by_one_function() -> None:

@@ -10,6 +10,7 @@ FEATURE = Feature(
     },
     verbs={
         "prime": "prime",
+        "context": "context",
     },
     text="text",
 )

@@ -8,14 +8,21 @@ from graphmem.core.briefing.context_contract import ContextBlock, ContextEntry, 
 from graphmem.core.search.budget import BlockEntry, block, preface, quoted_name, tokens
 from graphmem.core.search.two_stores import CERTAINTIES, added, ask_user
 from graphmem.kernel.answer import address
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
 SHARE = 3  # parts of a context block, of which the user's own store may take one
 MARKS = 10  # parts of that third, of which one is kept for the marks of its references
 
 
-@operation("context", past=True, scoped=True)
+@operation(
+    "context",
+    past=True,
+    scoped=True,
+    takes={"tiers": Taken("TIER"), "files": Taken("PATH", reads="path")},
+    help="Show what the project remembers for an objective: a block for a prompt, nothing where nothing fits.",
+    example='graphmem context "make the nightly build pass again" --file ci/build.yml --budget 1000',
+)
 def context(client: Client, request: ContextRequest) -> ContextBlock:
     """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     share = request.budget // SHARE

@@ -6,4 +6,8 @@ FEATURE = Feature(
     operations={
         "doubts": "stale",
     },
+    verbs={
+        "stale": "stale",
+    },
+    text="text",
 )

@@ -66,7 +66,14 @@ class Doubter:
         return sum(since), len(since) - sum(since)
 
 
-@operation("stale", scoped=True)
+@operation(
+    "stale",
+    scoped=True,
+    help="""
+    List the records whose cited code moved, changed or is gone, that are past their date, or of another major version.
+    """,
+    example="graphmem stale",
+)
 def stale(snapshot: Snapshot) -> StaleRecords:
     """Return the records that may no longer hold: of changed code, past their day, of another major version."""
     catalog = snapshot.catalog

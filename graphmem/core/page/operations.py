@@ -83,6 +83,11 @@ class PageData(Answer):
     run: RunState | None = None
     left_out: int = 0
 
+    def shared(self) -> "PageData":
+        """Return it as a file has it: without candidates and events of this machine alone."""
+        events = [one for one in self.events if not one.is_local]
+        return self.model_copy(update={"candidates": [], "waiting": None, "events": events})
+
 
 MOST_TEXT = 4_000  # characters of a text of a record that the page holds
 MOST_EVENTS = 100

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from graphmem.core.page.operations import PageData
+from graphmem.kernel.answer import Answer
 from graphmem.names import inert
 from graphmem.patterns import lazy_re
 
@@ -28,7 +28,7 @@ MARK = b"<!doctype html>\n<!-- made by graphmem view -->\n"  # how each page beg
 IN_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-def page_of(data: PageData) -> str:
+def page_of(data: Answer) -> str:
     """Return the page with its data, which asks nothing of any address."""
     return _filled(inert(data.model_dump_json(by_alias=True)).translate(IN_HTML), SCRIPTS)[0]
 

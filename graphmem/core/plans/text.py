@@ -1,5 +1,6 @@
 """How answers about plans read on a terminal."""
 
+from graphmem.core.evidence.text import against
 from graphmem.core.plans.campaign_contract import Actual, Similar
 from graphmem.core.records import wording
 from graphmem.kernel.registry import Printout, reads
@@ -16,7 +17,7 @@ def _similar_text(answer: Similar) -> Printout:
         found_lines.append(f"    took: {took(found.took)}")
         found_lines += [f"    blocked by: {', '.join(found.blocked_by)}"] if found.blocked_by else []
         found_lines += [f"    solved by: {', '.join(found.solved_by)}"] if found.solved_by else []
-        found_lines += [f"    {ref}: {one}" for ref, doubts in found.doubts.items() for one in wording.against(doubts)]
+        found_lines += [f"    {ref}: {one}" for ref, doubts in found.doubts.items() for one in against(doubts)]
     return Printout("\n".join(found_lines), "no campaign that has ended is like it" if not found_lines else "")
 
 

@@ -7,6 +7,7 @@ FEATURE = Feature(
     operations={
         "operations": "ran",
     },
+    text="text",
     extends={"purge": "episodes.clear_purged"},
 )
 

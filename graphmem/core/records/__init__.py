@@ -27,7 +27,7 @@ FEATURE = Feature(
     },
     on_store="names undoable feedback_rows purge prune",
     verbs={
-        "add": "entities.add insights.add",
+        "add": "failures.add patterns.add entities.add insights.add",
         "rename": "rename",
         "forget": "forget",
         "restore": "restore",
@@ -42,6 +42,8 @@ FEATURE = Feature(
         "unlink": "relations.unlink",
         "supersede": "supersede",
         "purge": "purge",
+        "undo": "undo",
+        "feedback": "feedback",
     },
     text="text",
 )

@@ -27,7 +27,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.record import Row
 from graphmem.kernel.ndjson import BadLine, decode, encode, read_input, refuse_long
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.collector import collector_paused
@@ -47,6 +47,9 @@ MANY_RECORDS = 50  # of an input, whose vectors are made in the background; fewe
     stream="lines",
     is_held=True,
     raises={"BadInput": 'rows that do not check out; ``details["findings"]`` names each, nothing was changed'},
+    takes=dict.fromkeys(("dedup", "skip_invalid", "verbose", "purges"), Taken(note="with --ndjson")),
+    help="Add one record, or rows of any kind with --ndjson.",
+    example="graphmem add --ndjson rows.ndjson",
 )
 def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) -> BulkAdded:
     """

@@ -425,13 +425,33 @@ def _refuse_fact(record: Record) -> None:
         )
 
 
-@operation("failures.add", writes=True, previews="dry_run", scoped=True)
+@operation(
+    "failures.add",
+    writes=True,
+    previews="dry_run",
+    scoped=True,
+    command="add failure",
+    arguments=0,
+    takes={"match": Taken("RE"), "cost": Taken("K")},
+    help="Add a failure: what went wrong and, once known, what fixes it.",
+    example='graphmem add failure --trigger "ImportError: no module yaml" --fix "pip install pyyaml"',
+)
 def add_failure(client: Client, request: AddFailureRequest) -> Changed[Failure]:
     """Add a failure; one that repeats another is merged into it."""
     return add_record(client, request)
 
 
-@operation("patterns.add", writes=True, previews="dry_run", scoped=True)
+@operation(
+    "patterns.add",
+    writes=True,
+    previews="dry_run",
+    scoped=True,
+    command="add pattern",
+    arguments=0,
+    takes={"saved": Taken("K"), "framework": Taken("NAME")},
+    help="Add a pattern: when it applies, and what to do then.",
+    example='graphmem add pattern --trigger "a flaky test" --insight "wait for the event, not the clock"',
+)
 def add_pattern(client: Client, request: AddPatternRequest) -> Changed[Pattern]:
     """Add a pattern; one that repeats another is merged into it."""
     return add_record(client, request)

@@ -16,7 +16,7 @@ from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.machine import asked
 from graphmem.kernel.model import Fact, Feedback, MemoryRecord, Record
 from graphmem.kernel.ndjson import BadLine, decode, read_input, refuse_long
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.shell import command
@@ -29,6 +29,9 @@ from graphmem.names import row_id, row_key
     positional=1,
     scoped=True,
     raises={"NotFound": "no such memory, or nothing with this id was asked here in the last 30 days"},
+    takes={"task": Taken("T"), "asked": Taken("ID")},
+    help="Report that a memory helped, or did not, or is wrong: then answers say so until it is edited or superseded.",
+    example="graphmem feedback failure/import-error --helped --task auth/001-setup",
 )
 def feedback(snapshot: Writing, request: FeedbackRequest) -> Reported:
     """Report that a memory helped or did not; with a task, reporting again replaces the report."""

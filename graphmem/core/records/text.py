@@ -1,23 +1,38 @@
 """How answers about records, relations and events read on a terminal."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from graphmem.core.evidence.doubt import cited
+from graphmem.core.evidence.text import ASIDE, against
 from graphmem.core.records import wording
 from graphmem.core.records.event_contract import Happened, Happening
-from graphmem.core.records.record_contract import Changed, Got, Listed, Listing, Pruned, PrunedRecord, Purged
+from graphmem.core.records.feedback_contract import BulkReported, Reported
+from graphmem.core.records.record_contract import (
+    BulkAdded,
+    Changed,
+    Got,
+    Listed,
+    Listing,
+    Pruned,
+    PrunedRecord,
+    Purged,
+    Write,
+    Writes,
+)
 from graphmem.core.records.relation_contract import Linked
-from graphmem.kernel.registry import Printout, Taken, reads
+from graphmem.errors import Usage
+from graphmem.kernel.answer import address
+from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.rows import rows_as
 from graphmem.kernel.text import count, one_line
 
 NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
 
 
-@reads("entities.add", "insights.add")
+@reads("failures.add", "patterns.add", "entities.add", "insights.add", "edit")
 def _add_entity_text(answer: Changed, dry_run: bool) -> str:
     return wording.changed(answer, is_dry=dry_run)
 
@@ -25,6 +40,11 @@ def _add_entity_text(answer: Changed, dry_run: bool) -> str:
 @reads(Changed)
 def _changed_text(answer: Changed) -> str:
     return wording.changed(answer)
+
+
+@reads("user.promote")
+def _promote_text(answer: Changed) -> str:
+    return wording.changed(answer.model_copy(update={"ref": address(answer.ref, "user")}))
 
 
 @reads(Happened)
@@ -47,7 +67,7 @@ def _get_text(answer: Got) -> str:
     head, _, rest = wording.fields(answer.record, but="cites").partition("\n")
     notes = [doubt.text for doubt in answer.doubts if not doubt.is_mark]
     tasks = [wording.handed_out(answer).strip()] if answer.handed_out else []
-    marks = "".join(f"\n  {one}" for one in (*wording.against(answer.doubts), *notes, *tasks))
+    marks = "".join(f"\n  {one}" for one in (*against(answer.doubts), *notes, *tasks))
     alike = "".join(f"\n  {one}" for one in wording.variant_lines(answer.variant_fix))
     return f"{head}{marks}\n{rest}{alike}{cites}{edges}"
 
@@ -81,7 +101,7 @@ def _link_text(answer: Linked) -> str:
 
 @reads("supersede")
 def _supersede_text(answer: Changed) -> str:
-    return f"{wording.changed(answer)}{wording.ASIDE}superseded by {answer.record.superseded_by}"
+    return f"{wording.changed(answer)}{ASIDE}superseded by {answer.record.superseded_by}"
 
 
 @reads("purge")
@@ -133,3 +153,95 @@ def purged(answer: Purged, *, is_written: bool) -> str:
     elif answer.done and answer.history:
         lines += [f"git's history still has them; to remove them there: {answer.history[0]}"]
     return "\n".join(lines)
+
+
+@asks("add_rows")
+def _ask_add_rows(
+    name: Annotated[
+        str | None, Taken("FILE|-", flag="--ndjson", meaning="Rows of any kind, one JSON object a line, all or none")
+    ] = None,
+) -> Mapping[str, object]:
+    if name is None:
+        raise Usage("nothing to add", hint='see: graphmem add --help, such as graphmem add failure --trigger "…"')
+    return {"lines": name}
+
+
+@reads(BulkAdded)
+def _add_rows_text(answer: BulkAdded, verbose: bool = False) -> str:
+    updates = [] if verbose else [f"updated {update.ref}: {', '.join(update.fields)}" for update in answer.updates]
+    counts = (
+        f"{answer.created:,} created, {answer.merged:,} merged, {answer.updated:,} updated, "
+        f"{answer.unchanged:,} unchanged, {count(answer.relations, 'relation')}"
+    )
+    return "\n".join([*map(wording.changed, answer.results), *updates, counts])
+
+
+@asks("undo")
+def _ask_undo(
+    number: Annotated[int | None, Taken("N", meaning="How many writes [default: 1]")] = None,
+    listing: Annotated[bool, Taken(flag="--list", meaning="Show what can be taken back, the last first")] = False,
+) -> Mapping[str, object]:
+    if listing and number is not None:
+        raise Usage("--list takes nothing back", hint="give either N or --list")
+    return {"operation": "undoable"} if listing else {} if number is None else {"number": number}
+
+
+@reads("undo")
+def _undo_text(answer: Writes) -> str:
+    return "\n".join(f"took back {_written(write)}" for write in answer.writes)
+
+
+@reads("undoable")
+def _undoable_text(answer: Writes) -> Printout:
+    lines = [f"{n:>2}  {_written(write)}" for n, write in enumerate(answer.writes, 1)]
+    return Printout("\n".join(lines), "nothing to undo" if not lines else "")
+
+
+def _written(write: Write) -> str:
+    """Return a write on one line: when, by what, how many rows, and which."""
+    counts = [f"{number:,} {what}" for what in ("added", "changed", "removed") if (number := getattr(write, what))]
+    total = write.added + write.changed + write.removed
+    rows = ", ".join(write.rows) + (", …" if total > len(write.rows) else "")
+    return f"{write.at}  {write.command}  {', '.join(counts)}: {rows}"
+
+
+@asks("feedback")
+def _ask_feedback(
+    ref: Annotated[str | None, Taken("REF", "ref", meaning="The memory")] = None,
+    helped: Annotated[bool, Taken(flag="--helped", meaning="It helped")] = False,
+    failed: Annotated[bool, Taken(flag="--failed", meaning="It did not help")] = False,
+    wrong: bool = False,
+    note: str | None = None,
+    question: str | None = None,
+    asked: str | None = None,
+    ndjson: Annotated[
+        str | None,
+        Taken(
+            "FILE|-",
+            flag="--ndjson",
+            meaning="A batch: lines {ref, helped, wrong?, note?, task?, question?, asked?, at?, id?}",
+        ),
+    ] = None,
+) -> Mapping[str, object]:
+    if ndjson is not None:
+        if ref is not None or helped or failed or wrong or any((note, question, asked)):
+            raise Usage("--ndjson is a batch of its own", hint="give either a REF or --ndjson FILE")
+        return {"operation": "feedback_rows", "lines": ndjson}
+    if ref is None or helped == (failed or wrong):
+        raise Usage(
+            "say which memory, and whether it helped",
+            hint="graphmem feedback REF --helped, or --failed, or --wrong --note TEXT; not both",
+        )
+    return {"ref": ref, "helped": helped}
+
+
+@reads(BulkReported)
+def _feedback_rows_text(answer: BulkReported) -> str:
+    return f"{answer.created:,} created, {answer.updated:,} updated, {answer.unchanged:,} unchanged"
+
+
+@reads(Reported)
+def _feedback_text(answer: Reported) -> str:
+    disputed = f", disputed {answer.disputed}" if answer.disputed else ""
+    ratio = f" (help ratio {answer.help_ratio:.2f})"
+    return f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}{disputed}{ratio}"

@@ -60,7 +60,18 @@ def supersede(snapshot: Writing, request: SupersedeRequest) -> Changed:
 # --- undo ----------------------------------------------------------------------------------------------------------
 
 
-@operation("undo", writes=True, positional=1)
+@operation(
+    "undo",
+    writes=True,
+    positional=1,
+    help="""
+    Take back the last writes of this clone, all or none: rows that they added go, others are as they were.
+
+    The last 50 are kept, declared types too. It is refused where their rows were changed since, also by a checkout of
+    another branch. An undo cannot be taken back, and neither can a purge.
+    """,
+    example="graphmem undo 2",
+)
 def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     """
     Take back the last ``number`` writes of this clone, all or none; return them, the last first.

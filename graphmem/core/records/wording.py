@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphmem.core.evidence.citation_contract import Cited, VariantFix
-from graphmem.core.evidence.doubt import cited
+from graphmem.core.evidence.citation_contract import VariantFix
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.notes import advice, of_variant
+from graphmem.core.evidence.text import ADVICE, ASIDE, against
 from graphmem.core.records.candidate import MARK
 from graphmem.core.records.record_contract import Changed, Got, Listed
 from graphmem.core.records.relation_contract import Edge, Reached, Solution
@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # 8 ms that most answers need not take
     from graphmem.core.records.candidate_contract import SeenCandidate
 
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
-ADVICE = 240  # characters of what is to be done
-ASIDE = "\n    "  # a line below another
 LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
 UNSHOWN = ("kind", "key", "name", "ref", "edited")
 
@@ -132,12 +130,6 @@ def edge(found: Edge) -> str:
     """Return an edge with its weight."""
     note = f"  # {one_line(found.note, 60)}" if found.note else ""
     return f"{found.source} -{found.type} {found.weight:g}-> {found.target}{note}"
-
-
-def against(doubts: Sequence[Doubt], cites: Sequence[Cited] = ()) -> list[str]:
-    """Return what to say before the text of a record: its marks of doubt, and which code moved."""
-    moved = [f"cites {cited(found)}" for found in cites if found.state == "moved"]
-    return [*(f"! {one_line(doubt.text, ADVICE)}" for doubt in doubts if doubt.is_mark), *moved]
 
 
 def holding(clauses: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ FEATURE = Feature(
         "related": "related",
         "solutions": "solutions",
         "path": "path",
+        "match": "match",
     },
     text="text",
 )

@@ -1,15 +1,19 @@
 """How what a search found reads on a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
-from graphmem.constants import SHOWN_SLOW
+from graphmem.constants import OFFERED_ERRORS, SHOWN_SLOW
+from graphmem.core.evidence.text import ADVICE, ASIDE, against
 from graphmem.core.records import wording
 from graphmem.core.records.relation_contract import Connection, Related, Solutions
+from graphmem.core.records.secrets import redacted
 from graphmem.core.search.match_contract import Matched, MatchedLog, ReadProblem
 from graphmem.core.search.query_contract import Factors, Found, Hit
 from graphmem.kernel.answer import address
+from graphmem.kernel.markdown import bounded, item
 from graphmem.kernel.model import Failure
-from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.registry import Form, Printout, Taken, asks, reads
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count, one_line
 from graphmem.names import visible
@@ -31,17 +35,15 @@ def _related_text(answer: Related) -> Printout:
 
 @reads(Solutions)
 def _solutions_text(answer: Solutions) -> Printout:
-    lines = wording.against(answer.doubts)
-    lines += [f"{address('fix', fix.store)}: {one_line(fix.text, wording.ADVICE)}" for fix in answer.fixes]
+    lines = against(answer.doubts)
+    lines += [f"{address('fix', fix.store)}: {one_line(fix.text, ADVICE)}" for fix in answer.fixes]
     for found in answer.results:
         first = found.path[0]
         near = address(first.target if first.direction == "out" else first.source, found.store)
         way = f"  by way of {near} ({first.type})" if len(found.path) > 1 else ""
         ref = address(found.ref, found.store)
         head = f"{ref}  [{found.strength:.3f}]{way}{wording.worth(found.record)}{wording.handed_out(found)}"
-        lines.append(
-            wording.ASIDE.join([head, *wording.against(found.doubts, found.cites), wording.gist(found.record)])
-        )
+        lines.append(ASIDE.join([head, *against(found.doubts, found.cites), wording.gist(found.record)]))
     fix = shell.command("graphmem", "edit", answer.failure, "--fix", "what fixed it")
     return Printout(
         "\n".join(lines),
@@ -69,7 +71,7 @@ def problem_lines(one: ReadProblem) -> str:
     told = {"code": one.code, "names": ", ".join(one.names), "place": one.file, "test": one.test, "in": one.frame}
     lines = [f"line {one.line:,}, read by the {by}" if one.tool else f"line {one.line:,}, read by {by}"]
     lines += [f"> {one_line(one.printed)}", f"says: {one.template}  (the same by {one.identity})"]
-    return wording.ASIDE.join([*lines, *(f"{name}: {one_line(value)}" for name, value in told.items() if value)])
+    return ASIDE.join([*lines, *(f"{name}: {one_line(value)}" for name, value in told.items() if value)])
 
 
 def match_limits(answer: MatchedLog) -> Iterator[str]:
@@ -95,17 +97,17 @@ def match_lines(found: Matched, *, is_placed: bool = True) -> str:
         f"{address(found.ref, found.store)}{place}  [{by}]{wording.worth(found.record)}",
         f"> {one_line(found.text)}",
     ]
-    lines += wording.against(found.doubts, found.cites) + wording.holding(found.holds)
+    lines += against(found.doubts, found.cites) + wording.holding(found.holds)
     record = found.record
     if isinstance(record, Failure):
         if found.by not in ("line", "match"):
             lines.append(f"is: {one_line(found.recorded or record.trigger)}")
         lines += wording.advice_lines(record) + wording.variant_lines(found.variant_fix, found.store)
     for solution in found.solved_by:
-        insight = one_line(getattr(solution.record, "insight", None), wording.ADVICE)
+        insight = one_line(getattr(solution.record, "insight", None), ADVICE)
         marks, worth = wording.marks(solution.doubts), wording.worth(solution.record)
         lines.append(f"{address(solution.ref, found.store)}: {marks}{insight}{worth}")
-    return wording.ASIDE.join(lines)
+    return ASIDE.join(lines)
 
 
 def query_doubt(answer: Found) -> str:
@@ -130,7 +132,7 @@ def hit_lines(found: Sequence[Hit], explain: bool) -> str:
     for hit in found:
         place = f"  [{hit.band}, score {hit.score:.3g}]" if explain else ""
         lines.append(f"{address(hit.ref, hit.store)}{place}{wording.worth(hit.record)}")
-        said = [*wording.against(hit.doubts, hit.cites), *wording.holding(hit.holds), wording.gist(hit.record)]
+        said = [*against(hit.doubts, hit.cites), *wording.holding(hit.holds), wording.gist(hit.record)]
         said += [*wording.variant_lines(hit.variant_fix, hit.store), *(score_lines(hit) if explain else ())]
         lines += [f"    {one}" for one in said if one]
     return "\n".join(lines)
@@ -157,3 +159,50 @@ def _places_gained(factors: Factors) -> str:
     """Return which factors change the place of a result, and by how many places."""
     found = [f"{name} {places:+d}" for name, places in factors.moved.items() if places]
     return f"; places gained: {', '.join(found)}" if found else ""
+
+
+@asks("match")
+def _ask_match(
+    log: Annotated[str, Taken("FILE", meaning="The log; - or nothing for standard input")] = "-",
+) -> Mapping[str, object]:
+    return {"lines": log}
+
+
+@reads(MatchedLog)
+def _match_text(answer: MatchedLog, form: Form = "text") -> Printout:
+    if form == "markdown":  # others read it
+        results = [one for one in answer.results if one.store == "project"]
+        answer = answer.model_copy(update={"results": results})
+        return Printout(_in_markdown(answer), *match_limits(answer), is_file=True)
+    lines = [
+        *map(problem_lines, answer.read or ()),
+        *map(match_lines, answer.results),
+        *map(wording.seen, answer.candidates),
+    ]
+    nothing = "no known failure" + (", but candidates" if answer.candidates else "")
+    return Printout("\n".join(lines), *match_limits(answer), "" if answer.results else nothing)
+
+
+def _in_markdown(answer: MatchedLog) -> str:
+    """
+    Return what is known of a log as Markdown, and the first errors that are not known.
+
+    What is known is counted, and no line of the log is in two of the lists.
+    """
+    results = [found.model_copy(update={"text": redacted(found.text)}) for found in answer.results]
+    sure = [found for found in results if found.verdict == "same"]
+    known_lines = {number for found in sure for number in found.lines}
+    alike = [found for found in results if found.verdict != "same" and known_lines.isdisjoint(found.lines)]
+    known = count(len(sure), "known failure") if sure else "no known failure"
+    lines = [
+        f"**Memory:** {known} in the log",
+        "",
+        *bounded(item(match_lines(one).split(ASIDE)) for one in sure),
+    ]
+    if alike:
+        lines += [*([""] if sure else []), "Like a known failure, and not the same:", ""]
+        lines += bounded(item(match_lines(one).split(ASIDE)) for one in alike)
+    if answer.unlike:
+        errors = (item([one_line(redacted(error), ADVICE)]) for error in answer.unlike[:OFFERED_ERRORS])
+        lines += ["", "Errors that the memory does not know:", "", *errors]
+    return "\n".join(lines).strip()

@@ -89,7 +89,19 @@ def _level_of(found: Found, hit: Hit) -> int:
     return BANDS.index(hit.band) if found.profile == "classic" else int(hit.band != BANDS[0])
 
 
-@operation("match", past=True, scoped=True, stream="lines")
+@operation(
+    "match",
+    past=True,
+    scoped=True,
+    stream="lines",
+    help="""
+    Show the known failures in a log, on which lines, and what fixes them.
+
+    With --format markdown it is a part of a comment on a forge, without the credentials that the log may hold, and
+    without what only your own store knows.
+    """,
+    example="graphmem match build.log\npytest 2>&1 | graphmem match",
+)
 def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> MatchedLog:
     """Return the known failures that a log reports, with the lines and what fixes them."""
     if own_store(client) is None:

@@ -17,7 +17,7 @@ FEATURE = Feature(
     also={"decisions.add": "sessions.decide", "constraints.add": "sessions.constrain"},
     verbs={
         "session": "sessions.show sessions.start sessions.work_on sessions.decide sessions.constrain "
-        "sessions.note sessions.end",
+        "sessions.note sessions.end sessions.prefer",
     },
     text="text",
 )

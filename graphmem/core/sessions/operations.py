@@ -284,7 +284,20 @@ def put_task(snapshot: Writing, request: WorkOnRequest) -> SessionContext:
     return _put(snapshot, request.name, tasked)
 
 
-@operation("sessions.prefer", writes=True, positional=1)
+@operation(
+    "sessions.prefer",
+    writes=True,
+    positional=1,
+    arguments=0,
+    takes={
+        "name": Taken("NAME", flag="--session"),
+        "communication_style": Taken(flag="--style"),
+        "approval_gates": Taken(flag="--approve"),
+        "default_model_profile": Taken("NAME", flag="--profile"),
+    },
+    help="Note how the user wants to work; an empty text takes a wish back.",
+    example="graphmem session prefer --style terse --approve 'before a push'",
+)
 def prefer(snapshot: Writing, request: PreferRequest) -> SessionContext:
     """Note how the user wants to work."""
     request = screened(snapshot, request, "session")

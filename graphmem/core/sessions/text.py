@@ -1,8 +1,11 @@
 """How sessions read on a terminal."""
 
+from collections.abc import Mapping
+
 from graphmem.core.records import wording
 from graphmem.core.sessions.operations import SessionContext
-from graphmem.kernel.registry import Printout, reads
+from graphmem.errors import Usage
+from graphmem.kernel.registry import Printout, asks, reads
 from graphmem.kernel.text import one_line
 
 
@@ -15,7 +18,16 @@ def _session_text(answer: SessionContext) -> Printout:
     )
 
 
-@reads("sessions.start", "sessions.work_on", "sessions.note")
+@asks("sessions.prefer")
+def _ask_prefer(
+    communication_style: str | None, approval_gates: str | None, default_model_profile: str | None
+) -> Mapping[str, object]:
+    if (communication_style, approval_gates, default_model_profile) == (None, None, None):
+        raise Usage("no preference is given", hint="--style, --approve or --profile")
+    return {}
+
+
+@reads("sessions.start", "sessions.work_on", "sessions.prefer", "sessions.note")
 def shown(answer: SessionContext) -> str:
     """Return what is current for people."""
     lines = []

@@ -9,6 +9,7 @@ FEATURE = Feature(
         "effectiveness": "verify_loop",
     },
     verbs={
+        "stats": "stats",
         "verify-loop": "verify_loop",
     },
     text="text",

@@ -35,7 +35,19 @@ from graphmem.kernel.store.snapshot import Snapshot
 MEMORIES = ("failure", "pattern")  # what has an importance
 
 
-@operation("stats", past=True, scoped=True)
+@operation(
+    "stats",
+    past=True,
+    scoped=True,
+    help="""
+    Count records and edges, and report what they are worth, how they hang together, and how good estimates are.
+
+    Importance, stale and untested are of failures and patterns: stale is what was neither changed, nor helped, nor was
+    returned on this machine for 90 days, untested is what has no reports. Estimates differ by steps of complexity;
+    above 0 tasks were harder than estimated.
+    """,
+    example='graphmem stats --objective "add a login page" --plot health.svg\ngraphmem stats --impact',
+)
 def stats(client: Client, request: StatsRequest) -> Stats:
     """
     Return counts, capacity, worth, connectivity, and estimates; with an objective also the tiers for it.

@@ -19,18 +19,17 @@ from typer.models import ArgumentInfo
 from graphmem.doors.cli.app import Noun
 from graphmem.doors.cli.caller import Invocation, invocation_of
 from graphmem.doors.cli.completion import COMPLETERS, complete_ref
-from graphmem.doors.cli.inputs import READERS
+from graphmem.doors.cli.inputs import READERS, lines_of
 from graphmem.doors.cli.options import FLAGS, argument, is_negated, option
 from graphmem.errors import Usage
 from graphmem.kernel import dispatch
-from graphmem.kernel.registry import OPERATIONS, Operation, Printout, Taken, commands, text_of
-from graphmem.kernel.request import NoParameters, Request
+from graphmem.kernel.registry import OPERATIONS, Operation, Taken, asker_of, commands, printout, text_of
+from graphmem.kernel.request import Request
 from graphmem.kernel.system.user import OF_USER
 
 # Runs the operation with what was given, or with other values in its place, and returns its answer.
 Call = Callable[..., Any]
-# The request of each operation that has a command of this sort, once the command's module is loaded.
-PASSED: dict[str, type[Request]] = {}
+PASSED = set[str]()  # the operations that have a command of this sort, once the command's module is loaded
 
 
 REF = Taken("REF", "ref")
@@ -41,13 +40,13 @@ FIELDS = {
     "budget": Taken("TOKENS"),
     "campaign": CAMPAIGN,
     "check_after": Taken("DAY"),
-    "cites": Taken("PATH[:SYMBOL][@COMMIT]"),
+    "cites": Taken("PATH[:SYMBOL][@COMMIT]", reads="cites"),
     "conversation": Taken("ID"),
     "cursor": Taken("CURSOR"),
     "dedup": Taken(meaning="Store it even if it repeats another"),
     "domain": Taken("D"),
     "failed": REF,
-    "files": Taken("PATH"),
+    "files": Taken("PATH", reads="files"),
     "id": Taken("ID"),
     "key": Taken("SLUG", flag="--name"),
     "kinds": Taken("KIND", "kind"),
@@ -60,10 +59,10 @@ FIELDS = {
     "supersedes": REF,
     "tag": Taken("TAG"),
     "tags": Taken("TAG"),
-    "trigger": Taken("TEXT|-", note="- reads standard input"),
+    "trigger": Taken("TEXT|-", note="- reads standard input", reads="text typed"),
     "untag": Taken("TAG"),
     "used": REF,
-    "versions": Taken("NAME=V", flag="--version"),
+    "versions": Taken("NAME=V", flag="--version", reads="versions"),
     "versions_from": Taken(flag="--versions"),
 }
 
@@ -104,42 +103,80 @@ def add_commands(app: typer.Typer, verb: str) -> None:
 
 
 def command_of(row: Operation) -> Callable[..., None]:
-    """Return the command of an operation, which prints its answer as its feature says that it reads."""
+    """Return the command of an operation, which asks and reads as its feature says."""
+    ask = asker_of(row)
+    asked_for = {} if ask is dict else inspect.signature(ask).parameters
 
-    def show(invocation: Invocation, answer: Any, **given: Any) -> None:
-        invocation.is_talk_off = False
-        said = text_of(row, answer)(answer, **given)
-        said = Printout(said) if isinstance(said, str) else said
-        invocation.answer(answer, said.text, is_dim=said.is_dim)
-        for note in said.notes:
-            invocation.say(note)
-        if said.status:
-            raise typer.Exit(said.status)
+    def show(invocation: Invocation, call: Call, **given: Any) -> None:
+        _choose_form(invocation, given)
+        changes = dict(ask(**{name: given[name] for name in asked_for}))
+        other = OPERATIONS[str(changes.pop("operation", row.name))]
+        source: Any = changes.pop(other.stream, None) if other.stream else None
+        with lines_of(source) if source else nullcontext() as lines:
+            if source and "name" in other.request.model_fields:
+                changes["name"] = "<stdin>" if source == "-" else source
+            if other is row:
+                answer = call(lines, **changes)
+            else:
+                answer = invocation.memory.store.call(other.name, lines, **changes)
+        print_answer(invocation, other.name, answer, **given)
 
-    named = map(_own_option, list(inspect.signature(text_of(row)).parameters.values())[1:])
+    read_with = dict(list(inspect.signature(text_of(row)).parameters.items())[1:])
+    named = {**asked_for, **read_with, **asked_for}
     first = list(inspect.signature(show).parameters.values())[:2]
-    show.__signature__ = inspect.Signature([*first, *named])  # type: ignore[attr-defined]
-    command = passes(
-        row.name, row.request, arguments=row.arguments, without=row.leaves, is_report=row.is_report, **row.takes
-    )(show)
+    show.__signature__ = inspect.Signature([*first, *map(_own_option, named.values())])  # type: ignore[attr-defined]
+    command = passes(row.name, arguments=row.arguments, without=row.leaves, is_report=row.is_report, **row.takes)(show)
     meaning = re.sub("^Return (whether)?", lambda at: "Say whether" if at[1] else "Show ", row.help or row.meaning)
     meaning = re.sub("``([^`]+)``", lambda at: FLAGS.get((row.request.__name__, at[1]), at[1]), meaning)
     command.__doc__ = inspect.cleandoc(meaning) + (f"\n\nExample: {row.example}" if row.example else "")
     return command
 
 
+def print_answer(invocation: Invocation, operation: str, answer: Any, **given: Any) -> None:
+    """Print an answer as its feature says that it reads, with what was given, and end with the status that it says."""
+    invocation.is_talk_off = False
+    said = printout(operation, answer, **given)
+    invocation.answer(answer, said.text, is_dim=said.is_dim, is_file=said.is_file)
+    for note in said.notes * (not (said.is_file and invocation.is_json)):
+        invocation.say(note)
+    if said.status:
+        raise typer.Exit(said.status)
+
+
+def _choose_form(invocation: Invocation, given: Mapping[str, Any]) -> None:
+    """Have JSON printed for ``--format json`` too; raise ``Usage`` where that is asked for beside another form."""
+    form = "--markdown" if given.get("markdown") else f"--format {given.get('form')}"
+    if "markdown" in form and invocation.is_json:
+        raise Usage(f"{form} and --json are two forms", hint="give one of them")
+    invocation.is_json |= form == "--format json"
+
+
 def _own_option(one: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter of a text; one that no field of the request has becomes an option of the command."""
+    """Return a parameter of a feature's function; one that is annotated so is an option of the command, no field."""
+    one = one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     taken = next((part for part in get_args(one.annotation)[1:] if isinstance(part, Taken)), None)
     if taken is None:
         return one
-    option = typer.Option(str(taken.flag), metavar=taken.metavar, help=f"{taken.meaning}.")
-    return one.replace(annotation=Annotated[get_args(one.annotation)[0], option])
+    more: dict[str, Any] = {"metavar": taken.metavar, "help": f"{taken.meaning}."}
+    more["autocompletion"] = COMPLETERS.get(taken.completes or "")
+    made = typer.Option(*taken.flag.split(), **more) if taken.flag else typer.Argument(**more)
+    return one.replace(annotation=Annotated[get_args(one.annotation)[0], made])
+
+
+# What a command with files and cites takes beside them.
+MISSING_OK = (
+    inspect.Parameter("cites", inspect.Parameter.KEYWORD_ONLY),
+    inspect.Parameter(
+        "missing_ok",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False,
+        annotation=Annotated[bool, typer.Option("--missing-ok", help="A --file need not be there yet.")],
+    ),
+)
 
 
 def passes(
     operation: str,
-    request: type[Request] = NoParameters,
     *,
     arguments: int | None = None,
     without: Collection[str] = (),
@@ -160,13 +197,15 @@ def passes(
         is_report: what the store reports is in the answer, and is not said a second time.
         exceptions: fields that are taken otherwise than their name and type say.
     """
-    PASSED[operation] = request
+    PASSED.add(operation)
+    request = OPERATIONS[operation].request
 
     def command_of(show: Callable[..., None]) -> Callable[..., None]:
         _, second, *named = inspect.signature(show).parameters.values()
-        taken = _parameters(request, named, exceptions, arguments=arguments, without=without)
-        fields = {one.name for one in taken} - {one.name for one in named if _is_own(one)}
-        readers = {name: one for name, one in exceptions.items() if one.reads}
+        own = [*named, *(MISSING_OK if "cites" in request.model_fields else ())]
+        taken = _parameters(request, own, exceptions, arguments=arguments, without=without)
+        fields = [one.name for one in taken if one.name not in {one.name for one in own if _is_own(one)}]
+        readers = {name: one for name in fields if (one := exceptions.get(name) or FIELDS.get(name)) and one.reads}
         refs = {one.name: _is_an_argument(one) for one in taken if _is_ref(one)}
         negated = {name for name in fields if is_negated(request.model_fields[name])}
 
@@ -179,8 +218,9 @@ def passes(
             values.update({name: not values[name] for name in negated})
             given = {name: value for name, value in values.items() if name in fields and value not in (None, [])}
 
-            for name in readers.keys() & given.keys():
-                given[name] = READERS[str(readers[name].reads)](invocation, given[name], readers[name].such_as)
+            for name in [name for name in readers if name in given]:
+                way = "path" if name == "files" and values.get("missing_ok") else str(readers[name].reads)
+                given[name] = READERS[way](invocation, given[name], readers[name].such_as)
 
             invocation.is_talk_off = is_report
 

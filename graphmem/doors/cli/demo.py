@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from graphmem.api import Memory
 from graphmem.doors.cli.caller import Invocation, invocation_of
+from graphmem.doors.cli.demo_store import NEXT, SHOWN, Demonstrated, DemoStep, committed, plant, prepare, shipped
 from graphmem.errors import Usage
-from graphmem.features.upkeep.demo import NEXT, SHOWN, Demonstrated, DemoStep, committed, plant, prepare, shipped
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.settings.folders import project_folder
 from graphmem.kernel.system import shell
@@ -90,10 +90,8 @@ def demo(
     start = time.monotonic()
     show = Show(invocation, Path(project or invocation.folder or project_folder() or ".").expanduser().absolute())
     made = prepare(show.folder)
-    show.tell(
-        f"A new store in {made.path}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'})."
-    )
-    added, embedded = plant(show.open().store.client)
+    show.tell(f"A new store in {made}, with data that ships with graphmem (its licences: {shipped() / 'NOTICE.md'}).")
+    added, embedded = plant(show.open())
     show.tell(
         f"{count(added.created, 'record')}, {count(added.relations, 'relation')},"
         f" {count(embedded, 'text')} embedded in {time.monotonic() - start:.0f} s"
@@ -104,7 +102,7 @@ def demo(
     is_identical, kept = _rebuilt(show)
     seconds = time.monotonic() - start
     answer = Demonstrated(
-        path=made.path,
+        path=str(made),
         added=added,
         embedded=embedded,
         steps=show.steps,

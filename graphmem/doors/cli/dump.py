@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -13,24 +13,21 @@ from graphmem.doors.cli.commands import passes
 from graphmem.doors.cli.inputs import listed
 from graphmem.doors.cli.install import changes
 from graphmem.errors import Refused, Unavailable, Usage
-from graphmem.features.exchange.dump_contract import Dump, DumpRequest
-from graphmem.kernel.registry import Taken
+from graphmem.kernel.registry import Taken, printout
 from graphmem.kernel.settings.instructions import RulesAgent
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.safe_files import STORE
 from graphmem.kernel.system.surroundings import current_folder
-from graphmem.kernel.text import count
-from graphmem.names import inert
 
 AGENTS: tuple[RulesAgent, ...] = get_args(RulesAgent)
 IN_FOLDERS = ("okf", "markdown")  # forms of several files
 
 
-@passes("dump", DumpRequest, format=Taken(flag="--to"))
+@passes("dump", format=Taken(flag="--to"))
 def dump(
     invocation: Invocation,
-    answer: Dump,
+    answer: Any,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="PATH", help="Write a file, or a new folder for okf and markdown."),
@@ -59,8 +56,9 @@ def dump(
 
     Example: graphmem dump --to mermaid --kind solves -o memory.mmd
     """
+    said = printout("dump", answer)
     if answer.format == "rules":
-        keep(invocation, answer, output, listed(into), is_dry=dry_run)
+        keep(invocation, answer, said.notes, output, listed(into), is_dry=dry_run)
         return
     if into or dry_run:
         option = "--into" if into else "--dry-run"
@@ -71,14 +69,15 @@ def dump(
         invocation.say(f"written: {output}")
     elif answer.format == "okf" and not invocation.is_json:
         raise Usage("okf is a folder of pages", hint="name a new one: graphmem dump --to okf -o FOLDER")
-    left_out = ", ".join(count(number, kind) for kind, number in answer.left_out.items())
-    if left_out:
-        invocation.say(f"left out: {left_out}")
+    for note in said.notes:
+        invocation.say(note)
     if output is None or invocation.is_json:
-        invocation.answer(answer, _shown(answer), is_file=True)
+        invocation.answer(answer, said.text, is_file=True)
 
 
-def keep(invocation: Invocation, answer: Dump, output: Path | None, into: Sequence[str], *, is_dry: bool) -> None:
+def keep(
+    invocation: Invocation, answer: Any, notes: Sequence[str], output: Path | None, into: Sequence[str], *, is_dry: bool
+) -> None:
     """
     Keep rules in the files of agents, and print what changed.
 
@@ -97,20 +96,12 @@ def keep(invocation: Invocation, answer: Dump, output: Path | None, into: Sequen
     agents = [agent for agent in AGENTS if agent in into]
     made = keep_rules(find_store(invocation.folder).root, answer.files, agents, dry_run=is_dry)
     made = made.model_copy(update={"left_out": answer.left_out, "notices": answer.notices})
-    if not answer.rows:
-        invocation.say("no constraint, decision or fix is there to keep")
-    if left_out := ", ".join(count(number, kind) for kind, number in answer.left_out.items()):
-        invocation.say(f"left out for want of room: {left_out}; --budget makes more")
+    for note in notes:
+        invocation.say(note)
     lines = [*changes(made)]
     if made.applied and answer.rows:
         lines.append("take it back with: graphmem uninstall rules")
     invocation.answer(made, "\n".join(lines), is_file=is_dry)
-
-
-def _shown(answer: Dump) -> str:
-    """Return the files of a dump as a terminal shows them, one after the other."""
-    document = "\n".join(answer.files.values()).rstrip("\n")
-    return document if answer.format in ("graphml", "dot", "mermaid", "markdown", "html") else inert(document)
 
 
 def written(files: Mapping[str, str], output: Path, *, is_folder: bool) -> None:

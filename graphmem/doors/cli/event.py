@@ -18,7 +18,7 @@ from graphmem.names import inert
 NO_EVENTS = "nothing has happened yet; tasks, phases and reviews leave events"
 
 
-@passes("events.list", ListEventsRequest, types=Taken("TYPE"))
+@passes("events.list", types=Taken("TYPE"))
 def events(
     invocation: Invocation,
     call: Call,

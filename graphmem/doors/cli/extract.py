@@ -1,14 +1,15 @@
 """``extract …``: programs that find entities and edges in the project."""
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graphmem.doors.cli.commands import group_of
-from graphmem.features.extractors.operations import python_lines
 from graphmem.kernel.ndjson import encode
+from graphmem.kernel.registry import extensions
 from graphmem.names import visible
 
 app = group_of("extract", "Run programs that find entities and edges in the project.")
@@ -21,7 +22,7 @@ def python(folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where t
 
     The extractor `python` runs this; it imports and runs nothing of the code.
     """
-    for line in python_lines(Path(folder)):
+    for line in chain.from_iterable(read(Path(folder)) for read in extensions("extract python")):
         if isinstance(line, str):
             print(visible(line), file=sys.stderr)
         else:

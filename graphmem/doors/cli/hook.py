@@ -10,8 +10,8 @@ from graphmem.constants import HOOK_EVENT_BYTES
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.inputs import opened
 from graphmem.doors.cli.options import argument
-from graphmem.features.hooks.contract import HookRequest
 from graphmem.kernel.parameters import ClientName
+from graphmem.kernel.registry import OPERATIONS
 from graphmem.kernel.system.surroundings import variables
 from graphmem.names import inert
 
@@ -20,7 +20,7 @@ log = logging.getLogger("graphmem.hook")
 
 def hook(
     ctx: typer.Context,
-    client: str = argument(HookRequest, "client", metavar="CLIENT"),
+    client: str = argument(OPERATIONS["hook"].request, "client", metavar="CLIENT"),
 ) -> None:
     """
     Answer an event of a coding agent, which comes on standard input.

@@ -10,9 +10,8 @@ from graphmem.doors.agents.install_contract import INSTALL_CLIENTS
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.options import option
 from graphmem.errors import Usage
-from graphmem.features.harvest.found import found
-from graphmem.features.upkeep.store_contract import InitRequest
 from graphmem.kernel import terminal
+from graphmem.kernel.registry import OPERATIONS, extensions
 from graphmem.kernel.settings.folders import project_folder
 from graphmem.names import visible
 
@@ -24,7 +23,7 @@ NEXT = "next: graphmem install CLIENT (" + CLIENTS + "), then graphmem status"
 def init(
     ctx: typer.Context,
     project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
-    nested: bool = option(InitRequest, "nested"),
+    nested: bool = option(OPERATIONS["init"].request, "nested"),
 ) -> None:
     """
     Prepare a project: make .graphmem, or complete it; run again it changes nothing.
@@ -45,7 +44,7 @@ def init(
         answer.created
         and not invocation.is_user
         and terminal.is_terminal()
-        and (there := found(Path(answer.path).parent))
+        and (there := [one for look in extensions("import") for one in look(Path(answer.path).parent)])
     ):
         lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")
     invocation.answer(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from graphmem.doors.cli.paths import from_root
+from graphmem.doors.cli.paths import cites, files, from_root
 from graphmem.errors import BadInput, NotFound, Unavailable, Usage
 from graphmem.kernel.ndjson import Lines
 from graphmem.kernel.system.surroundings import current_folder
@@ -110,27 +110,21 @@ def listed(values: Sequence[str] | None) -> list[str]:
 # How what is typed becomes the value of a field; each takes the invocation, what is typed, and an example.
 READERS: dict[str, Callable[[Any, Any, str], object]] = {
     "names": lambda _, given, __: listed(given),
-    "path": lambda invocation, given, _: from_root(invocation.memory.store.client.root, given),
+    "path": lambda invocation, given, _: (
+        from_root(invocation.memory.store.client.root, given)
+        if isinstance(given, str)
+        else files(invocation, given, is_missing_ok=True)
+    ),
+    "files": lambda invocation, given, _: files(invocation, given, is_missing_ok=False),
+    "cites": lambda invocation, given, _: cites(invocation, given),
+    "versions": lambda _, given, __: versions_of(given),
+    "columns": lambda _, given, __: _columns_of(given),
+    "text typed": lambda _, given, __: text_of(given),
     "text": lambda _, given, __: _text_in(given),
     "json": lambda _, given, such_as: _json_in(given, such_as),
     "json object": lambda _, given, such_as: _object_of(_json_in(given, such_as), "the plan", such_as),
     "json typed": lambda _, given, such_as: _json_typed(given, such_as),
 }
-
-
-def parameter(given: str) -> tuple[str, object]:
-    """Return the name and the value of a parameter: ``name=text`` or ``name:=JSON``."""
-    name, mark, value = given.partition("=")
-    if not mark or not name.removesuffix(":"):
-        raise Usage(f"invalid parameter {given!r}", hint="name=text, or name:=JSON such as limit:=5")
-    if not name.endswith(":"):
-        return name, value
-    try:
-        return name[:-1], json.loads(value)
-    except ValueError as error:
-        raise Usage(
-            f"parameter {name[:-1]!r} is not JSON: {error}", hint=f"{name[:-1]}={value} passes it as text"
-        ) from None
 
 
 def versions_of(given: list[str] | None) -> dict[str, str] | None:
@@ -140,3 +134,12 @@ def versions_of(given: list[str] | None) -> dict[str, str] | None:
         if not (name.strip() and version.strip("= ")):
             raise Usage(f"version {name!r} has no value", hint="--version werkzeug=2.3.8")
     return {name.strip(): version.strip("= ") for name, _, version in pairs} or None
+
+
+def _columns_of(given: list[str]) -> dict[str, str]:
+    """Return the column for each field, from ``FIELD=COLUMN``."""
+    pairs = [one.partition("=") for one in given]
+    for field, _, column in pairs:
+        if not (field.strip() and column.strip()):
+            raise Usage(f"--map {field!r} names no column", hint="--map trigger=Title")
+    return {field.strip(): column.strip() for field, _, column in pairs}

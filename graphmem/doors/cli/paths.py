@@ -9,14 +9,6 @@ from graphmem.kernel.model.cite import FORM
 from graphmem.kernel.system.surroundings import current_folder
 
 
-def from_here(
-    invocation: Invocation, file: list[str] | None, cite: list[str] | None, *, is_missing_ok: bool
-) -> dict[str, list[str]]:
-    """Return the fields of a record for the files and cites that were given."""
-    found = {"files": files(invocation, file, is_missing_ok=is_missing_ok), "cites": _cites(invocation, cite)}
-    return {name: paths for name, paths in found.items() if paths is not None}
-
-
 def files(invocation: Invocation, given: list[str] | None, *, is_missing_ok: bool) -> list[str] | None:
     """
     Return paths of files as records have them.
@@ -36,7 +28,7 @@ def files(invocation: Invocation, given: list[str] | None, *, is_missing_ok: boo
     return found
 
 
-def _cites(invocation: Invocation, given: list[str] | None) -> list[str] | None:
+def cites(invocation: Invocation, given: list[str] | None) -> list[str] | None:
     """Return cites with their paths as records have them; other texts stay as they are, and are refused later."""
     if given is None:
         return None

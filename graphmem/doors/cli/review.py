@@ -7,11 +7,11 @@ from pathlib import Path
 
 import typer
 
-from graphmem.core.records.candidate_contract import CandidateList, ReviewRequest, ShownCandidate
+from graphmem.core.records.candidate_contract import CandidateList, ShownCandidate
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, group_of, passes
 from graphmem.errors import Usage
-from graphmem.features.harvest.text import MOST_LINES, whole
+from graphmem.kernel.registry import printout
 from graphmem.kernel.system.editor import edit
 
 KEYS = "a accept, e edit, d dismiss, s skip, q quit"
@@ -21,7 +21,7 @@ app = group_of("review", "")
 
 
 @app.command("next", epilog="Example: graphmem review next")
-@passes("candidates.review", ReviewRequest, without=("limit", "dismissed", "notes"))
+@passes("candidates.review", without=("limit", "dismissed", "notes"))
 def next_candidate(invocation: Invocation, call: Call) -> None:
     """Go through the candidates one at a time, with keys: a accept, e edit, d dismiss, s skip, q quit."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -30,9 +30,9 @@ def next_candidate(invocation: Invocation, call: Call) -> None:
     if not queue.total:
         invocation.say("no candidate waits; to find some: graphmem import --all")
     for number, one in enumerate(queue.candidates, 1):
-        full = invocation.memory.store.call("candidates.show", id=one.id).candidates[0]
-        invocation.write(f"\n[{number} of {queue.total:,}]\n{whole(full, MOST_LINES)}")
-        if not _decided(invocation, full):
+        shown: CandidateList = invocation.memory.store.call("candidates.show", id=one.id)
+        invocation.write(f"\n[{number} of {queue.total:,}]\n{printout('candidates.show', shown).text}")
+        if not _decided(invocation, shown.candidates[0]):
             return
 
 

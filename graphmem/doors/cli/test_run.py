@@ -2,22 +2,16 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
 
 import typer
 
-from graphmem.constants import KEPT_FIRST_BYTES, KEPT_LAST_BYTES, SHOWN_FAILURES
-from graphmem.core.ran.operations import Ran, RanRequest
-from graphmem.core.records import wording
-from graphmem.core.search.match_contract import Matched, MatchedLog
-from graphmem.core.search.text import match_limits, match_lines
+from graphmem.core.evidence.text import ADVICE
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
 from graphmem.errors import GraphmemError
-from graphmem.kernel.registry import Taken
-from graphmem.kernel.system import shell
+from graphmem.kernel.registry import Taken, printout
 from graphmem.kernel.system.tee import CommandEnd, run
-from graphmem.kernel.text import count, one_line
+from graphmem.kernel.text import one_line
 from graphmem.names import inert, visible
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -29,7 +23,6 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # exit statuses of a shell for a command that 
 @app.command("ran", context_settings={"allow_interspersed_args": False})
 @passes(
     "ran",
-    RanRequest,
     without=("status", "folder", "began"),
     command=Taken("COMMAND…"),
     name=Taken("NAME"),
@@ -69,55 +62,13 @@ def reason(error: OSError) -> str:
 def _said_of(invocation: Invocation, call: Call, ended: CommandEnd, began: float) -> str:
     """Return what the memory has to say of a run; whatever goes wrong is a line, never the status of the command."""
     try:
-        answer: Ran = call(ended.lines(), status=ended.status, began=began)
+        answer = call(ended.lines(), status=ended.status, began=began)
     except (Exception, KeyboardInterrupt) as error:  # the boundary of a front end
         if invocation.is_debug:
             raise
         message = error.message if isinstance(error, GraphmemError) else f"{type(error).__name__}: {error}"
-        return visible(f"graphmem: nothing was recorded: {one_line(message, wording.ADVICE)}")
+        return visible(f"graphmem: nothing was recorded: {one_line(message, ADVICE)}")
     if invocation.is_json:
         return inert(answer.model_dump_json(by_alias=True))
-    lines = _of_a_failure(answer, answer.log, ended) if answer.log else of_a_pass(answer, invocation.folder)
-    return "".join(f"graphmem: {line}" if not place else f"\n{line}" for place, line in enumerate(map(visible, lines)))
-
-
-def _of_a_failure(answer: Ran, log: MatchedLog, ended: CommandEnd) -> Iterator[str]:
-    """Yield what is known of a failing run."""
-    results = log.results[:SHOWN_FAILURES]
-    more = f", the first {len(results)}" if len(log.results) > len(results) else ""
-    cut = f" in its first {KEPT_FIRST_BYTES >> 20} and last {KEPT_LAST_BYTES >> 20} MiB" if ended.is_cut else ""
-    alike = sum(found.verdict != "same" for found in log.results)
-    known = count(len(log.results) - alike, "known failure") if len(log.results) > alike else "no known failure"
-    yield known + (f", {alike} like it" if alike else "") + more + cut
-    yield from (match_lines(found, is_placed=False) for found in results)
-    yield from map(wording.seen, log.candidates)
-    yield from match_limits(log)
-    yield from of_the_same(answer, results)
-
-
-def of_the_same(answer: Ran, results: Sequence[Matched]) -> Iterator[str]:
-    """Yield how to report a fix that was shown before and did not help."""
-    for ref in [found.ref for found in results if found.ref in answer.again][:1]:
-        report = shell.command("graphmem", "feedback", ref, "--failed")
-        yield f"the same as before; to say that a fix does not help: {report}"
-
-
-def of_a_pass(answer: Ran, folder: str | None = None) -> Iterator[str]:
-    """Yield what was recorded after a pass, and the commands that record what only you know."""
-    if answer.no_pass:
-        yield f"not a pass of what failed before: {answer.no_pass}"
-    if answer.is_flaky:
-        yield "passed again with nothing changed: flaky, so no fix is credited"
-        for ref in answer.flaky:
-            yield f"    to mark it: {shell.command('graphmem', 'edit', ref, '--flaky')}"
-    if answer.helped:
-        yield f"recorded as having helped: {', '.join(answer.helped)}"
-    if not answer.unknown and not answer.unfixed:
-        return
-    yield f"{'' if answer.helped else 'what failed before passes now; '}to remember what fixed it:"
-    program = ["graphmem", *(["--dir", folder] if folder else [])]
-    for error in answer.unknown:
-        words = ("add", "failure", "--trigger", visible(error), "--symptom", "…", "--fix", "…")
-        yield f"    {shell.command(*program, *words)}"
-    for ref in answer.unfixed:
-        yield f"    {shell.command(*program, 'edit', ref, '--fix', '…')}"
+    said = printout("ran", answer, folder=invocation.folder, is_cut=ended.is_cut).text
+    return visible(f"graphmem: {said}") if said else ""

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from graphmem.core.page.operations import MOST_DRAWN, PageData, ViewRequest
 from graphmem.core.page.render import MARK, page_of
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, passes
@@ -15,13 +14,14 @@ from graphmem.doors.http.tokens import ALL
 from graphmem.doors.service import manage
 from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.kernel.machine.service_state import ServedPage, ServiceStatus
+from graphmem.kernel.registry import OPERATIONS
 from graphmem.kernel.system import safe_files, shell
 from graphmem.kernel.system.surroundings import current_folder
 
 ANY_PORT = "127.0.0.1:0"
 
 
-@passes("view", ViewRequest)
+@passes("view")
 def view(
     invocation: Invocation,
     call: Call,
@@ -36,7 +36,7 @@ def view(
 
     Example: graphmem view
     """
-    if output is None and most != MOST_DRAWN:
+    if output is None and most != OPERATIONS["view"].request.model_fields["most"].default:
         hint = shell.command("graphmem", "view", "--most", str(most), "--out", "memory.html")
         raise Usage("--most is for a page that is a file", hint=hint)
     if output is None:
@@ -45,9 +45,7 @@ def view(
         invocation.answer(page, page.address, is_file=True)
         return
     _refuse_other(current_folder() / output, str(output))
-    answer: PageData = call()
-    shared = [one for one in answer.events if not one.is_local]
-    kept = answer.model_copy(update={"candidates": [], "waiting": None, "events": shared})  # the rest is this machine's
+    kept = call().shared()
     written({"page": page_of(kept)}, current_folder() / output, is_folder=False)
     invocation.say(f"written: {output}")
     if invocation.is_json:

@@ -1,14 +1,12 @@
 """What the memory says of the tests that failed, and what of those that failed before and passed now."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem.api import Memory
-from graphmem.constants import OFFERED_ERRORS, PYTEST_FAILURES, PYTEST_LOCK_S, SHOWN_FAILURES
-from graphmem.core.ran.operations import Ran
-from graphmem.core.search.text import match_lines
-from graphmem.doors.cli.test_run import of_a_pass, of_the_same
+from graphmem.constants import PYTEST_FAILURES, PYTEST_LOCK_S
+from graphmem.kernel.registry import printout
 from graphmem.names import visible
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ class Lookup:
                 name, first = reports[0]
                 log = f"{first.longreprtext}\nFAILED {first.nodeid}\n"
                 answer = memory.ran(["pytest", first.nodeid], status=1, log=log, folder=self.root, name=name)
-                if section := "\n".join(known(answer)):
+                if section := printout("ran", answer, is_of_test=True).text:
                     for _, report in reports:
                         _add_section(report, visible(section))
             task = f"ran/{memory.store.client.new_id()}"  # one: what helped several tests is reported once
@@ -54,7 +52,8 @@ class Lookup:
                 memory.ran(["pytest", name], status=0, folder=self.root, name=name, task=task, began=began)
                 for name in settled[:PYTEST_FAILURES]
             ]
-        return [visible(line) for line in of_a_pass(_together(answers))]
+        said = visible(printout("ran", *answers).text)
+        return said.split("\n") if said else []
 
 
 def _by_message(failed: "Sequence[Named]") -> "dict[str, list[Named]]":
@@ -64,26 +63,6 @@ def _by_message(failed: "Sequence[Named]") -> "dict[str, list[Named]]":
         crash = getattr(report.longrepr, "reprcrash", None)
         found.setdefault(getattr(crash, "message", None) or report.longreprtext, []).append((name, report))
     return found
-
-
-def _together(answers: Sequence[Ran]) -> Ran:
-    """Return what several passes teach as one answer, with as many errors to be recorded as one has."""
-    return Ran(
-        status=0,
-        helped=list(dict.fromkeys(ref for one in answers for ref in one.helped)),
-        unknown=list(dict.fromkeys(error for one in answers for error in one.unknown))[:OFFERED_ERRORS],
-        unfixed=list(dict.fromkeys(ref for one in answers for ref in one.unfixed))[:OFFERED_ERRORS],
-        is_flaky=any(one.is_flaky for one in answers),
-        flaky=list(dict.fromkeys(ref for one in answers for ref in one.flaky)),
-        no_pass=next((one.no_pass for one in answers if one.no_pass), None),
-    )
-
-
-def known(answer: Ran) -> Iterator[str]:
-    """Yield what is known of a failure and sure, as ``ran`` shows it."""
-    results = [found for found in answer.log.results if found.verdict == "same"] if answer.log else []
-    yield from (match_lines(found, is_placed=False) for found in results[:SHOWN_FAILURES])
-    yield from of_the_same(answer, results)
 
 
 def _add_section(report: "Report", text: str) -> None:

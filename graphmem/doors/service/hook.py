@@ -66,13 +66,13 @@ def _say_why(arguments: list[str], folder: str, end: float) -> None:
     above = store_above(folder)
     if above is None or not is_foreign(above) or "sessionstart" not in (event := _event_of(end)).lower():
         return
-    from graphmem.features.hooks.events import start_said  # noqa: PLC0415 - hardly an event comes here
+    from graphmem.kernel.registry import extensions  # noqa: PLC0415 - hardly an event comes here
     from graphmem.kernel.system.shell import command  # noqa: PLC0415 - as above
 
     trust = command("git", "config", "--global", "--add", "safe.directory", above)
     text = f"graphmem is silent here: {above}/{STORE} belongs to another user. If you trust it: {trust}"
-    if said := start_said(arguments[0], event, text):
-        os.write(1, said.encode())
+    for say in extensions("start"):
+        os.write(1, say(arguments[0], event, text).encode())
 
 
 def _is_taken(path: str, request: dict[str, object], limit_s: float) -> bool:

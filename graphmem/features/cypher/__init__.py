@@ -8,4 +8,8 @@ FEATURE = Feature(
         "operations": "cypher cypher_named queries",
     },
     on_store="cypher_named queries",
+    verbs={
+        "cypher": "cypher",
+    },
+    text="text",
 )

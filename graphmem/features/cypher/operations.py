@@ -29,7 +29,7 @@ from graphmem.kernel.finding import Finding
 from graphmem.kernel.graph import GraphAnswer
 from graphmem.kernel.model import MODELS, MemoryRecord
 from graphmem.kernel.model.vocabulary import KINDS
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -118,6 +118,11 @@ NAME = lazy_re(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no stat
         "BadInput": "the engine does not understand it",
         "Unavailable": "it ran out of time or memory",
     },
+    leaves=("parameters",),
+    takes={"timeout_s": Taken("SECONDS", flag="--timeout")},
+    help="Ask the graph in Cypher: read-only, bounded in time, memory and rows.",
+    example="graphmem cypher 'MATCH (p:Pattern)-[:SOLVES]->(f:Failure {name: $name}) RETURN p.name'"
+    " -p name=import-error",
 )
 def cypher(client: Client, request: CypherRequest) -> CypherRows:
     """Run a Cypher query, read-only and bounded in time, memory and rows."""

@@ -10,4 +10,8 @@ FEATURE = Feature(
         "operations": "imports.file",
         "dump": "dump",
     },
+    verbs={
+        "import": "imports.file",
+    },
+    text="text",
 )

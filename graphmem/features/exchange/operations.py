@@ -33,12 +33,13 @@ from graphmem.kernel.model.field import as_set
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.kernel.ndjson import Row, encode
 from graphmem.kernel.parameters import DryRun
-from graphmem.kernel.registry import extensions, operation
+from graphmem.kernel.registry import Taken, extensions, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
+from graphmem.kernel.system.surroundings import current_folder
 
 
 class ImportRequest(Request):
@@ -97,6 +98,17 @@ LINK = "relation"  # what links are counted as, whether they are rows or fields 
         "NotFound": "there is no such file or folder, or no such format",
         "Refused": "it is too large, or a link, or tasks would wait for each other",
     },
+    takes={
+        "format": Taken("FORMAT", flag="--from"),
+        "map": Taken("FIELD=COLUMN", flag="--map", note="may be repeated", reads="columns"),
+    },
+    help="""
+    Make records and edges of a file or a folder of another tool, all or none.
+
+    The word `file` can be left out. The same file again changes nothing; a newer one updates what changed in it, and
+    leaves alone what was edited here.
+    """,
+    example="graphmem import file issues.jsonl --dry-run",
 )
 def import_file(client: Client, request: ImportRequest) -> Imported:
     """
@@ -108,7 +120,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         BadInput: its format is not known, or not sure.
         Refused: it is too large, or tasks would wait for each other.
     """
-    reading = formats.read(Source(request.path.absolute()), request.format, request.map)
+    reading = formats.read(Source(current_folder() / request.path), request.format, request.map)
     run = screened_fields(client, "run state", reading.run)
     kept = places(client)
     with client.reading() as snapshot:
@@ -121,7 +133,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         work.take_in(read_lines(work.intake, lines, project))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
-    for take_over in extensions("import") if run else ():
+    for take_over in extensions("run_state") if run else ():
         take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
     if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
         client.embed_later()

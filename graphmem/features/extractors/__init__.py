@@ -10,6 +10,7 @@ FEATURE = Feature(
         "operations": "extractors.list extractors.add extractors.run",
     },
     on_store="extractors",
+    extends={"extract python": "operations.python_lines"},
     verbs={
         "extract": "extractors.list extractors.run extractors.add",
     },

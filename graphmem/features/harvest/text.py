@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Annotated
 
+from graphmem.core.evidence.text import ADVICE
 from graphmem.core.records import wording
 from graphmem.core.records.candidate import occasion
 from graphmem.core.records.candidate_contract import (
     CandidateList,
     Harvested,
     HarvestedAll,
+    ProofsChecked,
     ReviewedList,
     ShownCandidate,
 )
@@ -103,6 +105,16 @@ def _review_prove_text(answer: ReviewedList) -> Printout:
     return Printout(visible("\n".join(lines)), *notes)
 
 
+@reads(ProofsChecked)
+def _proofs_text(answer: ProofsChecked) -> Printout:
+    lines = [f"{one.ref}: {'proven' if one.proven else f'not proven any more: {one.reason}'}" for one in answer.results]
+    what = count(len(answer.untrusted), "proof")
+    return Printout(
+        visible("\n".join(lines)),
+        f"{what} not run: look at the commands, and allow them with: graphmem trust" if answer.untrusted else "",
+    )
+
+
 def _next_step(answer: Harvested | HarvestedAll) -> str:
     """Return what comes next."""
     if not answer.applied:
@@ -138,7 +150,7 @@ def _lines_of(one: ShownCandidate) -> list[str]:
     if one.failure is not None and getattr(one.failure, "flaky", False):
         lines.append("  passed again with nothing changed")
     if one.pattern is not None:
-        lines.append(f"  fix: {one_line(getattr(one.pattern, 'insight', ''), wording.ADVICE)}")
+        lines.append(f"  fix: {one_line(getattr(one.pattern, 'insight', ''), ADVICE)}")
     lines += _offers(one)
     if one.evidence:
         lines.append(f"  {visible(occasion(one.evidence[0]))}")

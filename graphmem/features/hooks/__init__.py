@@ -7,4 +7,5 @@ FEATURE = Feature(
         "operations": "hook",
     },
     on_store="hook",
+    extends={"start": "events.start_said"},
 )

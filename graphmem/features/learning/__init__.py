@@ -15,7 +15,10 @@ FEATURE = Feature(
     },
     extends={"section": "sections.entries"},
     verbs={
-        "add": "experiences.add",
+        "add": "lessons.add experiences.add",
+        "learn": "lessons.learn",
+        "experience": "experiences.recall",
+        "promote": "experiences.promote",
         "decay": "lessons.decay",
         "inject": "lessons.inject",
     },

@@ -9,7 +9,17 @@ from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
 
-@operation("lessons.add", writes=True, previews="dry_run", scoped=True)
+@operation(
+    "lessons.add",
+    writes=True,
+    previews="dry_run",
+    scoped=True,
+    command="add lesson",
+    arguments=0,
+    takes={"source": Taken("WHO", flag="--raised-by")},
+    help="Add a lesson by hand; most come from runs, with learn.",
+    example='graphmem add lesson --description "never retry a payment blindly" --type anti_pattern',
+)
 def add_lesson(client: Client, request: AddLessonRequest) -> Changed[Lesson]:
     """Add a lesson by hand; a ``preference`` is injected at once, any other type after two runs saw it."""
     return add_record(client, request)

@@ -17,7 +17,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.experience import Complexity, Confidence, ExperienceType, Outcome
 from graphmem.kernel.model.insight import Category
 from graphmem.kernel.parameters import DryRun, Name, Sources, Supersedes, Tags, Texts, Verbatim, Yes
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
@@ -90,7 +90,16 @@ class Promoted(Answer):
     promotions: list[Promotion]
 
 
-@operation("experiences.recall", past=True, scoped=True, from_files=True)
+@operation(
+    "experiences.recall",
+    past=True,
+    scoped=True,
+    from_files=True,
+    command="experience",
+    takes={"task_type": Taken(flag="--type")},
+    help="Show the newest experiences with tasks of this type or with one of these tags, then their lessons.",
+    example="graphmem experience --type bug --tag auth",
+)
 def recall(snapshot: Snapshot, request: RecallRequest) -> Recalled:
     """Return the newest experiences with this type of task or one of these tags, and their lessons."""
     numbers = [
@@ -110,7 +119,18 @@ def recall(snapshot: Snapshot, request: RecallRequest) -> Recalled:
 # --- insights ------------------------------------------------------------------------------------------------------
 
 
-@operation("experiences.promote", writes=True, previews="yes")
+@operation(
+    "experiences.promote",
+    writes=True,
+    previews="yes",
+    command="promote",
+    example="graphmem promote --yes\ngraphmem promote pattern/pin-build-tools --to user",
+    help="""
+    Find what experiences of different days and tasks agree on, and write it as insights.
+
+    With a record and --to user, copy that record into your own store.
+    """,
+)
 def promote(client: Client, request: PromoteRequest) -> Promoted:
     """
     Find what experiences of different days and tasks agree on; ``yes`` writes it as insights.

@@ -158,7 +158,21 @@ class RunEvents:
     at: datetime | None
 
 
-@operation("lessons.learn", writes=True, stream="events", is_held=True)
+@operation(
+    "lessons.learn",
+    writes=True,
+    stream="events",
+    is_held=True,
+    command="learn",
+    leaves=("name",),
+    example="graphmem learn events.ndjson --run 2026-11-22-1",
+    help="""
+    Take from the events of a finished run which lessons it saw, and new ones.
+
+    The findings of every review.verdict count. Half of a finding's keywords in a lesson make it that lesson; a bug or
+    warning that matches no lesson becomes a new one. The same events again change nothing.
+    """,
+)
 def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Learned:
     """
     Take from the events of a finished run which lessons it saw, and new ones; the same events change nothing.

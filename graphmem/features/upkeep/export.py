@@ -10,7 +10,7 @@ from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.ledger.files.layout import is_plain
 from graphmem.kernel.ledger.row import canonical_line
 from graphmem.kernel.ledger.types import is_vocabulary, vocabulary_json
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
@@ -23,7 +23,15 @@ def _canonical(snapshot: Snapshot, file: str) -> bytes:
     return b"".join(canonical_line(line, symmetric) + b"\n" for _, line in sorted(lines.items()))
 
 
-@operation("export", writes=True, at_home=True, without={"to": "writes to any folder"})
+@operation(
+    "export",
+    writes=True,
+    at_home=True,
+    without={"to": "writes to any folder"},
+    takes={"to": Taken("DIR")},
+    help="Bring every file into canonical form, or check that it is.",
+    example="graphmem export --check",
+)
 def export(snapshot: Writing, request: ExportRequest) -> Exported:
     """Bring every file into canonical form, or write a canonical copy to another folder."""
     to = None if request.to is None else current_folder() / request.to

@@ -4,11 +4,22 @@ from graphmem.core.records.read import home_of_kind
 from graphmem.errors import NotFound
 from graphmem.features.upkeep.store_contract import Split, SplitRequest
 from graphmem.kernel.ledger.parts import home_of, numbers_of, part_of, parts_of
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Writing
 
 
-@operation("split", writes=True, positional=2)
+@operation(
+    "split",
+    writes=True,
+    positional=2,
+    takes={"kind": Taken("KIND", "kind")},
+    help="""
+    Put the rows of a large kind, entity type or relation type into several files, so that writing one costs little.
+
+    In the order of their names, the files hold the lines of the one file. --files 1 takes it back.
+    """,
+    example="graphmem split failure --files 256",
+)
 def split(snapshot: Writing, request: SplitRequest) -> Split:
     """
     Put the rows of a kind into 16 or 256 files by the hash that orders them, or into one again.

@@ -1,16 +1,29 @@
 """How answers about a store and its upkeep read on a terminal."""
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
 
+from graphmem.errors import Usage
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.schema import SchemaShown
-from graphmem.features.upkeep.store_contract import Rebuilt, Reset, Resolved, Trust, Vacuumed
+from graphmem.features.upkeep.store_contract import (
+    Exported,
+    Rebuilt,
+    Reset,
+    Resolved,
+    Split,
+    SplitRequest,
+    Trust,
+    Vacuumed,
+)
 from graphmem.features.upkeep.trust import allowing, lines_of
 from graphmem.kernel import terminal
-from graphmem.kernel.finding import Checked
+from graphmem.kernel.finding import Checked, Doctored
 from graphmem.kernel.model.schema import one_a_line
-from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.text import count
 
 
@@ -104,6 +117,64 @@ def _trust_text(answer: Trust) -> Printout:
         else f"it does not count; allow it with: {allowing(answer.digest)}"
         if not answer.trusted
         else "",
+    )
+
+
+@asks("export")
+def _ask_export(
+    to: Path | None,
+    check: Annotated[
+        bool, Taken(flag="--check", meaning="Write nothing; exit 1 where a file is not canonical")
+    ] = False,
+) -> Mapping[str, object]:
+    if check and to is not None:
+        raise Usage("--check writes nothing, --to writes a copy", hint="give one of them")
+    return {"operation": "export_check"} if check else {}
+
+
+@reads(Exported)
+def _export_text(answer: Exported) -> Printout:
+    lines = [
+        f"{file}  {count(found.rows, 'row')}  {found.sha256[:12]}{'  changed' if found.changed else ''}"
+        for file, found in answer.files.items()
+    ]
+    return Printout("\n".join(lines), "no rows yet" if not lines else "")
+
+
+@reads("export_check")
+def _export_check_text(answer: Checked) -> Printout:
+    return Printout(findings(answer, "canonical"), status=1 if not answer.ok else 0)
+
+
+@asks("split")
+def _ask_split(
+    files: Annotated[
+        int, Taken("N", flag="--files", meaning="How many files its rows are to be in. One of: 1, 16, 256")
+    ] = SplitRequest.model_fields["files"].default,
+) -> Mapping[str, object]:
+    return {"files": files}
+
+
+@reads(Split)
+def _split_text(answer: Split) -> Printout:
+    where = "one file" if answer.files == 1 else f"{answer.files} files"
+    state = "now in" if answer.changed else "already in"
+    return Printout(
+        f"{answer.kind}: {count(answer.rows, 'row')} {state} {where}",
+        "now: git add .graphmem, then git commit" if answer.changed else "",
+    )
+
+
+@reads(Doctored)
+def _doctor_text(answer: Doctored, fix: bool, yes: bool) -> Printout:
+    lines = [f"fixed: {found}" for found in answer.mended]
+    if answer.findings or not lines:
+        lines.append(findings(answer, "well"))
+    is_left = fix and not yes and answer.findings
+    return Printout(
+        "\n".join(lines),
+        "nothing was changed; do it with: graphmem doctor --fix --yes" if is_left else "",
+        status=1 if not answer.ok else 0,
     )
 
 

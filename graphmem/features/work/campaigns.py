@@ -129,7 +129,13 @@ def ready(snapshot: Snapshot, request: ReadyRequest) -> Ready:
     return Ready(campaign=campaign.ref, ready=plan_of(snapshot, number).ready)
 
 
-@operation("campaigns.complete", writes=True)
+@operation(
+    "campaigns.complete",
+    writes=True,
+    takes={"ref": Taken("NAME", "campaign")},
+    help="Finish a campaign and keep its fingerprint for similar; with open tasks it needs --partial.",
+    example='graphmem campaign complete sso --outcome "login works with two providers"',
+)
 def complete(snapshot: Writing, request: CompleteCampaignRequest) -> CampaignTasks:
     """Finish a campaign, complete or partly, and keep its fingerprint for ``similar``."""
     request = screened(snapshot, request, "campaign")

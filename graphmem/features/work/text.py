@@ -1,16 +1,25 @@
 """How campaigns, tasks and phases read on a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
-from graphmem.core.plans.campaign_contract import CampaignStanding, CampaignTasks, MergedPlan, Ready, ReplanInput
+from graphmem.core.plans.campaign_contract import (
+    CampaignStanding,
+    CampaignTasks,
+    FinalStatus,
+    MergedPlan,
+    Ready,
+    ReplanInput,
+)
 from graphmem.core.plans.text import took
 from graphmem.core.records import wording
 from graphmem.core.search.text import match_lines
+from graphmem.errors import Usage
 from graphmem.features.work.observation import Observed
 from graphmem.features.work.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
 from graphmem.features.work.task_contract import TaskChanged, TaskShown, Workspace
 from graphmem.kernel.model import Record
-from graphmem.kernel.registry import Printout, reads
+from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count, one_line
 
@@ -23,6 +32,21 @@ def _campaign_add_tasks_text(answer: CampaignTasks) -> str:
 @reads(Ready)
 def _campaign_ready_text(answer: Ready) -> Printout:
     return Printout(lines(answer.ready), "nothing can start" if not answer.ready else "")
+
+
+@asks("campaigns.complete")
+def _ask_complete(
+    status: FinalStatus | None,
+    partial: Annotated[bool, Taken(flag="--partial", meaning="The same as --status partial")] = False,
+) -> Mapping[str, object]:
+    if partial and status not in (None, "partial"):
+        raise Usage(f"--partial contradicts --status {status}", hint="give one of them")
+    return {"status": "partial"} if partial else {}
+
+
+@reads("campaigns.complete")
+def _campaign_complete_text(answer: CampaignTasks) -> str:
+    return wording.fields(answer.record)
 
 
 @reads("campaigns.status")

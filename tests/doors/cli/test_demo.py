@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.doors.cli.app import run
-from graphmem.features.upkeep.demo import SHOWN, committed
+from graphmem.doors.cli.demo_store import SHOWN, committed
 
 
 @pytest.mark.long

@@ -28,7 +28,7 @@ from tests.doors.service.project import shared_project
 pytestmark = pytest.mark.process
 EXAMPLES = int(os.environ.get("GRAPHMEM_TEST_FUZZ", "8"))  # requests of each sort for a route
 CHECKS = [not_a_server_error, response_schema_conformance, status_code_conformance, content_type_conformance]
-DEMO = Path(graphmem.__file__).parent / "features/upkeep/demo_data"
+DEMO = Path(graphmem.__file__).parent / "doors/cli/demo_data"
 REFS = ("ref", "source", "target", "old", "new")  # parameters that name a record
 PATHS = [one.path for one in operations().values()]
 PATHS += [f"{one.path}/stream" for one in operations().values() if one.stream and one.name not in IN_JSON_ONLY]

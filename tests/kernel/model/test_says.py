@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from graphmem.core.evidence.notes import notes_of
-from graphmem.core.records.wording import ASIDE, gist
+from graphmem.core.evidence.text import ASIDE
+from graphmem.core.history.compare import ORDER
+from graphmem.core.records.wording import gist
 from graphmem.doors.mcp.parameters import View
 from graphmem.doors.mcp.reply import hit
-from graphmem.features.history.compare import ORDER
 from graphmem.kernel.model import MODELS, Record
 from graphmem.kernel.model.vocabulary import KINDS, RESERVED_KINDS
 

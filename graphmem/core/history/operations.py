@@ -6,11 +6,11 @@ from pathlib import Path
 
 import orjson
 
+from graphmem.core.history import compare
+from graphmem.core.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.core.records.event_contract import Happening, ListEventsRequest
 from graphmem.core.records.event_log import events
 from graphmem.errors import NotFound
-from graphmem.features.history import compare
-from graphmem.features.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.ledger.parts import usual_file
@@ -19,7 +19,7 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import KINDS
 from graphmem.kernel.ndjson import BOM, Row
-from graphmem.kernel.registry import operation
+from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.checkout import committed
 from graphmem.kernel.store.runtime import ALL_RIGHTS, Client, narrowed
 from graphmem.kernel.store.snapshot import types_of
@@ -29,7 +29,20 @@ from graphmem.names import split_ref
 # --- the whole memory -----------------------------------------------------------------------------------------------
 
 
-@operation("diff", positional=1, scoped=True)
+@operation(
+    "diff",
+    positional=1,
+    scoped=True,
+    arguments=1,
+    takes={"revisions": Taken("A..B|A")},
+    example="graphmem diff main...HEAD --markdown",
+    help="""
+    Show in words what changed in the memory: between two commits, or since one.
+
+    A..B compares two commits, A...B shows what B changed since it left A, A compares with the files as they are now.
+    Each may be a date, which means the last commit before it.
+    """,
+)
 def diff(client: Client, request: DiffRequest) -> Difference:
     """
     Return what changed in the memory.

@@ -1,7 +1,7 @@
-"""What of an answer is shown below a failure."""
+"""How runs of commands read."""
 
 from graphmem import Memory
-from graphmem.doors.pytest_plugin.lookup import known
+from graphmem.kernel.registry import printout
 from tests.core.search.test_match import traceback
 
 
@@ -9,6 +9,6 @@ def test_only_what_is_sure_is_shown(memory: Memory) -> None:
     memory.failures.add(traceback(), name="no-id", fix="number the rows")
     other = memory.ran(["pytest"], status=1, log=traceback(key="sku"))
     assert other.log is not None and [hit.by for hit in other.log.results] == ["near"]
-    assert list(known(other)) == []
+    assert printout("ran", other, is_of_test=True).text == ""
     same = memory.ran(["pytest"], status=1, log=traceback("/ci", 88))
-    assert [line.splitlines()[0] for line in known(same)] == ["failure/no-id  [the same problem]"]
+    assert printout("ran", same, is_of_test=True).text.startswith("failure/no-id  [the same problem]\n")

@@ -1,4 +1,4 @@
-"""What changed: log, diff, the check of a branch, and why a record is there."""
+"""What changed: log, diff, and why a record is there."""
 
 from graphmem.kernel.lazy import lazy_modules
 from graphmem.kernel.registry import Feature
@@ -7,11 +7,11 @@ FEATURE = Feature(
     operations={
         "operations": "log diff",
         "why": "why",
-        "branch_check": "check",
     },
     verbs={
         "log": "log",
         "why": "why",
+        "diff": "diff",
     },
     text="text",
 )

@@ -9,16 +9,12 @@ from pathlib import Path
 import orjson
 from pydantic import SerializeAsAny
 
-from graphmem.core.plans.campaign_contract import CompleteCampaignRequest
-from graphmem.core.records import bulk_add
-from graphmem.core.records.record_contract import AddRowsRequest, BulkAdded
+from graphmem.api import Memory
+from graphmem.core.records.record_contract import BulkAdded
 from graphmem.errors import Refused
-from graphmem.features.upkeep import init
-from graphmem.features.upkeep.store_contract import Initialised, InitRequest
-from graphmem.features.work import campaigns
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout
-from graphmem.kernel.store.runtime import ALL, Client
+from graphmem.kernel.store.runtime import ALL
 from graphmem.kernel.system import safe_files
 
 FINISHED = "harden-login"
@@ -78,12 +74,12 @@ class Demonstrated(Answer):
 
 def shipped() -> Traversable:
     """Return the folder of the demo's data: rows, type files and the licences they come under."""
-    return files("graphmem.features.upkeep") / "demo_data"
+    return files("graphmem.doors.cli") / "demo_data"
 
 
-def prepare(folder: Path) -> Initialised:
+def prepare(folder: Path) -> Path:
     """
-    Make an empty store with the demo's types.
+    Make an empty store with the demo's types, and return its folder.
 
     Raises:
         Refused: there is a store already; the demo never writes into an existing memory.
@@ -91,22 +87,21 @@ def prepare(folder: Path) -> Initialised:
     layout = Layout(folder.expanduser().absolute())
     if layout.store.exists():
         raise Refused(f"{str(layout.root)!r} has a {FOLDER} already", hint="take an empty folder: graphmem demo FOLDER")
-    made = init.init(InitRequest(folder=layout.root, nested=True))
+    made = Memory.init(layout.root, nested=True)
     for sort in ("entities", "relations"):
         for file in (shipped() / "types" / sort).iterdir():
             if file.name.endswith(".md"):
                 safe_files.write(layout.types / sort / file.name, file.read_bytes())
-    return made
+    return Path(made.path)
 
 
-def plant(client: Client) -> tuple[BulkAdded, int]:
+def plant(memory: Memory) -> tuple[BulkAdded, int]:
     """Add the demo's rows and two campaigns, one of them finished; return what was added, and the texts embedded."""
     lines = [*(shipped() / "rows.ndjson").read_bytes().splitlines(), *map(orjson.dumps, _campaign_rows())]
-    added = bulk_add.bulk_add(client, lines, AddRowsRequest(name="rows.ndjson"))
+    added: BulkAdded = memory.store.call("add_rows", lines, name="rows.ndjson")
     outcome = "Throttled, second factor for all; no account was taken over since"
-    with client.writing() as writing:
-        campaigns.complete(writing, CompleteCampaignRequest(ref=FINISHED, outcome=outcome))
-    return added, client.embed_missing(seconds=ALL)
+    memory.campaigns.complete(FINISHED, outcome=outcome)
+    return added, memory.store.client.embed_missing(seconds=ALL)
 
 
 def _campaign_rows() -> Iterator[dict[str, object]]:

@@ -1,20 +1,25 @@
 """How what changed reads on a terminal."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from pydantic import JsonValue
 
+from graphmem.core.history.contract import Difference, FieldChange, History, Revision, RowChange
+from graphmem.core.history.why import Origin, Ranking, ReportMade, Why
 from graphmem.core.records import wording
 from graphmem.core.records.text import event_line
 from graphmem.core.search.text import score_lines
-from graphmem.features.history.contract import FieldChange, History, Revision, RowChange
-from graphmem.features.history.why import Origin, Ranking, ReportMade, Why
 from graphmem.kernel import terminal
-from graphmem.kernel.registry import Printout, reads
-from graphmem.kernel.text import one_line
+from graphmem.kernel.markdown import code
+from graphmem.kernel.registry import Printout, Taken, reads
+from graphmem.kernel.text import count, one_line
 
 SAID = 120  # characters of a field's old and new value together
 SHOWN = 5  # reports, edges and merged texts that a screen shows; --json has all
+MARKS = {"created": "+ ", "changed": "~ ", "removed": "- "}
+SECTIONS = ("created", "changed", "renamed", "superseded", "archived", "restored", "removed")
+GIST = ("trigger", "objective", "value", "note")  # the field that says what a row is about
 
 
 @reads(History)
@@ -128,3 +133,63 @@ def _ranked(ranking: Ranking) -> Iterator[str]:
     yield terminal.field("query", f"{where} for: {one_line(ranking.query)}")
     if ranking.hit is not None:
         yield from (f"    {line}" for line in (*wording.holding(ranking.hit.holds), *score_lines(ranking.hit)))
+
+
+# --- diff -----------------------------------------------------------------------------------------------------------
+
+
+@reads(Difference)
+def _diff_text(
+    answer: Difference,
+    markdown: Annotated[bool, Taken(flag="--markdown", meaning="Print Markdown, for a pull request")] = False,
+) -> Printout:
+    return Printout(
+        _in_markdown(answer) if markdown else _in_words(answer),
+        f"left out: {count(answer.skipped, 'line')} that are not rows" if answer.skipped else "",
+        "nothing changed" if not answer.changes else "",
+        is_file=markdown,
+    )
+
+
+def _in_words(answer: Difference) -> str:
+    """Return what changed: all of it in one line, then row by row."""
+    lines = [answer.summary] if answer.changes else []
+    for change in answer.changes:
+        mark = MARKS.get(change.action, f"{change.action} ")
+        lines += [f"{mark}{change.ref}{_about(change)}", *fields(change)]
+    return "\n".join(lines)
+
+
+def _about(change: RowChange) -> str:
+    """Return what a row says, where its fields are not listed one by one."""
+    gist = "" if change.fields else gist_of(change)
+    return f"  {gist}" if gist else ""
+
+
+def gist_of(change: RowChange) -> str:
+    """Return the one thing to know of a row."""
+    if change.kind == "feedback":
+        if change.row.get("wrong") is True:
+            note = change.row.get("note")
+            return f"is wrong{f': {one_line(note)}' if isinstance(note, str) else ''}"
+        return "helped" if change.row.get("helped") is True else "did not help"
+    if change.kind == "event":
+        told = (change.row.get("type"), change.row.get("subject"))
+        return one_line(" ".join(found for found in told if isinstance(found, str)))
+    return next((one_line(found) for name in GIST if isinstance(found := change.row.get(name), str)), "")
+
+
+def _in_markdown(answer: Difference) -> str:
+    """Return what changed as Markdown; every text of the store is shown as code, so that nothing of it is markup."""
+    lines = [f"**Memory:** {answer.summary or 'no change'}"]
+    for action in SECTIONS:
+        found = [change for change in answer.changes if change.action == action]
+        if found:
+            lines += ["", f"### {action.capitalize()}", ""]
+        for change in found:
+            gist = "" if change.fields else gist_of(change)
+            lines.append(f"- {code(change.ref)}{f': {code(gist)}' if gist else ''}")
+            lines += [f"  - {code(field.field)}: {' → '.join(map(code, values(field)))}" for field in change.fields]
+    if answer.skipped:
+        lines += ["", f"Left out: {count(answer.skipped, 'line')} that are not rows."]
+    return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""What `cypher` asks for, and how rows read on a terminal."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from graphmem.core.evidence.text import against
+from graphmem.errors import Usage
+from graphmem.features.cypher.operations import CypherRows, QueryList
+from graphmem.kernel import terminal
+from graphmem.kernel.parameters import parameter
+from graphmem.kernel.registry import Printout, Taken, asks, reads
+from graphmem.kernel.rows import ROW_FORMATS, cell, rows_as
+from graphmem.kernel.suggest import did_you_mean
+from graphmem.kernel.text import one_line
+from graphmem.names import inert, visible
+
+CELL = 200  # characters of a cell of a table that is not drawn
+FORMATS = ("table", "json", *ROW_FORMATS)
+
+
+@asks("cypher")
+def _ask_cypher(
+    query: Annotated[str | None, Taken("QUERY", meaning="One reading statement")] = None,
+    param: Annotated[
+        list[str] | None, Taken("NAME=TEXT|NAME:=JSON", flag="-p --param", meaning="A parameter; may be repeated")
+    ] = None,
+    named: Annotated[str | None, Taken("NAME", "query", flag="--named", meaning="A stored query instead")] = None,
+    listing: Annotated[bool, Taken(flag="--list", meaning="List the stored queries")] = False,
+    timeout_s: float | None = None,
+    limit: int | None = None,
+    rows: Annotated[str, Taken("|".join(FORMATS), flag="--format", meaning="How the rows are printed")] = "table",
+) -> Mapping[str, object]:
+    if listing:
+        return {"operation": "queries"}
+    if (query is None) == (named is None):
+        raise Usage("give a query, or --named NAME", hint="see: graphmem cypher --list")
+    if rows not in FORMATS:
+        raise Usage(f"unknown format {rows!r}", hint=did_you_mean(rows, FORMATS) or f"one of: {', '.join(FORMATS)}")
+    parameters = dict(map(parameter, param or ()))
+    if named is None:
+        return {"query": query, "parameters": parameters}
+    bounds = {"timeout_s": timeout_s, "limit": limit}
+    return {"operation": "cypher_named", "name": named, "parameters": parameters, **bounds}
+
+
+@reads("queries")
+def _queries_text(answer: QueryList) -> str:
+    return "\n".join(
+        f"{one.name}({', '.join(one.parameters)}) -> {', '.join(one.columns)}\n    {one.sentence}"
+        for one in answer.results
+    )
+
+
+@reads(CypherRows)
+def _rows_text(answer: CypherRows, rows: str) -> Printout:
+    if rows == "json":
+        return Printout(inert(answer.model_dump_json(by_alias=True)), is_file=True)
+    doubts = [(ref, against(found)) for ref, found in answer.doubts.items()]
+    return Printout(
+        rows_as(rows, answer.columns, answer.rows) if rows in ROW_FORMATS else _table(answer),
+        *(f"{ref}: {'; '.join(found)}" for ref, found in doubts if found),
+        f"no rows ({', '.join(answer.columns)})" if not answer.rows else "",
+        f"more rows than {len(answer.rows):,}; raise --limit" if answer.truncated else "",
+        is_file=True,
+    )
+
+
+def _table(answer: CypherRows) -> str:
+    """Return rows as a table, each value cut to a cell."""
+    rows = [[one_line(visible(cell(value)), CELL) for value in row] for row in answer.rows]
+    return terminal.table([visible(name) for name in answer.columns], rows) if rows else ""
