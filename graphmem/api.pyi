@@ -10,6 +10,8 @@ from graphmem.core.briefing.context_contract import (ContextBlock as ContextBloc
 from graphmem.core.briefing.prime import (Briefing as Briefing, StoreStatus as StoreStatus)
 from graphmem.core.evidence.citation_contract import (Cited as Cited, Fix as Fix)
 from graphmem.core.evidence.doubt_contract import (Doubt as Doubt, StaleRecords as StaleRecords)
+from graphmem.core.history.contract import (Difference as Difference, History as History)
+from graphmem.core.history.why import (Why as Why)
 from graphmem.core.page.operations import (PageData as PageData)
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding as CampaignStanding, CampaignTasks as CampaignTasks, MergedPlan as MergedPlan, Ready as Ready,
@@ -55,14 +57,12 @@ from graphmem.features.explore.operations import (
 from graphmem.features.extractors.contract import (
     Extracted as Extracted, ExtractorAdded as ExtractorAdded, ExtractorList as ExtractorList,
 )
-from graphmem.features.history.branch_check import (BranchChecked as BranchChecked)
-from graphmem.features.history.contract import (Difference as Difference, History as History)
-from graphmem.features.history.why import (Why as Why)
 from graphmem.features.hooks.contract import (HookAnswer as HookAnswer)
 from graphmem.features.inbox.operations import (Item as Item, ItemChanged as ItemChanged, ItemList as ItemList)
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
+from graphmem.features.upkeep.branch_check import (BranchChecked as BranchChecked)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
 from graphmem.features.upkeep.schema import (SchemaShown as SchemaShown)
@@ -586,6 +586,12 @@ class Memory(Handle):
         """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
     def stale(self) -> StaleRecords:
         """Return the records that may no longer hold: of changed code, past their day, of another major version."""
+    def log(self, ref: str, *, limit: int | None = None) -> History:
+        """Return the commits that changed a record, newest first, and what happened to it; git is asked."""
+    def diff(self, revisions: str | None = None) -> Difference:
+        """Return what changed in the memory."""
+    def why(self, ref: str, *, query: str | None = None) -> Why:
+        """Return where a record comes from, what was merged into it, how it did, and why a query finds it."""
     def similar(self, text: str, *, threshold: float | None = None, limit: int = 3) -> Similar:
         """Return campaigns that have ended in any way and resemble a campaign or an objective."""
     def ran(
@@ -667,16 +673,10 @@ class Memory(Handle):
         *, kinds: Collection[str] = (), budget: int | None = None,
     ) -> Dump:
         """Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program."""
-    def log(self, ref: str, *, limit: int | None = None) -> History:
-        """Return the commits that changed a record, newest first, and what happened to it; git is asked."""
-    def diff(self, revisions: str | None = None) -> Difference:
-        """Return what changed in the memory."""
-    def why(self, ref: str, *, query: str | None = None) -> Why:
-        """Return where a record comes from, what was merged into it, how it did, and why a query finds it."""
-    def check(self, *, base: str | None = None) -> BranchChecked:
-        """Return what a branch does to the memory since it left another one, and what speaks against merging it."""
     @staticmethod
     def init(folder: Path | str, *, nested: bool = False) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
+    def check(self, *, base: str | None = None) -> BranchChecked:
+        """Return what a branch does to the memory since it left another one, and what speaks against merging it."""
     def observe(self, ref: str | None = None, *, run_verify: bool = False, yes: bool = False) -> Observed:
         """Turn the finished and blocked tasks of a campaign into failures, patterns, edges and reports."""

@@ -25,6 +25,8 @@ from graphmem import errors
 from graphmem.core.briefing.context_contract import ContextBlock
 from graphmem.core.briefing.prime import Briefing, StoreStatus
 from graphmem.core.evidence.doubt_contract import StaleRecords
+from graphmem.core.history.contract import Difference, History
+from graphmem.core.history.why import Why
 from graphmem.core.page.operations import PageData
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding,
@@ -65,14 +67,12 @@ from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported
 from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
-from graphmem.features.history.branch_check import BranchChecked
-from graphmem.features.history.contract import Difference, History
-from graphmem.features.history.why import Why
 from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
+from graphmem.features.upkeep.branch_check import BranchChecked
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
 from graphmem.features.upkeep.schema import SchemaShown

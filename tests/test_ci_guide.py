@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from graphmem.features.history.text import MARKER
+from graphmem.features.upkeep.branch_check import MARKER
 from tests.doc_blocks import blocks
 from tests.repository import Repository
 from tests.sample import open_memory

@@ -21,12 +21,13 @@ from tests.sample import open_memory
 INIT = """
 from graphmem.kernel.registry import Feature
 
+POINTS = "call check edit page purge run_state section write".split()
 FEATURE = Feature(
     nouns={"samples": "Samples of anything."},
     operations={"operations": "samples.say"},
     verbs={"sample": "samples.say"},
     text="operations",
-    extends={point: f"operations.{point}_seen" for point in "call check edit import page purge section write".split()},
+    extends={point: f"operations.{point}_seen" for point in POINTS},
 )
 """
 OPERATIONS = """
@@ -84,7 +85,7 @@ def edit_seen(client, files):
     EDITS.extend(files)
 
 
-def import_seen(client, run, counts, skip, *, is_real):
+def run_state_seen(client, run, counts, skip, *, is_real):
     IMPORTED.append((dict(run), is_real))
 
 

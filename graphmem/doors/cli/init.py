@@ -44,7 +44,7 @@ def init(
         answer.created
         and not invocation.is_user
         and terminal.is_terminal()
-        and (there := [one for look in extensions("harvest") for one in look(Path(answer.path).parent)])
+        and (there := [one for look in extensions("import") for one in look(Path(answer.path).parent)])
     ):
         lines.append(f"found: {visible(', '.join(there))}; to learn from it: graphmem import --all")
     invocation.answer(

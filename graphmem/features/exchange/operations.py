@@ -133,7 +133,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         work.take_in(read_lines(work.intake, lines, project))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
-    for take_over in extensions("import") if run else ():
+    for take_over in extensions("run_state") if run else ():
         take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
     if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
         client.embed_later()

@@ -16,12 +16,12 @@ FEATURE = Feature(
         "review": "candidates.review candidates.show candidates.accept candidates.dismiss",
         "prove": "candidates.prove candidates.check_proofs",
     },
-    extends={"harvest": "found.found", "page": "review.page_fields"},
     verbs={
         "import": "imports.sessions imports.notes imports.git imports.ci imports.all",
         "review": "candidates.review candidates.show candidates.accept candidates.dismiss candidates.prove",
     },
     text="text",
+    extends={"import": "found.found", "page": "review.page_fields"},
 )
 
 __getattr__ = lazy_modules(__name__)

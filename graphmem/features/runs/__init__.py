@@ -13,9 +13,9 @@ FEATURE = Feature(
     },
     extends={
         "edit": "operations.note_edits",
-        "import": "operations.take_over",
         "page": "operations.page_fields",
         "purge": "run_file.clear_purged",
+        "run_state": "operations.take_over",
     },
     verbs={
         "run": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "

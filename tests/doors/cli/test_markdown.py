@@ -12,7 +12,7 @@ from graphmem import Memory
 from graphmem.constants import COMMENT_CHARS
 from graphmem.doors.cli.app import run
 from graphmem.kernel.markdown import code
-from tests.features.history.test_operations import HOSTILE, without_code
+from tests.core.history.test_operations import HOSTILE, without_code
 from tests.sample import open_memory
 from tests.secret_samples import KINDS, Maker
 

@@ -5,16 +5,14 @@ from typing import Annotated
 
 from pydantic import JsonValue
 
-from graphmem.core.evidence.text import ADVICE
+from graphmem.core.history.contract import Difference, FieldChange, History, Revision, RowChange
+from graphmem.core.history.why import Origin, Ranking, ReportMade, Why
 from graphmem.core.records import wording
 from graphmem.core.records.text import event_line
 from graphmem.core.search.text import score_lines
-from graphmem.features.history.branch_check import BranchChecked
-from graphmem.features.history.contract import Difference, FieldChange, History, Revision, RowChange
-from graphmem.features.history.why import Origin, Ranking, ReportMade, Why
 from graphmem.kernel import terminal
-from graphmem.kernel.markdown import bounded, code
-from graphmem.kernel.registry import Form, Printout, Taken, reads
+from graphmem.kernel.markdown import code
+from graphmem.kernel.registry import Printout, Taken, reads
 from graphmem.kernel.text import count, one_line
 
 SAID = 120  # characters of a field's old and new value together
@@ -22,8 +20,6 @@ SHOWN = 5  # reports, edges and merged texts that a screen shows; --json has all
 MARKS = {"created": "+ ", "changed": "~ ", "removed": "- "}
 SECTIONS = ("created", "changed", "renamed", "superseded", "archived", "restored", "removed")
 GIST = ("trigger", "objective", "value", "note")  # the field that says what a row is about
-MARKER = "<!-- graphmem check -->"  # by which a comment is found that is to be replaced
-WORDS = {"created": "added"}  # of what became of a row; others are their own
 
 
 @reads(History)
@@ -192,48 +188,3 @@ def _in_markdown(answer: Difference) -> str:
     if answer.skipped:
         lines += ["", f"Left out: {count(answer.skipped, 'line')} that are not rows."]
     return "\n".join(lines)
-
-
-# --- check ----------------------------------------------------------------------------------------------------------
-
-
-@reads(BranchChecked)
-def _check_text(
-    answer: BranchChecked,
-    form: Form = "text",
-    strict: Annotated[bool, Taken(flag="--strict", meaning="Exit 1 for a warning or a doubtful record too")] = False,
-) -> Printout:
-    is_bad = not answer.ok or (strict and bool(answer.doubtful or answer.findings))
-    is_markdown = form == "markdown"
-    text = _check_in_markdown(answer) if is_markdown else _check_in_words(answer)
-    return Printout(text, status=int(is_bad), is_file=is_markdown)
-
-
-def _check_in_words(answer: BranchChecked) -> str:
-    """Return what a branch does, a line each."""
-    head = f"since {answer.base} ({answer.since[:10]}): {answer.summary or 'no change of the memory'}"
-    return "\n".join([head, *(f"{word}: {said}" for word, said in items(answer))])
-
-
-def _check_in_markdown(answer: BranchChecked) -> str:
-    """Return what a branch does as a comment; every text of the store is shown as code."""
-    head = f"**Memory:** {answer.summary or 'no change'} since {code(answer.base)}"
-    return "\n".join([MARKER, head, "", *bounded(f"- {word}: {code(said)}" for word, said in items(answer))]).strip()
-
-
-def items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
-    """Yield what there is to know, each with a word for what it is, the most urgent first."""
-    for finding in sorted(answer.findings, key=lambda one: one.severity):
-        yield finding.severity, one_line(finding.with_fix("fix"), ADVICE)
-    for one in answer.doubtful:
-        yield "doubtful", f"{one.ref} cites {one.cite.partition('#')[0]}, which is {one.state}"
-    for failure in answer.known_failures:
-        yield "not fixed yet", f"{failure.ref}, about {one_line(', '.join(failure.files))}"
-    for change in answer.changes:
-        yield WORDS.get(change.action, change.action), _gist(change)
-
-
-def _gist(change: RowChange) -> str:
-    """Return what became of a row in one line: its fields that changed, or what it says."""
-    about = ", ".join(field.field for field in change.fields) or gist_of(change)
-    return f"{change.ref}{f'  {one_line(about)}' if about else ''}"

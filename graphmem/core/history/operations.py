@@ -6,11 +6,11 @@ from pathlib import Path
 
 import orjson
 
+from graphmem.core.history import compare
+from graphmem.core.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.core.records.event_contract import Happening, ListEventsRequest
 from graphmem.core.records.event_log import events
 from graphmem.errors import NotFound
-from graphmem.features.history import compare
-from graphmem.features.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.ledger.parts import usual_file

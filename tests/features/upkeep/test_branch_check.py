@@ -9,10 +9,9 @@ import pytest
 
 from graphmem import Memory, NotFound, Unavailable
 from graphmem.doors.cli.app import run
-from graphmem.features.history.branch_check import BranchChecked
-from graphmem.features.history.text import MARKER
+from graphmem.features.upkeep.branch_check import MARKER, BranchChecked
 from graphmem.kernel.git import commands
-from tests.features.history.test_operations import HOSTILE, without_code
+from tests.core.history.test_operations import HOSTILE, without_code
 from tests.repository import Repository
 from tests.sample import data, failure, open_memory, write
 from tests.secret_samples import KINDS, Maker

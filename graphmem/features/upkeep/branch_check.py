@@ -4,6 +4,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,25 +12,32 @@ from graphmem.constants import CITED_FILE_BYTES, FILE_BYTES, GIT_S
 from graphmem.core.evidence.citation_contract import Cited, Freshness
 from graphmem.core.evidence.citations import CitedTree, passage
 from graphmem.core.evidence.fixes import fixes
+from graphmem.core.evidence.text import ADVICE
+from graphmem.core.history.contract import DiffRequest, RowChange
+from graphmem.core.history.operations import diff
+from graphmem.core.history.text import gist_of
 from graphmem.core.records.secrets import without_secrets
 from graphmem.core.search.traversal import solving
 from graphmem.errors import NotFound
-from graphmem.features.history.contract import DiffRequest, RowChange
-from graphmem.features.history.operations import diff
 from graphmem.features.upkeep.validate import checked, validate
 from graphmem.kernel.answer import Part
 from graphmem.kernel.finding import Checked, Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.files.layout import FOLDER
+from graphmem.kernel.markdown import bounded, code
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.cite import Cite, digest
 from graphmem.kernel.model.merge import FACTS
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import Form, Printout, Taken, operation, reads
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
+from graphmem.kernel.text import one_line
+
+MARKER = "<!-- graphmem check -->"  # by which a comment is found that is to be replaced
+WORDS = {"created": "added"}  # of what became of a row; others are their own
 
 
 class CheckRequest(Request):
@@ -208,3 +216,48 @@ def _by_branch(client: Client, since: str, findings: list[Finding]) -> list[Find
         is_old = before[found.file].issuperset(line)
         errors.append(found if is_old else found.model_copy(update={"severity": "error"}))
     return errors
+
+
+# --- how it reads: here, since no other command of upkeep needs what this imports ------------------------------------
+
+
+@reads(BranchChecked)
+def _check_text(
+    answer: BranchChecked,
+    form: Form = "text",
+    strict: Annotated[bool, Taken(flag="--strict", meaning="Exit 1 for a warning or a doubtful record too")] = False,
+) -> Printout:
+    is_bad = not answer.ok or (strict and bool(answer.doubtful or answer.findings))
+    is_markdown = form == "markdown"
+    text = _check_in_markdown(answer) if is_markdown else _check_in_words(answer)
+    return Printout(text, status=int(is_bad), is_file=is_markdown)
+
+
+def _check_in_words(answer: BranchChecked) -> str:
+    """Return what a branch does, a line each."""
+    head = f"since {answer.base} ({answer.since[:10]}): {answer.summary or 'no change of the memory'}"
+    return "\n".join([head, *(f"{word}: {said}" for word, said in _items(answer))])
+
+
+def _check_in_markdown(answer: BranchChecked) -> str:
+    """Return what a branch does as a comment; every text of the store is shown as code."""
+    head = f"**Memory:** {answer.summary or 'no change'} since {code(answer.base)}"
+    return "\n".join([MARKER, head, "", *bounded(f"- {word}: {code(said)}" for word, said in _items(answer))]).strip()
+
+
+def _items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
+    """Yield what there is to know, each with a word for what it is, the most urgent first."""
+    for finding in sorted(answer.findings, key=lambda one: one.severity):
+        yield finding.severity, one_line(finding.with_fix("fix"), ADVICE)
+    for one in answer.doubtful:
+        yield "doubtful", f"{one.ref} cites {one.cite.partition('#')[0]}, which is {one.state}"
+    for failure in answer.known_failures:
+        yield "not fixed yet", f"{failure.ref}, about {one_line(', '.join(failure.files))}"
+    for change in answer.changes:
+        yield WORDS.get(change.action, change.action), _gist(change)
+
+
+def _gist(change: RowChange) -> str:
+    """Return what became of a row in one line: its fields that changed, or what it says."""
+    about = ", ".join(field.field for field in change.fields) or gist_of(change)
+    return f"{change.ref}{f'  {one_line(about)}' if about else ''}"

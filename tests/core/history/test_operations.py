@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory, NotFound, Unavailable, Usage
+from graphmem.core.history.contract import Difference, History
 from graphmem.doors.cli.app import run
-from graphmem.features.history.contract import Difference, History
 from tests.repository import Repository
 from tests.sample import contents, data, edge, failure, line, open_memory, pattern, write
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from graphmem.core.history.operations import present, revisions
 from graphmem.core.records.candidates import queue_of
 from graphmem.core.records.read import edges_of
 from graphmem.core.records.relation_contract import Edge
 from graphmem.core.search.query import find, prepare
 from graphmem.core.search.query_contract import Certainty, Hit, QueryRequest
 from graphmem.errors import Unavailable
-from graphmem.features.history.operations import present, revisions
 from graphmem.kernel.answer import Answer, Part, Shown
 from graphmem.kernel.model import AnyRecord, Record
 from graphmem.kernel.model.field import format_time

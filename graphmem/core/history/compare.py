@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from pydantic import JsonValue
 
-from graphmem.features.history.contract import Became, FieldChange, RowChange
+from graphmem.core.history.contract import Became, FieldChange, RowChange
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.ndjson import BadLine, Row, decode
 from graphmem.names import TYPE_NAME, row_key, row_title
