@@ -26,6 +26,11 @@ OWN_COMMAND = lazy_re(r"(^|: )graphmem (?=[a-z])(?!.*--user)")
 
 LINE_CHARS = 300  # characters of a line of a message
 MADE_SLUG_LENGTH = 60  # characters; a name made from a text is cut at a word below this
+# The beginning of a closing tag, and of a tag such as clients put around what an agent is told.
+TAGS = lazy_re(
+    r"<(?=\s*/\s*[a-z]|(?:system|memory|assistant|human|user|instructions|tool[-_]|function[-_]|antml:)[\w:-]*[\s/>])",
+    re.IGNORECASE,
+)
 
 
 def slug(text: str) -> str:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import orjson
@@ -27,6 +28,7 @@ from graphmem.kernel.system.lock import locked
 
 START = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
 CREATED = "2026-11-01T09:30:00.000Z"
+OPENING = Lock()  # each of two threads would take the environment of the other for that of before
 
 
 class Clock:
@@ -69,7 +71,7 @@ def open_memory(
 ) -> Memory:
     """Open the store in ``folder``, made where there is none; without an embedder there is no model."""
     numbers = count(1)
-    with pytest.MonkeyPatch.context() as patch:
+    with OPENING, pytest.MonkeyPatch.context() as patch:
         if embedder is None:
             patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
         if not (folder / ".graphmem").exists():

@@ -21,7 +21,6 @@ KERNEL = (
 FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
-    "doors.mcp: features.cypher features.work",
     "kernel.catalog: core.evidence core.logs core.records",
     "kernel.ledger: core.logs",
     "kernel.store: core.records",

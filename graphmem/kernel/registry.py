@@ -196,7 +196,7 @@ STREAMS = {
     "log": "The output of the command, as lines or as one text; read only where the command failed",
 }
 _loaded: dict[str, Operation] = {}
-_texts: dict[object, "Text"] = {}
+_texts: dict[tuple["Reader", object], "Text"] = {}
 _askers: dict[str, "Asker"] = {}
 
 
@@ -217,24 +217,27 @@ class Printout:
         self.notes = [note for note in notes if note]
 
 
-Text = Callable[..., Printout | str]
+Reader = Literal["person", "model"]
+Text = Callable[..., Any]
 Texts = TypeVar("Texts", bound=Text)
 Asker = Callable[..., Mapping[str, object]]
 Askers = TypeVar("Askers", bound=Asker)
 
 
-def reads(*subjects: type | str) -> Callable[[Texts], Texts]:
+def reads(*subjects: type | str, to: Reader = "person") -> Callable[[Texts], Texts]:
     """
     Register a function as what says how answers read.
 
-    It takes the answer, then fields of the request by their names, and options of the command (see ``Taken``).
+    It takes the answer, then fields of the request by their names, and options of the command (see ``Taken``); to a
+    model, how much of the answer to show, and returns a ``Reply``.
 
     Args:
         subjects: types of answers, or names of operations, which go before types.
+        to: who reads it.
     """
 
     def register(function: Texts) -> Texts:
-        _texts.update(dict.fromkeys(subjects, function))
+        _texts.update({(to, subject): function for subject in subjects})
         return function
 
     return register
@@ -256,12 +259,12 @@ def asks(name: str) -> Callable[[Askers], Askers]:
     return register
 
 
-def text_of(row: Operation, answer: object = None) -> Text:
+def text_of(row: Operation, answer: object = None, to: Reader = "person") -> Text:
     """Return what says how an answer of an operation reads: by the operation's feature, or by the one of the answer."""
     kind = row.answer if answer is None else type(answer)
     _import_text(_places()[row.name])
     _import_text(getattr(kind, "__module__", ""))
-    return _texts.get(row.name) or _texts[kind]
+    return _texts.get((to, row.name)) or _texts[to, kind]
 
 
 def asker_of(row: Operation) -> Asker:
@@ -382,7 +385,7 @@ def printout(operation: str, *answers: object, **given: object) -> Printout:
 
     Of some operations several answers read as one.
     """
-    text = text_of(OPERATIONS[operation], *answers[:1])
+    text = text_of(OPERATIONS[operation], next(iter(answers), None))
     taken = inspect.signature(text).parameters
     said = text(*answers, **{name: value for name, value in given.items() if name in taken})
     return Printout(said) if isinstance(said, str) else said

@@ -31,11 +31,13 @@ FEATURE = Feature(
 )
 """
 OPERATIONS = """
+from typing import Annotated
+
 from graphmem.core.briefing.sections import entry_of
 from graphmem.errors import Refused
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.finding import Code, Finding
-from graphmem.kernel.registry import operation, reads
+from graphmem.kernel.registry import Taken, asks, operation, reads
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot
 
@@ -56,9 +58,19 @@ def say(snapshot: Snapshot, request: SayRequest) -> Said:
     return Said(said=request.text)
 
 
+@asks("samples.say")
+def ask_say(text: str, loudly: Annotated[bool, Taken(flag="--loudly", meaning="In capitals")] = False):
+    return {"text": text.upper()} if loudly else {}
+
+
 @reads(Said)
 def said_text(answer: Said) -> str:
     return f"said: {answer.said}"
+
+
+@reads(Said, to="model")
+def said_reply(answer: Said, view) -> str:
+    return f"said to a model: {answer.said}"
 
 
 def call_seen(called):
@@ -155,7 +167,11 @@ def test_a_feature_registers_what_it_has(
         assert sample.PURGED == [1]
     monkeypatch.chdir(tmp_path)
     assert run(["sample", "say", "hello"]) == 0
-    assert capsys.readouterr().out == "said: hello\n"
+    assert run(["sample", "say", "hello", "--loudly"]) == 0
+    assert capsys.readouterr().out == "said: hello\nsaid: HELLO\n"
+    row, answer = registry.OPERATIONS["samples.say"], sample.Said(said="hello")
+    assert registry.printout("samples.say", answer).text == "said: hello"
+    assert registry.text_of(row, answer, to="model")(answer, None) == "said to a model: hello"
 
 
 # What nothing else imports, the verbs of theirs that have commands by hand, and commands that go on without.

@@ -4,14 +4,8 @@ from graphmem.kernel.lazy import lazy_modules
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
-    operations={
-        "prime": "prime status",
-        "two_stores": "context",
-    },
-    verbs={
-        "prime": "prime",
-        "context": "context",
-    },
+    operations={"prime": "prime status", "two_stores": "context"},
+    verbs={"prime": "prime", "context": "context"},
     text="text",
 )
 

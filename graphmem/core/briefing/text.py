@@ -1,11 +1,15 @@
 """How the briefing and the context of a task read on a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Annotated
 
 from graphmem.constants import FEW_EXPERIENCES
 from graphmem.core.briefing.context_contract import ContextBlock
 from graphmem.core.briefing.prime import Briefing, StoreStatus
+from graphmem.core.replies.reply import Reply, View, Word, hit, page
+from graphmem.core.search.text import sureness
+from graphmem.kernel.answer import address
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.text import count, one_line
 
@@ -76,3 +80,33 @@ def _some(refs: Sequence[str]) -> str:
     """Return the first of some references, and how many more there are."""
     more = f" and {len(refs) - SHOWN_TASKS:,} more" if len(refs) > SHOWN_TASKS else ""
     return ", ".join(refs[:SHOWN_TASKS]) + more
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(ContextBlock, to="model")
+def _context_reply(answer: ContextBlock, view: View) -> Reply:
+    """Return what a project remembers for an objective; of each section as much as is asked for."""
+    pages = [page(answer, list(found), view) for _, found in groupby(answer.entries, key=lambda entry: entry.section)]
+    entries = [entry for shown, _, _ in pages for entry in shown]
+    more = {name: value for _, cursor, _ in pages for name, value in cursor.items()}
+    notes = list(answer.notices)
+    shown = [
+        hit(
+            one.record,
+            view,
+            one.doubts,
+            one.variant_fix,
+            store=one.store,
+            tier=Word(one.tier),
+            section=Word(one.section),
+        )
+        | ({"contradicts": [address(ref, one.store) for ref in one.contradicts]} if one.contradicts else {})
+        for one in entries
+    ]
+    return Reply(
+        sureness(answer.known, answer.certainty, answer.probability, answer.asked) | more,
+        shown,
+        notes + ([answer.note] if answer.note else []),
+    )

@@ -3,11 +3,7 @@
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
-    operations={
-        "doubts": "stale",
-    },
-    verbs={
-        "stale": "stale",
-    },
+    operations={"doubts": "stale"},
+    verbs={"stale": "stale"},
     text="text",
 )

@@ -4,15 +4,8 @@ from graphmem.kernel.lazy import lazy_modules
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
-    operations={
-        "operations": "log diff",
-        "why": "why",
-    },
-    verbs={
-        "log": "log",
-        "why": "why",
-        "diff": "diff",
-    },
+    operations={"operations": "log diff", "why": "why"},
+    verbs={"log": "log", "why": "why", "diff": "diff"},
     text="text",
 )
 

@@ -156,14 +156,9 @@ def _in_words(answer: Difference) -> str:
     lines = [answer.summary] if answer.changes else []
     for change in answer.changes:
         mark = MARKS.get(change.action, f"{change.action} ")
-        lines += [f"{mark}{change.ref}{_about(change)}", *fields(change)]
+        about = "" if change.fields else gist_of(change)
+        lines += [f"{mark}{change.ref}{'  ' * bool(about)}{about}", *fields(change)]
     return "\n".join(lines)
-
-
-def _about(change: RowChange) -> str:
-    """Return what a row says, where its fields are not listed one by one."""
-    gist = "" if change.fields else gist_of(change)
-    return f"  {gist}" if gist else ""
 
 
 def gist_of(change: RowChange) -> str:

@@ -1,8 +1,9 @@
 """How answers about plans read on a terminal."""
 
 from graphmem.core.evidence.text import against
-from graphmem.core.plans.campaign_contract import Actual, Similar
+from graphmem.core.plans.campaign_contract import Actual, CampaignTasks, Ready, Similar
 from graphmem.core.records import wording
+from graphmem.core.replies.reply import Reply, View, Word, hit, page
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count, one_line
 
@@ -26,3 +27,22 @@ def took(actual: Actual) -> str:
     spent = f", {actual.spent:g} of a budget of {actual.budget:g}" if actual.budget or actual.spent else ""
     blocked = f", {actual.blocked} blocked on the way" if actual.blocked else ""
     return f"{actual.finished} of {count(actual.tasks, 'task')}, {actual.minutes:g} minutes{spent}{blocked}"
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(Ready, to="model")
+def _ready_reply(answer: Ready, view: View) -> Reply:
+    """Return the tasks that can start now: pending, every parent complete."""
+    hits, more, notes = page(answer, answer.ready, view)
+    return Reply({"campaign": answer.campaign, **more}, [hit(task, view) for task in hits], notes)
+
+
+@reads(CampaignTasks, to="model")
+def _complete_reply(answer: CampaignTasks, view: View) -> Reply:
+    """Return a campaign that is finished, with its tasks."""
+    tasks, more, notes = page(answer, answer.tasks, view)
+    shown = [hit(task, view, status=Word(getattr(task, "status", ""))) for task in tasks]
+    status = Word(getattr(answer.record, "status", ""))
+    return Reply({"campaign": answer.campaign, "status": status, **more}, shown, notes)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from graphmem.core.evidence.doubt import cited
 from graphmem.core.evidence.text import ASIDE, against
@@ -22,24 +22,21 @@ from graphmem.core.records.record_contract import (
     Write,
     Writes,
 )
-from graphmem.core.records.relation_contract import Linked
+from graphmem.core.records.relation_contract import Edge, Linked
+from graphmem.core.replies.reply import ADVICE_WIDTH, Reply, View, Word, cut, escaped, hit, values_of
 from graphmem.errors import Usage
 from graphmem.kernel.answer import address
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.rows import rows_as
 from graphmem.kernel.text import count, one_line
+from graphmem.names import visible
 
 NO_RECORDS = "no records yet; to begin with what the project knows: graphmem import --all"
 
 
-@reads("failures.add", "patterns.add", "entities.add", "insights.add", "edit")
-def _add_entity_text(answer: Changed, dry_run: bool) -> str:
+@reads(Changed, "failures.add", "patterns.add", "entities.add", "insights.add")
+def _changed_text(answer: Changed, dry_run: bool = False) -> str:
     return wording.changed(answer, is_dry=dry_run)
-
-
-@reads(Changed)
-def _changed_text(answer: Changed) -> str:
-    return wording.changed(answer)
 
 
 @reads("user.promote")
@@ -245,3 +242,47 @@ def _feedback_text(answer: Reported) -> str:
     disputed = f", disputed {answer.disputed}" if answer.disputed else ""
     ratio = f" (help ratio {answer.help_ratio:.2f})"
     return f"{answer.action}: {answer.ref} helped {answer.helped}, failed {answer.failed}{disputed}{ratio}"
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(Got, to="model")
+def _get_reply(answer: Got, view: View) -> Reply:
+    """Return a record with every field and its edges."""
+    full = View(detail="full")
+    return Reply(
+        hits=[hit(answer.record, full, answer.doubts, answer.variant_fix) | _edges(answer.relations)],
+        notes=list(answer.notices),
+    )
+
+
+def _edges(found: list[Edge]) -> dict[str, Any]:
+    """Return edges, each as text."""
+    return {"edges": [edge(one) for one in found]} if found else {}
+
+
+def edge(one: Edge) -> str:
+    """Return an edge as text."""
+    return visible(f"{one.source} -{one.type} {one.weight:g}-> {one.target}")
+
+
+@reads(Changed, to="model")
+def _changed_reply(answer: Changed, view: View) -> Reply:
+    """Return what became of a new record."""
+    head: dict[str, Any] = {"action": Word(answer.action), "ref": answer.ref}
+    head |= values_of(answer, "merged_into", "superseded")
+    head |= {} if answer.similarity is None else {"similarity": round(answer.similarity, 3)}
+    variants = [
+        {"ref": one.ref, "similarity": round(one.similarity, 3), "variant_that_differs_in": escaped(one.differs)}
+        for one in answer.variants
+    ]
+    aside = [{f"{one.field}_set_aside": cut(one.text, ADVICE_WIDTH, view)} for one in answer.set_aside]
+    return Reply(head, variants + aside, list(answer.notices))
+
+
+@reads(Reported, to="model")
+def _feedback_reply(answer: Reported, view: View) -> Reply:
+    """Return the track record after a report."""
+    head = {"ref": answer.ref, "action": Word(answer.action), "helped": answer.helped, "failed": answer.failed}
+    return Reply(head | values_of(answer, "disputed"), notes=list(answer.notices))

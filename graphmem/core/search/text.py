@@ -1,18 +1,21 @@
 """How what a search found reads on a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from graphmem.constants import OFFERED_ERRORS, SHOWN_SLOW
 from graphmem.core.evidence.text import ADVICE, ASIDE, against
 from graphmem.core.records import wording
 from graphmem.core.records.relation_contract import Connection, Related, Solutions
 from graphmem.core.records.secrets import redacted
+from graphmem.core.records.text import edge
+from graphmem.core.replies.reply import ADVICE_WIDTH, Reply, View, Word, cut, escaped, hit, page
 from graphmem.core.search.match_contract import Matched, MatchedLog, ReadProblem
 from graphmem.core.search.query_contract import Factors, Found, Hit
 from graphmem.kernel.answer import address
 from graphmem.kernel.markdown import bounded, item
 from graphmem.kernel.model import Failure
+from graphmem.kernel.model.verdict import Verdict
 from graphmem.kernel.registry import Form, Printout, Taken, asks, reads
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count, one_line
@@ -20,6 +23,7 @@ from graphmem.names import visible
 
 BY = {"line": "the same line", "match": "its expression", "signature": "the same problem"}
 VERDICTS = {"same_rule": "the same rule for other names", "other": "another problem", "unclear": "like it"}
+OF_THE_USER = " (of the user's own store)"  # after a fix, which has no reference to mark
 HARDLY_SHARED = 0.2  # share of a question, by the rarity of its words, below which its words tell nothing
 
 
@@ -129,11 +133,11 @@ def query_doubt(answer: Found) -> str:
 def hit_lines(found: Sequence[Hit], explain: bool) -> str:
     """Return what was found, with the factors of each score if they are asked for."""
     lines = list[str]()
-    for hit in found:
-        place = f"  [{hit.band}, score {hit.score:.3g}]" if explain else ""
-        lines.append(f"{address(hit.ref, hit.store)}{place}{wording.worth(hit.record)}")
-        said = [*against(hit.doubts, hit.cites), *wording.holding(hit.holds), wording.gist(hit.record)]
-        said += [*wording.variant_lines(hit.variant_fix, hit.store), *(score_lines(hit) if explain else ())]
+    for result in found:
+        place = f"  [{result.band}, score {result.score:.3g}]" if explain else ""
+        lines.append(f"{address(result.ref, result.store)}{place}{wording.worth(result.record)}")
+        said = [*against(result.doubts, result.cites), *wording.holding(result.holds), wording.gist(result.record)]
+        said += [*wording.variant_lines(result.variant_fix, result.store), *(score_lines(result) if explain else ())]
         lines += [f"    {one}" for one in said if one]
     return "\n".join(lines)
 
@@ -163,9 +167,9 @@ def _places_gained(factors: Factors) -> str:
 
 @asks("match")
 def _ask_match(
-    log: Annotated[str, Taken("FILE", meaning="The log; - or nothing for standard input")] = "-",
+    file: Annotated[str, Taken("FILE", meaning="The log; - or nothing for standard input")] = "-",
 ) -> Mapping[str, object]:
-    return {"lines": log}
+    return {"lines": file}
 
 
 @reads(MatchedLog)
@@ -206,3 +210,97 @@ def _in_markdown(answer: MatchedLog) -> str:
         errors = (item([one_line(redacted(error), ADVICE)]) for error in answer.unlike[:OFFERED_ERRORS])
         lines += ["", "Errors that the memory does not know:", "", *errors]
     return "\n".join(lines).strip()
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(Found, to="model")
+def _found_reply(answer: Found, view: View) -> Reply:
+    """Return what a query found."""
+    hits, more, notes = page(answer, [] if _nothing_known(answer, view) else answer.results, view)
+    shown = [
+        hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, **_differing(one.verdict))
+        for one in hits
+    ]
+    left = [f"left out for marks of doubt: {len(answer.left_out)}"] if answer.left_out else []
+    if answer.results and _nothing_known(answer, view):
+        left.append("nothing is known for this; detail: full shows the nearest")
+    return Reply(sureness(answer.known, answer.certainty, answer.probability, answer.asked) | more, shown, notes + left)
+
+
+@reads(MatchedLog, to="model")
+def _matched_reply(answer: MatchedLog, view: View) -> Reply:
+    """Return the known failures in a log, and the unknown errors."""
+    hits, more, notes = page(answer, answer.results, view)
+    unknown = {"unknown_errors": [cut(error, ADVICE_WIDTH, view) for error in answer.unknown[: view.limit]]}
+    head = {
+        "known": any(one.verdict == "same" for one in answer.results),
+        **_asked(answer.asked),
+        **(unknown if answer.unknown else {}),
+    }
+    return Reply(head | more, [of_log(one, view) for one in hits], notes)
+
+
+def of_log(one: Matched, view: View) -> dict[str, Any]:
+    """Return a failure that a log reports, with what solves it."""
+    made = hit(one.record, view, one.doubts, one.variant_fix, one.holds, one.store, by=Word(one.by), line=one.line)
+    if one.verdict != "same":
+        made |= {**_differing(one.verdict), "because": escaped(one.reasons)}
+    if one.solved_by:
+        made["solved_by"] = {
+            address(solution.ref, one.store): cut(getattr(solution.record, "insight", ""), ADVICE_WIDTH, view)
+            for solution in one.solved_by
+        }
+    return made
+
+
+def _differing(verdict: Verdict | None) -> dict[str, Word]:
+    """Return the verdict on a hit as its mark, where it is not simply the same."""
+    return {} if verdict in (None, "same") else {"verdict": Word(verdict)}
+
+
+def sureness(known: bool, certainty: str, probability: float, asked: str | None) -> dict[str, Any]:
+    """Return whether the first result is what was asked for, and the id of the question."""
+    doubt = {} if known else {"certainty": Word(certainty)}
+    return {"known": known, **doubt, "probability": round(probability, 2), **_asked(asked)}
+
+
+def _nothing_known(answer: Found, view: View) -> bool:
+    """Return whether the results are only the nearest of what is unrelated, which a full answer alone shows."""
+    return answer.certainty == "none" and view.detail != "full"
+
+
+def _asked(asked: str | None) -> dict[str, Any]:
+    """Return the id of the question for a report."""
+    return {"asked": Word(asked)} if asked else {}
+
+
+@reads(Related, to="model")
+def _related_reply(answer: Related, view: View) -> Reply:
+    """Return what a record is related to, strongest path first."""
+    hits, more, notes = page(answer, answer.results, view)
+    shown = [
+        hit(one.record, view, one.doubts, strength=round(one.strength, 3)) | {"path": [edge(step) for step in one.path]}
+        for one in hits
+    ]
+    notes += [] if answer.exhaustive else ["the search ended at its budget: there may be stronger paths"]
+    return Reply({"start": answer.start, **more}, shown, notes)
+
+
+@reads(Solutions, to="model")
+def _solutions_reply(answer: Solutions, view: View) -> Reply:
+    """Return the fixes of a failure, then what solves it."""
+    hits, more, notes = page(answer, answer.results, view)
+    fixes = [cut(fix.text, ADVICE_WIDTH, view) + OF_THE_USER * (fix.store == "user") for fix in answer.fixes]
+    doubts = [escaped(doubt.text) for doubt in answer.doubts if doubt.is_mark]
+    head = {"failure": answer.failure, **({"doubts": doubts} if doubts else {}), "fixes": fixes}
+    shown = [hit(one.record, view, one.doubts, store=one.store, strength=round(one.strength, 3)) for one in hits]
+    return Reply(head | more, shown, notes)
+
+
+@reads(Connection, to="model")
+def _path_reply(answer: Connection, view: View) -> Reply:
+    """Return the strongest path between two records."""
+    head = {"from": answer.source, "to": answer.target, "strength": round(answer.strength, 3)}
+    return Reply({**head, "path": [edge(step) for step in answer.path]}, notes=list(answer.notices))

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 
 from graphmem.core.records import wording
+from graphmem.core.replies.reply import Reply, View, Word, hit
 from graphmem.core.sessions.operations import SessionContext
 from graphmem.errors import Usage
 from graphmem.kernel.registry import Printout, asks, reads
 from graphmem.kernel.text import one_line
+from graphmem.names import visible
 
 
 @reads("sessions.show")
@@ -53,3 +55,20 @@ def _contradicting(answer: SessionContext, ref: str) -> list[str]:
     """Return a line that names what says the opposite of a record, if anything does."""
     others = answer.contradictions.get(ref)
     return [f"    ! contradicts {one_line(', '.join(others))}"] if others else []
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(SessionContext, to="model")
+def _session_reply(answer: SessionContext, view: View) -> Reply:
+    """Return what is current."""
+    head: dict[str, object] = {}
+    if task := answer.current_task:
+        head = {"task": visible(task.description), "status": Word(task.status)}
+    elif answer.last_task:
+        head = {"last_task": visible(answer.last_task.description)}
+    wishes = answer.user_preferences.model_dump(exclude_none=True)
+    head |= {name: visible(str(value)) for name, value in wishes.items()}
+    known = [*answer.active_constraints, *answer.recent_decisions]
+    return Reply(head, [hit(one.record, view, one.doubts) for one in known], list(answer.notices))

@@ -33,17 +33,12 @@ def plotter() -> Any:
     return Figure
 
 
-def _refuse_kind(path: Path) -> None:
-    """Raise ``Usage`` for a file that is not a picture."""
+def refuse(path: Path) -> None:
+    """Raise ``Usage`` for a file that is not a picture, ``Unavailable`` where nothing can draw it."""
     if path.suffix not in KINDS:
         raise Usage(
             f"{path.name!r} is not a picture that can be drawn", hint=f"a name that ends in {' or '.join(KINDS)}"
         )
-
-
-def refuse(path: Path) -> None:
-    """Raise ``Usage`` for a file that is not a picture, ``Unavailable`` where nothing can draw it."""
-    _refuse_kind(path)
     plotter()
 
 

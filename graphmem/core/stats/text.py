@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from graphmem.constants import FEW_EXPERIENCES
+from graphmem.core.replies.reply import Reply, View, Word, escaped
 from graphmem.core.stats.contract import Connectivity, Stats
 from graphmem.core.stats.effectiveness_contract import Loop
 from graphmem.core.stats.impact import Impact
@@ -140,3 +141,22 @@ def _sizes(connected: Connectivity) -> str:
     found = [f"{number:,} of {size:,}" for size, number in connected.component_sizes.items()]
     more = [f"{len(found) - SHOWN_SIZES:,} more sizes"] if len(found) > SHOWN_SIZES else []
     return f": {', '.join(found[:SHOWN_SIZES] + more)}" if found else ""
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(Stats, to="model")
+def _stats_reply(answer: Stats, view: View) -> Reply:
+    """Return how much there is, and what is due."""
+    due = {one.kind: one.prunable for one in answer.capacity if one.prunable}
+    head: dict[str, Any] = {
+        "records": {kind: number for kind, number in answer.records.items() if number},
+        "entities": answer.entities,
+        "edges": sum(answer.relations.values()),
+        "archived": answer.archived,
+        "unsolved_failures": answer.coverage.unsolved,
+        "search": Word(answer.search),
+    }
+    head |= {"candidates_to_review": escaped(answer.candidates)} if answer.candidates else {}
+    return Reply(head | ({"prune": due} if due else {}), notes=list(answer.notices))

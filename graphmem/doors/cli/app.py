@@ -55,7 +55,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "match": (MADE, "match", "Show the known failures in a log."),
     "ran": ("test_run", "app", "Run a command, show known fixes when it fails, note which helped."),
     "prime": (MADE, "prime", "Print what an agent needs to begin."),
-    "status": ("status", "status", "Show where you are: store, task, campaigns, service, next steps."),
+    "status": ("begin", "status", "Show where you are: store, task, campaigns, service, next steps."),
     "stale": (MADE, "stale", "List records whose cited code is not as it was."),
     "similar": (MADE, "similar", "Find campaigns that have ended and are like this one."),
     "feedback": (MADE, "feedback", "Report that a memory helped, or did not."),

@@ -123,8 +123,9 @@ def command_of(row: Operation) -> Callable[..., None]:
 
     read_with = dict(list(inspect.signature(text_of(row)).parameters.items())[1:])
     named = {**asked_for, **read_with, **asked_for}
+    own = [one for name, one in named.items() if get_args(one.annotation) or name in row.request.model_fields]
     first = list(inspect.signature(show).parameters.values())[:2]
-    show.__signature__ = inspect.Signature([*first, *map(_own_option, named.values())])  # type: ignore[attr-defined]
+    show.__signature__ = inspect.Signature([*first, *map(_own_option, own)])  # type: ignore[attr-defined]
     command = passes(row.name, arguments=row.arguments, without=row.leaves, is_report=row.is_report, **row.takes)(show)
     meaning = re.sub("^Return (whether)?", lambda at: "Say whether" if at[1] else "Show ", row.help or row.meaning)
     meaning = re.sub("``([^`]+)``", lambda at: FLAGS.get((row.request.__name__, at[1]), at[1]), meaning)

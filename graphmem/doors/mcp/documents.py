@@ -6,12 +6,10 @@ from urllib.parse import unquote
 import mcp_types as types
 
 from graphmem.api import Memory
-from graphmem.core.briefing.context_contract import ContextRequest
-from graphmem.core.sessions.operations import SessionContext
-from graphmem.doors.mcp.parameters import WHOLE
-from graphmem.doors.mcp.reply import Reply, Word, hit
-from graphmem.doors.mcp.tools import got, health
+from graphmem.core.replies.reply import WHOLE
+from graphmem.doors.mcp.tools import replied
 from graphmem.errors import NotFound, Usage
+from graphmem.kernel.registry import OPERATIONS
 from graphmem.names import visible
 
 RECORD = "graphmem://record/"
@@ -32,7 +30,7 @@ TEMPLATES = [
         mime_type=PLAIN,
     )
 ]
-OBJECTIVE = str(ContextRequest.model_fields["objective"].description)
+OBJECTIVE = str(OPERATIONS["context"].request.model_fields["objective"].description)
 PROMPTS = [
     types.Prompt(
         name="recall",
@@ -55,25 +53,12 @@ Record only what is certain and holds beyond this session, never a secret. Then 
 def read(memory: Memory, uri: str) -> str:
     """Return the text of a resource; raise ``NotFound`` for one that there is not."""
     if uri == CONTEXT:
-        return _current(memory.sessions.show()).text
+        return replied("sessions.show", memory.sessions.show(), WHOLE).text
     if uri == STATS:
-        return health(memory.stats(), WHOLE).text
+        return replied("stats", memory.stats(), WHOLE).text
     if uri.startswith(RECORD):
-        return got(memory.get(unquote(uri.removeprefix(RECORD))), WHOLE).text
+        return replied("get", memory.get(unquote(uri.removeprefix(RECORD))), WHOLE).text
     raise NotFound(f"no resource {uri!r}", hint=f"one of: {CONTEXT}, {STATS}, {RECORD}{{ref}}")
-
-
-def _current(answer: SessionContext) -> Reply:
-    """Return what is current."""
-    head: dict[str, object] = {}
-    if task := answer.current_task:
-        head = {"task": visible(task.description), "status": Word(task.status)}
-    elif answer.last_task:
-        head = {"last_task": visible(answer.last_task.description)}
-    wishes = answer.user_preferences.model_dump(exclude_none=True)
-    head |= {name: visible(str(value)) for name, value in wishes.items()}
-    known = [*answer.active_constraints, *answer.recent_decisions]
-    return Reply(head, [hit(one.record, WHOLE, one.doubts) for one in known], list(answer.notices))
 
 
 def recall(memory: Memory, given: dict[str, str]) -> str:

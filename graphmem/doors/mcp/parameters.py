@@ -3,36 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from pydantic import Field
-
+from graphmem.core.replies.reply import WHOLE, View
 from graphmem.errors import GraphmemError, Usage
 from graphmem.kernel.registry import OPERATIONS
 from graphmem.kernel.request import Request, shown
 
-MOST_HITS = 50  # of an answer; more come with its cursor
 UNSHOWN = ("title", "default")  # of a schema: what a model does not need to call a tool
-
-
-class View(Request):
-    """How much of an answer to show."""
-
-    detail: Literal["brief", "full"] = Field("brief", description="full: whole texts, every field")
-    limit: int = Field(5, ge=1, le=MOST_HITS, description="Most results per section")
-    cursor: str | None = Field(None, description="From the answer before, for more")
-
-    @property
-    def start(self) -> int:
-        """How many results come before those to show."""
-        if self.cursor is None:
-            return 0
-        if not (self.cursor.isascii() and self.cursor.isdigit() and len(self.cursor) < 10):
-            raise Usage(f"cursor {shown(self.cursor)} is from no answer", hint="leave it out to begin at the start")
-        return int(self.cursor)
-
-
-WHOLE = View(limit=MOST_HITS)  # of a tool that does not ask how much to show
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 
 from graphmem import __version__
 from graphmem.api import Memory
+from graphmem.core.replies.hints import in_tools
 from graphmem.doors.mcp.documents import MADE, PLAIN, PROMPTS, RESOURCES, TEMPLATES, read
 from graphmem.doors.mcp.front import Front
-from graphmem.doors.mcp.hints import in_tools
 from graphmem.doors.mcp.tools import TOOLS, Tool, runtime_of
 from graphmem.errors import AlreadyDone, GraphmemError, NotFound, Usage
 from graphmem.kernel.ledger import undo

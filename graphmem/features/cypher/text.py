@@ -1,9 +1,10 @@
 """What `cypher` asks for, and how rows read on a terminal."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from graphmem.core.evidence.text import against
+from graphmem.core.replies.reply import Reply, View, escaped
 from graphmem.errors import Usage
 from graphmem.features.cypher.operations import CypherRows, QueryList
 from graphmem.kernel import terminal
@@ -69,3 +70,23 @@ def _table(answer: CypherRows) -> str:
     """Return rows as a table, each value cut to a cell."""
     rows = [[one_line(visible(cell(value)), CELL) for value in row] for row in answer.rows]
     return terminal.table([visible(name) for name in answer.columns], rows) if rows else ""
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(CypherRows, to="model")
+def _rows_reply(answer: CypherRows, view: View) -> Reply:
+    """Return the rows of a Cypher query."""
+    doubts = {ref: [escaped(one.text) for one in against if one.is_mark] for ref, against in answer.doubts.items()}
+    head: dict[str, Any] = {"columns": answer.columns, "truncated": answer.truncated}
+    head |= {"doubts": {ref: against for ref, against in doubts.items() if against}} if any(doubts.values()) else {}
+    named = [dict(zip(answer.columns, map(_cell, row), strict=True)) for row in answer.rows]
+    return Reply(head, [{"row": row} for row in named], list(answer.notices))
+
+
+def _cell(value: Any) -> Any:
+    """Return a value of a row: a record by its reference, for ``get`` shows it."""
+    if isinstance(value, dict) and value.get("label") and value.get("ref"):
+        return escaped(value["ref"])
+    return escaped(value)

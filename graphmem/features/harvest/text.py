@@ -14,6 +14,7 @@ from graphmem.core.records.candidate_contract import (
     ReviewedList,
     ShownCandidate,
 )
+from graphmem.core.replies.reply import Reply, View, Word
 from graphmem.kernel.model.candidate import Occasion
 from graphmem.kernel.registry import Printout, Taken, reads
 from graphmem.kernel.system import shell
@@ -208,3 +209,13 @@ def _occasion_lines(found: Occasion) -> list[str]:
         lines += [f"  - {shown(line)}" for line in change.removed.splitlines()]
         lines += [f"  + {shown(line)}" for line in change.added.splitlines()]
     return lines
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(ReviewedList, to="model")
+def _accepted_reply(answer: ReviewedList, view: View) -> Reply:
+    """Return the records that a candidate became."""
+    refs = [ref for one in answer.reviewed for ref in one.refs]
+    return Reply({"action": Word("accepted"), "refs": refs, "waiting": answer.waiting}, notes=list(answer.notices))

@@ -1,7 +1,7 @@
 """How campaigns, tasks and phases read on a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from graphmem.core.plans.campaign_contract import (
     CampaignStanding,
@@ -13,7 +13,9 @@ from graphmem.core.plans.campaign_contract import (
 )
 from graphmem.core.plans.text import took
 from graphmem.core.records import wording
-from graphmem.core.search.text import match_lines
+from graphmem.core.replies.hints import in_tools
+from graphmem.core.replies.reply import Reply, View, Word, escaped
+from graphmem.core.search.text import match_lines, of_log
 from graphmem.errors import Usage
 from graphmem.features.work.observation import Observed
 from graphmem.features.work.phases import PhaseCan, PhaseDurations, PhaseMoved, PhaseStatus
@@ -200,3 +202,20 @@ def _task_lines(answer: TaskShown) -> Iterator[str]:
         yield f"  {move.at}  {move.before} to {move.after}{by}{because}"
     if answer.disagreement:
         yield f"  {answer.disagreement}"
+
+
+# --- for a model ----------------------------------------------------------------------------------------------------
+
+
+@reads(TaskChanged, to="model")
+def _task_reply(answer: TaskChanged, view: View) -> Reply:
+    """Return what happened to a task: its workspace when it starts, what is known of the error when it is blocked."""
+    head: dict[str, Any] = {"ref": answer.ref, "action": Word(answer.action)}
+    head |= {name: Word(value) for name in ("since", "by") if (value := getattr(answer, name))}
+    head |= {"released": answer.released} if answer.released else {}
+    head |= {"solved": answer.solved} if answer.solved else {}
+    found = answer.workspace
+    if found is not None:
+        head |= {"asked": Word(found.asked)} if found.asked else {}
+        head["workspace"] = escaped(in_tools(found.text))
+    return Reply(head, [of_log(one, view) for one in answer.known], list(answer.notices))

@@ -168,6 +168,13 @@ class State(NamedTuple):
             kept.keep_within_bounds()
             connection.execute("COMMIT")
 
+    def damage(self) -> str | None:
+        """Return what is wrong with the file; None where it is well, or missing."""
+        said = list[str]()
+        check = "PRAGMA quick_check"
+        look = self._replace(say=said.append)._looked(lambda kept: str(kept.connection.execute(check).fetchone()[0]))
+        return said[0] if said else None if look in (None, "ok") else f"{self.path}: {look}"
+
     def shrink(self) -> None:
         """Remove from the disk what was removed before, and what was put aside."""
         for folder in safe_files.walk(self.path.parent):
@@ -215,7 +222,7 @@ class State(NamedTuple):
             raise Unavailable(f"{self.path} cannot be {act}: {error}", hint="is the disk full?") from None
 
     def _entered(self, stack: contextlib.ExitStack, *, make: bool) -> sqlite3.Connection:
-        """Return a connection until a stack ends, while nobody puts the file aside."""
+        """Return a connection that is closed when a stack ends; until then the file is not put aside."""
         stack.enter_context(self._held(fcntl.LOCK_SH, make=make))
         return stack.enter_context(contextlib.closing(self._connected(make=make)))
 
@@ -227,9 +234,7 @@ class State(NamedTuple):
         SQLite finds a journal by its name. One that still had the file open under another name would take the journal
         of the new file for its own.
         """
-        with safe_files.folder(self.path.parent, make=make) as folder:
-            handle = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)  # threads share no lock of a descriptor
-        try:
+        with safe_files.own_folder(self.path.parent, make=make) as handle:
             end = time.monotonic() + self.patience_s
             while True:
                 try:
@@ -242,8 +247,6 @@ class State(NamedTuple):
                 except OSError:  # a file system without such locks
                     break
             yield
-        finally:
-            os.close(handle)
 
     def _in_use(self) -> Locked:
         return Locked(f"{self.path} is in use by another process", hint="wait for it")

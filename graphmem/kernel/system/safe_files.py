@@ -152,6 +152,17 @@ def folder(path: Path | str, *, make: bool = False) -> Iterator[int]:
             os.close(handle)
 
 
+@contextlib.contextmanager
+def own_folder(path: Path, *, make: bool = False) -> Iterator[int]:
+    """Yield a descriptor of a folder that no other thread has: what it locks is locked for this one alone."""
+    with folder(path, make=make) as shared:
+        handle = os.open(".", DIRECTORY, dir_fd=shared)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
 def _opened_folder(path: Path | str, *, make: bool = False) -> tuple[int, bool]:
     """Return what ``entered`` does of a folder."""
     try:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
+from graphmem.core.replies.reply import View
 from graphmem.doors.cli.app import run
-from graphmem.doors.mcp.parameters import View
-from graphmem.doors.mcp.tools import block, found, got, matched
+from graphmem.doors.mcp.tools import replied
 
 SOLVED, OPEN = "Error: worker pool exhausted while the queue was drained", "Error: worker pool exhausted on the replica"
 
@@ -66,10 +66,10 @@ def test_people_and_models_read_whose_fix_it_is(
     assert text.count("raise pool.max_workers") == 1
     whole, word = View(), "fix of failure/solved, a variant"
     replies = [
-        got(variants.get("failure/open"), whole),
-        found(variants.query(OPEN), whole),
-        matched(variants.match(OPEN), whole),
-        block(variants.context(OPEN), whole),
+        replied("get", variants.get("failure/open"), whole),
+        replied("query", variants.query(OPEN), whole),
+        replied("match", variants.match(OPEN), whole),
+        replied("context", variants.context(OPEN), whole),
     ]
     for reply in replies:
         shown = next(hit for hit in reply.hits or () if hit["ref"] == "failure/open")

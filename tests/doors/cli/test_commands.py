@@ -32,7 +32,6 @@ BY_HAND = {
     "init",
     "names",
     "queries",
-    "undo",
     "undoable",
     "user.promote",
 }

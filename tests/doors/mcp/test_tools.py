@@ -15,9 +15,9 @@ from graphmem import Memory
 from graphmem.core.logs.draft import keys_of
 from graphmem.core.logs.output_problem import problem_in
 from graphmem.core.records.candidates import queue_of
+from graphmem.core.replies.hints import in_tools
+from graphmem.core.replies.reply import MOST_HITS
 from graphmem.doors.mcp.documents import RETRO
-from graphmem.doors.mcp.hints import in_tools
-from graphmem.doors.mcp.parameters import MOST_HITS
 from graphmem.doors.mcp.server import INSTRUCTIONS, make_server
 from graphmem.doors.mcp.tools import TOOLS
 from graphmem.kernel.model.candidate import Candidate

@@ -8,8 +8,7 @@ from graphmem.core.evidence.notes import notes_of
 from graphmem.core.evidence.text import ASIDE
 from graphmem.core.history.compare import ORDER
 from graphmem.core.records.wording import gist
-from graphmem.doors.mcp.parameters import View
-from graphmem.doors.mcp.reply import hit
+from graphmem.core.replies.reply import View, hit
 from graphmem.kernel.model import MODELS, Record
 from graphmem.kernel.model.vocabulary import KINDS, RESERVED_KINDS
 

@@ -8,24 +8,45 @@ that none can pass for a line of the answer; and what would be invisible is show
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from graphmem.core.evidence.citation_contract import VariantFix
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.evidence.fixes import fixes
 from graphmem.core.evidence.notes import noted, of_variant
-from graphmem.core.search.budget import TAGS
-from graphmem.doors.mcp.hints import in_tools
-from graphmem.doors.mcp.parameters import View
+from graphmem.core.replies.hints import in_tools
+from graphmem.errors import Usage
 from graphmem.kernel.answer import Answer, Store, address
 from graphmem.kernel.model import Failure, MemoryRecord, Record
-from graphmem.names import one_line, quoted, visible
+from graphmem.kernel.request import Request, shown
+from graphmem.names import TAGS, one_line, quoted, visible
 
 TEXT_WIDTH, ADVICE_WIDTH = 120, 240  # characters of a text in a brief answer
+MOST_HITS = 50  # of an answer; more come with its cursor
 MOST_NOTES = 10  # beside an answer
 UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", "fix")
+
+
+class View(Request):
+    """How much of an answer to show."""
+
+    detail: Literal["brief", "full"] = Field("brief", description="full: whole texts, every field")
+    limit: int = Field(5, ge=1, le=MOST_HITS, description="Most results per section")
+    cursor: str | None = Field(None, description="From the answer before, for more")
+
+    @property
+    def start(self) -> int:
+        """How many results come before those to show."""
+        if self.cursor is None:
+            return 0
+        if not (self.cursor.isascii() and self.cursor.isdigit() and len(self.cursor) < 10):
+            raise Usage(f"cursor {shown(self.cursor)} is from no answer", hint="leave it out to begin at the start")
+        return int(self.cursor)
+
+
+WHOLE = View(limit=MOST_HITS)  # of a tool that does not ask how much to show
 
 
 @dataclass

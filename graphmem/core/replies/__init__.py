@@ -1,0 +1,1 @@
+"""How answers read for a model: the same in lines and as an object, with hints that name tools."""
