@@ -3,6 +3,9 @@
 import time
 from collections.abc import Callable
 
+from hypothesis import settings
+
+USUAL_EXAMPLES = 100  # of hypothesis, where nothing is said
 USUAL_S = 0.03  # of `work`, on the machine that the limits in the tests were chosen on
 
 
@@ -28,3 +31,9 @@ def patience(clock: Callable[[], float] = time.monotonic) -> float:
 def within(seconds: float, limit_s: float, clock: Callable[[], float] = time.monotonic) -> bool:
     """Return whether a time is within a limit, for the machine as it is now; that is measured only where it matters."""
     return seconds < limit_s or seconds < limit_s * patience(clock)
+
+
+def examples(most: int) -> int:
+    """Return how many examples a test of a rule tries: few in a fast run, whose profile of hypothesis has few."""
+    usual = settings().max_examples
+    return min(most, usual) if usual < USUAL_EXAMPLES else most

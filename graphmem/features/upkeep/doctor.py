@@ -74,6 +74,9 @@ def _surroundings(client: Client) -> Iterator[Finding]:
     for name in _tool_copies(client):
         yield Finding.of(name, Code.LEFTOVER, "git mergetool left this file", "no such file", REPAIR_COMMAND)
     yield from _large(client)
+    if damage := client.state.damage():
+        name = client.layout.state_file.relative_to(client.layout.store).as_posix()
+        yield Finding.of(name, Code.STATE_DAMAGED, damage, "a file that graphmem wrote", REPAIR_COMMAND)
     for text in client.settings.ignored:
         yield Finding.of("config.toml", Code.UNTRUSTED, f"ignored: {text}", "a setting that you allow", None)
     if client.settings.embedding.model != "none" and client.embedder is None:
@@ -181,6 +184,12 @@ def _remake_vectors(client: Client) -> None:
     forget_damaged(client.catalog, client.local / "vectors")
 
 
+def _begin_state(client: Client) -> None:
+    """Put the damaged state of this machine aside, as the next write would do."""
+    with client.state.changing():
+        pass
+
+
 def _rebuild_derived(client: Client) -> None:
     """Rebuild catalog, graph and index."""
     rebuild.rebuild(client, RebuildRequest(embed=False))
@@ -202,6 +211,7 @@ FIXES: Mapping[Code, tuple[str, Callable[[Client], None]]] = {
     Code.PURGED_ROW: ("take the rows out of the file", _remove_purged),
     Code.DANGLING: ("take the row out of its file", _remove_dangling),
     Code.VECTORS_DAMAGED: ("forget them; the next search makes them again", _remake_vectors),
+    Code.STATE_DAMAGED: ("put it aside, and begin a new one", _begin_state),
     Code.CATALOG_DIFFERS: ("rebuild catalog, graph and index from the files", _rebuild_derived),
     Code.INDEX_DIFFERS: ("rebuild graph and index from the files", _rebuild_derived),
     Code.GRAPH_DIFFERS: ("rebuild graph and index from the files", _rebuild_derived),

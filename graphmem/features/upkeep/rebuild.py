@@ -4,7 +4,7 @@ import time
 
 from graphmem.features.upkeep.store_contract import RebuildRequest, Rebuilt
 from graphmem.kernel.catalog.vectors import forget_damaged
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import Taken, extensions, operation
 from graphmem.kernel.store.runtime import ALL, Client
 from graphmem.kernel.system.collector import collector_paused
 
@@ -29,7 +29,7 @@ def rebuild(client: Client, request: RebuildRequest) -> Rebuilt:
             client.catch_up(client.clues)
             client.catch_up(client.lexical)
             embedded = client.embed_missing(seconds=ALL)
-        if client.graph.is_installed:
+        if extensions("graph") and client.graph.is_installed:
             records, edges = client.graph.rebuild()
         else:
             records, edges = client.catalog.live_counts()

@@ -551,7 +551,7 @@ def _derived(file: str, code: Code, message: str) -> Finding:
 
 def _graph_findings(client: Client, position: tuple[int, int]) -> list[Finding] | None:
     """Report where the graph differs from the files; None where it is of another moment. No graph is made for this."""
-    if not client.graph.exists:
+    if not (extensions("graph") and client.graph.exists):
         return []
     try:
         reached, counts = client.graph.counts()

@@ -168,6 +168,13 @@ class State(NamedTuple):
             kept.keep_within_bounds()
             connection.execute("COMMIT")
 
+    def damage(self) -> str | None:
+        """Return what is wrong with the file; None where it is well, or missing."""
+        said = list[str]()
+        check = "PRAGMA quick_check"
+        look = self._replace(say=said.append)._looked(lambda kept: str(kept.connection.execute(check).fetchone()[0]))
+        return said[0] if said else None if look in (None, "ok") else f"{self.path}: {look}"
+
     def shrink(self) -> None:
         """Remove from the disk what was removed before, and what was put aside."""
         for folder in safe_files.walk(self.path.parent):

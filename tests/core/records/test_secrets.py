@@ -19,7 +19,7 @@ from graphmem.core.records.secrets import (
     secrets_in,
     without_secrets,
 )
-from tests.pace import within
+from tests.pace import examples, within
 from tests.secret_samples import KINDS, Maker
 
 SEEDS = 200
@@ -133,7 +133,7 @@ PIECES = st.one_of(
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_after_a_redaction_nothing_is_found_and_without_a_secret_nothing_is_changed(text: str) -> None:
     found = secrets_in(text)
     assert all(0 <= one.start < one.end <= len(text) for one in found)

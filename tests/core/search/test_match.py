@@ -12,6 +12,7 @@ from graphmem.core.search.expressions import Matcher, blocks, pieces
 from graphmem.core.search.match_contract import MatchedLog
 from graphmem.doors.cli.app import run
 from tests.kernel.model.test_expression import finds
+from tests.pace import examples
 
 TRACEBACK = """\
 Traceback (most recent call last):
@@ -157,7 +158,7 @@ def test_lines_of_one_failure_are_listed_up_to_a_bound(memory: Memory) -> None:
 SAMPLES = ["a", r"\ba", "^b$", r"a\d", r"(?=a)\w", "[^a]", r"\s", r"(a)\1", "(?i)É", ""]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     lines=st.lists(st.text("ab7_ .é", max_size=6), max_size=12),
     expressions=st.lists(st.sampled_from(SAMPLES), max_size=5),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graphmem.core.search.bidirectional_path import strongest_chain
 from graphmem.core.search.paths import TOLERANCE, Path, edge_order, strongest_paths
 from graphmem.kernel.catalog.steps import Step
+from tests.pace import examples
 
 Edges = list[tuple[int, int, str, float]]
 
@@ -78,7 +79,7 @@ def graphs(draw: st.DrawFn) -> Edges:
     return [(a, b, kind, weight) for (a, b, kind), weight in found.items()]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     edges=graphs(),
     max_hops=st.integers(1, 6),
@@ -103,7 +104,7 @@ def test_the_answer_is_that_of_brute_force(
     assert reach.is_truncated == (limit is not None and len(expected) > limit)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     edges=graphs(), max_hops=st.integers(1, 6), direction=st.sampled_from(["both", "out", "in"]),
     types=st.one_of(st.none(), st.sets(st.sampled_from(sorted(TYPES)), min_size=1)), end=st.integers(1, 7),

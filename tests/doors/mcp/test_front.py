@@ -14,6 +14,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from graphmem.doors.mcp.front import ANSWERS, CAPABILITIES, INFO, RESERVED, VERSION, Front, whole
 from tests.doors.mcp.answers import CLIENT, LISTS, mcp_answers, request
 from tests.doors.mcp.conversation import Pipe, conversation
+from tests.pace import examples
 
 KNOWN: dict[str, Any] = json.loads(Path(ANSWERS).read_text("utf-8"))
 LEGACY, MODERN = LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
@@ -147,7 +148,7 @@ USUAL = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(USUAL | LINES, min_size=1, max_size=5))
 @pytest.mark.long
 def test_whatever_a_client_sends_it_gets_what_the_sdk_gives(lines: list[str]) -> None:

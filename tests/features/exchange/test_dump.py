@@ -23,6 +23,7 @@ from tests.features.exchange.exporters.hostile import SIGNS
 from tests.features.exchange.importers.real import SAMPLES
 from tests.features.exchange.importers.test_beads import issue, needs, write
 from tests.features.harvest.test_review import put
+from tests.pace import examples
 from tests.sample import contents, data, open_memory
 
 
@@ -247,7 +248,7 @@ def hostile_rows(draw: st.DrawFn) -> HostileRows:
 
 
 @pytest.mark.long
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=hostile_rows(), form=st.sampled_from(["ndjson", "csv", *FOREIGN]))
 def test_whatever_the_texts_the_same_rows_come_back(
     tmp_path: Path, rows: tuple[list[Any], list[Any]], form: str

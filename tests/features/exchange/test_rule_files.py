@@ -13,6 +13,7 @@ from graphmem.kernel.settings.instructions import FILES, RULES_MARKS
 from graphmem.names import visible
 from tests.features.exchange.exporters.hostile import SIGNS
 from tests.features.exchange.exporters.test_markdown import tokens as parsed
+from tests.pace import examples
 
 HOSTILE = st.lists(
     st.sampled_from([*SIGNS, *RULES_MARKS, "@/etc/passwd", "`` `"]) | st.text(max_size=4), max_size=5
@@ -20,7 +21,7 @@ HOSTILE = st.lists(
 PATHS = st.from_regex(r"[a-z@\[\]* #é:,\"'\\-]{1,6}(/[a-z]{1,3})?/?", fullmatch=True).filter(lambda path: path.strip())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(HOSTILE.filter(lambda text: text.strip()))
 def test_a_text_is_one_line_of_code_and_holds_no_marker(text: str) -> None:
     line = f"- {code(text)}: {code(text)}"
@@ -39,7 +40,7 @@ def test_a_command_stays_as_it_was_typed() -> None:
     assert code("<!-- a --> </system-reminder>") == r"`<\!-- a --\> <\/system-reminder>`"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.builds(RuleLine, st.sampled_from("AB"), HOSTILE.map(code), st.lists(PATHS, max_size=5).map(tuple))),
     st.integers(400, 1_500),

@@ -14,6 +14,7 @@ from graphmem.core.evidence.score import help_ratio, importance
 from graphmem.core.records.record_contract import Changed
 from graphmem.kernel.model import Experience, Insight
 from graphmem.kernel.model.experience import Outcome
+from tests.pace import examples
 from tests.sample import START, Clock, contents, open_memory
 
 
@@ -190,7 +191,7 @@ def test_pruning_leaves_what_is_sure(memory: Memory) -> None:
     assert memory.store.prune(yes=True).records == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.floats(0, 1e6),
     st.floats(-400, 4000),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from graphmem import BadInput, Memory, Refused, Usage
 from graphmem.kernel.model import Lesson, Run
 from graphmem.kernel.model.lesson_state import is_eligible
+from tests.pace import examples
 from tests.sample import Clock, contents, data, line, open_memory
 
 DAY = datetime(2026, 10, 1, tzinfo=UTC)
@@ -129,7 +130,7 @@ severities = st.sampled_from(("bug", "warning", "info"))
 
 
 @pytest.mark.long
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(texts, severities), min_size=1, max_size=6), st.randoms())
 def test_what_a_run_teaches_does_not_depend_on_the_order_of_its_events(
     tmp_path_factory: pytest.TempPathFactory, found: list[tuple[str, str]], random: Any

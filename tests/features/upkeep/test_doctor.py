@@ -186,6 +186,21 @@ def test_a_damaged_catalog_is_told_and_made_anew(memory: Memory, tmp_path: Path)
     assert before.items() - contents(tmp_path).items() == {("data/failure.ndjson", before["data/failure.ndjson"])}
 
 
+def test_a_damaged_state_is_told_and_put_aside(memory: Memory, tmp_path: Path) -> None:
+    memory.runs.set({"next_step": "plan"})
+    state = tmp_path / ".graphmem/state/state.db"
+    whole = state.read_bytes()
+    assert "state_damaged" not in {one.code for one in memory.store.doctor().findings}
+    for damaged in (b"not a database" * 500, whole[: len(whole) // 2]):
+        state.write_bytes(damaged)
+        (finding,) = (one for one in memory.store.doctor().findings if one.code == "state_damaged")
+        assert (finding.file, finding.severity) == ("state/state.db", "warning")
+        assert finding.fix == "graphmem doctor --fix --yes, which would put it aside, and begin a new one"
+        assert "state_damaged" in {one.code for one in memory.store.doctor(fix=True).mended}
+        assert memory.store.doctor().findings == []
+        assert state.with_name("state.db.aside").read_bytes() == damaged
+
+
 def test_a_graph_that_cannot_be_read_is_told_and_made_anew(memory: Memory, tmp_path: Path) -> None:
     memory.failures.add("boom", name="a")
     memory.cypher("RETURN 1")

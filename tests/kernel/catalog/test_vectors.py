@@ -14,6 +14,7 @@ from graphmem import Memory
 from graphmem.kernel.catalog import pca, vectors
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.vectors import VectorStore
+from tests.pace import examples
 from tests.sample import open_memory
 
 Matrix = NDArray[np.float32]
@@ -86,7 +87,7 @@ def brute_force(
     return [number for _, number in sorted(found)[:limit]]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10_000),
     size=st.integers(1, 120),

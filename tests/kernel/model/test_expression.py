@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graphmem.core.search.expressions import Line, Matcher
 from graphmem.kernel.model.expression import Expression, Malformed, folded, refuse_malformed
-from tests.pace import patience
+from tests.pace import examples, patience
 
 ATOMS = st.sampled_from([
     "a", "b", "K", "s", "7", "_", " ", "-", r"\.", "é", "٣", ".", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"\b",
@@ -58,7 +58,7 @@ def finds(text: str, line: str) -> bool:
     raise AssertionError
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(expression=st.builds(str.__add__, FLAGS, EITHER), line=LINES)
 @pytest.mark.long
 def test_a_line_is_found_where_the_engine_that_takes_the_expression_finds_it(expression: str, line: str) -> None:
@@ -71,7 +71,7 @@ def test_a_line_is_found_where_the_engine_that_takes_the_expression_finds_it(exp
 
 
 @pytest.mark.long
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.builds(str.__add__, FLAGS, EXPRESSIONS))
 def test_what_python_takes_is_taken(expression: str) -> None:
     """The rows of a store that an older version wrote were checked by Python's `re`."""

@@ -16,6 +16,7 @@ from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.record import plain, row_fields
 from graphmem.kernel.ndjson import decode, encode
 from graphmem.names import printable
+from tests.pace import examples
 
 characters = st.characters(exclude_categories=["Cs"])
 texts = st.text(characters, min_size=1, max_size=20).filter(lambda text: bool(text.strip()))
@@ -119,7 +120,7 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", MODELS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(data=st.data())
 def test_a_record_is_read_back_as_it_was_written(kind: str, data: st.DataObject) -> None:
     made = MODELS[kind].model_validate(data.draw(ROWS[kind]))

@@ -9,10 +9,11 @@ from graphmem.features.exchange.exporters import dot
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
 from graphmem.names import visible
 from tests.features.exchange.exporters.hostile import SIGNS, failure, hostile_graph
+from tests.pace import examples
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # pydot's own, of its parser
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.lists(st.sampled_from(SIGNS) | st.text(max_size=4), max_size=4).map("".join), max_size=5))
 @pytest.mark.long
 def test_pydot_finds_every_node_and_edge(texts: list[str]) -> None:

@@ -12,6 +12,7 @@ from graphmem.features.exchange.exporters import jsonld
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
 from graphmem.names import visible
 from tests.features.exchange.exporters.hostile import AT, SIGNS, failure, hostile_graph
+from tests.pace import examples
 
 
 def fetch_nothing(url: str, options: Any) -> Any:
@@ -24,7 +25,7 @@ def expanded(text: str) -> list[dict[str, Any]]:
     return found
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.lists(st.sampled_from(SIGNS) | st.text(max_size=4), max_size=4).map("".join), max_size=5))
 def test_pyld_reads_every_text_as_it_was_and_fetches_nothing(texts: list[str]) -> None:
     graph = hostile_graph(texts)

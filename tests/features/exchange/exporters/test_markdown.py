@@ -9,6 +9,7 @@ from graphmem.features.exchange.exporters import markdown
 from graphmem.features.exchange.exporters.graph import Graph, GraphEdge
 from graphmem.names import visible
 from tests.features.exchange.exporters.hostile import SIGNS, failure, hostile_graph
+from tests.pace import examples
 
 HARMLESS = {
     "heading_open", "heading_close", "inline", "text", "paragraph_open", "paragraph_close", "fence", "softbreak",
@@ -22,7 +23,7 @@ def tokens(text: str) -> list[Token]:
     return [part for token in found for part in (token, *(token.children or ()))]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.lists(st.sampled_from(SIGNS) | st.text(max_size=4), max_size=4).map("".join), max_size=5))
 def test_no_text_is_read_as_anything_but_text(texts: list[str]) -> None:
     graph = hostile_graph(texts)
