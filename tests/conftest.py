@@ -15,8 +15,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test star
 import itertools
 import signal
 import subprocess
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -38,6 +39,9 @@ sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
 FAST_CASES, USUAL_CASES = 1, 3  # of one test, in a fast run and in one that names no tests; --all takes all
+CPU_S: dict[str, float] = {}  # that each test took, by its name
+SLOW_S = 0.15  # of CPU, from which on a fast run leaves a test out
+SLOW_TESTS = Path(__file__).with_name("slow_tests.txt")
 SLOW_SHARE = 4  # what is slow has a case where other tests have so many
 OURS = (
     "GRAPHMEM_EMBEDDING_BACKGROUND",
@@ -52,8 +56,9 @@ settings.load_profile("usual")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fast", action="store_true", help="one case of each test that starts no process")
+    parser.addoption("--fast", action="store_true", help="one case of each test that is quick and starts no process")
     parser.addoption("--all", action="store_true", help="the long tests too, and all cases of each test")
+    parser.addoption("--note-slow", action="store_true", help=f"write to {SLOW_TESTS.name} which tests are slow; -n 0")
     parser.addoption("--cases", type=int, help="at most so many cases of each test, of a slow one a quarter as many")
 
 
@@ -105,6 +110,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     In a fast run, what is not marked and starts a process all the same is skipped; git and the graph engine are some.
     """
     is_fast = config.getoption("--fast")
+    if is_fast and not (config.option.file_or_dir or config.option.keyword):
+        left_out = set(SLOW_TESTS.read_text(encoding="utf-8").split())
+        items[:] = [item for item in items if name_of(item) not in left_out]
     if is_fast:
         subprocess.Popen.__init__ = starts_a_process  # type: ignore[method-assign]
     if usual := _most_cases(config):
@@ -119,6 +127,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def name_of(item: pytest.Item) -> str:
     """Return the name of a test without that of its case."""
     return item.nodeid.partition("[")[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    began = time.process_time()
+    try:
+        return (yield)
+    finally:
+        CPU_S[name_of(item)] = max(CPU_S.get(name_of(item), 0.0), time.process_time() - began)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--note-slow"):
+        slow = sorted(name for name, seconds in CPU_S.items() if seconds > SLOW_S)
+        SLOW_TESTS.write_text("".join(f"{name}\n" for name in slow), encoding="utf-8")
 
 
 def starts_a_process(*_: object, **__: object) -> NoReturn:
