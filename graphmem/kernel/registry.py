@@ -177,6 +177,7 @@ class Operation:
 
 # What a feature may add to, each with what its function takes and does.
 POINTS = {
+    "batch": "takes the catalog and the `Batch`es of rows of a write, and raises `Refused` for a row not to be kept",
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
     "edit": "takes the client and the files that an agent edited, where the setting `hooks.note_edits` asks for it",

@@ -21,7 +21,7 @@ from tests.sample import open_memory
 INIT = """
 from graphmem.kernel.registry import Feature
 
-POINTS = "call check edit page purge run_state section write".split()
+POINTS = "batch call check edit page purge run_state section write".split()
 FEATURE = Feature(
     nouns={"samples": "Samples of anything."},
     operations={"operations": "samples.say"},
@@ -41,7 +41,7 @@ from graphmem.kernel.registry import Taken, asks, operation, reads
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot
 
-CALLS, EDITS, IMPORTED, PAGES, PURGED = [], [], [], [], []
+CALLS, BATCHES, EDITS, IMPORTED, PAGES, PURGED = [], [], [], [], [], []
 
 
 class SayRequest(Request):
@@ -71,6 +71,10 @@ def said_text(answer: Said) -> str:
 @reads(Said, to="model")
 def said_reply(answer: Said, view) -> str:
     return f"said to a model: {answer.said}"
+
+
+def batch_seen(catalog, batches):
+    BATCHES.append([entry.kind for batch in batches for entry in batch.entries])
 
 
 def call_seen(called):
@@ -148,6 +152,7 @@ def test_a_feature_registers_what_it_has(
         assert [call for call, error in sample.CALLS if error] == ["failures.add"]
         done = [call for call, error in sample.CALLS if not error and call != "init"]
         assert done == ["samples.say", "failures.add"]
+        assert ["failure"] in sample.BATCHES
         assert "a sample" in [found.message for found in memory.store.validate().findings]
         assert memory.store.view().left_out == 7 and len(sample.PAGES) == 1
         assert "> sample: boom" in memory.context("boom").text

@@ -6,8 +6,6 @@ from typing import Any
 import orjson
 
 from graphmem.constants import REPAIR_COMMAND
-from graphmem.core.evidence.doubt import open_disputes
-from graphmem.core.evidence.fixes import credited
 from graphmem.errors import DamagedCatalog
 from graphmem.kernel.catalog.database import R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.kernel.catalog.facts import FactReads
@@ -18,6 +16,7 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.label import Sort
 from graphmem.kernel.model.lesson_state import LessonState
 from graphmem.kernel.model.record import Refers, Row, references_in, with_references
+from graphmem.kernel.model.reports import credited, open_disputes
 from graphmem.names import split_ref
 
 MOST_LABELLED = 1_000  # records of one label that are looked at: what very many carry tells nothing apart
