@@ -22,7 +22,6 @@ FLOOR = {room: floor for floor, rooms in enumerate(KERNEL) for room in rooms}
 # Arrows that go the wrong way yet: a room, and the rooms that it should not import from.
 UPWARDS = (
     "kernel.catalog: core.logs core.records",
-    "kernel.ledger: core.logs",
 )  # fmt: skip
 # The top level: these import no room, and `api` and `__main__` any.
 GROUND = ("constants", "errors", "names", "patterns")

@@ -182,6 +182,7 @@ POINTS = {
     "check": "takes the client and yields findings, for `validate` and `doctor`",
     "edit": "takes the client and the files that an agent edited, where the setting `hooks.note_edits` asks for it",
     "extract python": "takes a folder and yields what its code defines, as rows, and as texts what is left out",
+    "formats": "takes a `Layout` and returns the texts of a project's own formats, and what is wrong with them",
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
     "import": "takes the folder of a project and returns what is there that can be imported, a clause each",
     "page": "takes the client and returns fields of `PageData` that the page of `view` has because of the feature",
