@@ -37,7 +37,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 sys.dont_write_bytecode = False  # else each worker compiles all tests
 
 TESTS = itertools.count()
-FAST_CASES, USUAL_CASES = 2, 3  # of one test, in a fast run and in one that names no tests; --all takes all
+FAST_CASES, USUAL_CASES = 1, 3  # of one test, in a fast run and in one that names no tests; --all takes all
 SLOW_SHARE = 4  # what is slow has a case where other tests have so many
 OURS = (
     "GRAPHMEM_EMBEDDING_BACKGROUND",
@@ -52,7 +52,7 @@ settings.load_profile("usual")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fast", action="store_true", help="two cases of each test that starts no process")
+    parser.addoption("--fast", action="store_true", help="one case of each test that starts no process")
     parser.addoption("--all", action="store_true", help="the long tests too, and all cases of each test")
     parser.addoption("--cases", type=int, help="at most so many cases of each test, of a slow one a quarter as many")
 

@@ -58,7 +58,7 @@ class Taken:
     Args:
         metavar: a word for the value, for the help.
         completes: what the shell completes: ``ref``, ``kind``, ``type``, ``campaign`` and the like.
-        flag: the option; made from the field's name if not given.
+        flag: the option, or its names; made from the field's name if not given.
         meaning: what the option does, if the description of the field does not say it.
         note: a clause that is true on the command line only.
         reads: how what is typed becomes the value: ``names`` separated by commas, a ``path`` in the project, ``files``
