@@ -2,4 +2,4 @@
 
 from graphmem.kernel.registry import Feature
 
-FEATURE = Feature(operations={}, extends={"formats": "project_formats.read_formats"})
+FEATURE = Feature(operations={}, extends={"digest": "diagnosis.digest", "formats": "project_formats.read_formats"})
