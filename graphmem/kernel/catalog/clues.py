@@ -7,7 +7,7 @@ until a command looks for them; one that does calls ``catch_up`` first.
 
 import contextlib
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from graphmem.kernel.catalog.database import Index, marks, parse_record, transaction
 from graphmem.kernel.model import Failure, MemoryRecord
@@ -30,12 +30,6 @@ class Clues(NamedTuple):
     signature: int
     errors: Collection[int] = ()
     lines: Sequence[tuple[int, str, bytes]] = ()
-
-
-def clues_of(record: MemoryRecord) -> Clues:
-    """Return the clues of a memory, by what is registered to read them."""
-    (read_clues,) = extensions("clues")
-    return cast(Clues, read_clues(record))
 
 
 class ClueIndex(Index):
@@ -84,9 +78,10 @@ class ClueIndex(Index):
 
     def add(self, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
         """Add the clues of memories that have none; where some are there already, they stay."""
+        (clues_of,) = extensions("clues")
         signatures, expressions, lines, errors = [], [], [], []
         for number, record in memories:
-            clues = clues_of(record)
+            clues: Clues = clues_of(record)
             signatures.append((clues.signature, number))
             errors += [(error, number) for error in clues.errors]
             lines += [(first, word, number, rest) for first, word, rest in clues.lines]
