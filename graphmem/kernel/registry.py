@@ -177,10 +177,14 @@ class Operation:
 
 # What a feature may add to, each with what its function takes and does.
 POINTS = {
+    "batch": "takes the catalog and the `Batch`es of rows of a write, and raises `Refused` for a row not to be kept",
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
+    "clues": "takes a memory and returns its `Clues`; of core alone",
+    "digest": "returns a hash of what the clues of failures depend on, such as the formats in use; of core alone",
     "edit": "takes the client and the files that an agent edited, where the setting `hooks.note_edits` asks for it",
     "extract python": "takes a folder and yields what its code defines, as rows, and as texts what is left out",
+    "formats": "takes a `Layout` and returns the texts of a project's own formats, and what is wrong with them",
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
     "import": "takes the folder of a project and returns what is there that can be imported, a clause each",
     "page": "takes the client and returns fields of `PageData` that the page of `view` has because of the feature",

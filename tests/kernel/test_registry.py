@@ -21,7 +21,7 @@ from tests.sample import open_memory
 INIT = """
 from graphmem.kernel.registry import Feature
 
-POINTS = "call check edit page purge run_state section write".split()
+POINTS = "batch call check edit formats page purge run_state section write".split()
 FEATURE = Feature(
     nouns={"samples": "Samples of anything."},
     operations={"operations": "samples.say"},
@@ -41,7 +41,7 @@ from graphmem.kernel.registry import Taken, asks, operation, reads
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.snapshot import Snapshot
 
-CALLS, EDITS, IMPORTED, PAGES, PURGED = [], [], [], [], []
+CALLS, BATCHES, EDITS, IMPORTED, PAGES, PURGED = [], [], [], [], [], []
 
 
 class SayRequest(Request):
@@ -73,6 +73,10 @@ def said_reply(answer: Said, view) -> str:
     return f"said to a model: {answer.said}"
 
 
+def batch_seen(catalog, batches):
+    BATCHES.append([entry.kind for batch in batches for entry in batch.entries])
+
+
 def call_seen(called):
     CALLS.append((called.name, called.error))
 
@@ -83,6 +87,10 @@ def check_seen(client):
 
 def edit_seen(client, files):
     EDITS.extend(files)
+
+
+def formats_seen(layout):
+    return [], [Finding.of("formats/sample.toml", Code.BAD_FORMAT, "a sample of a format", "none")]
 
 
 def run_state_seen(client, run, counts, skip, *, is_real):
@@ -138,7 +146,8 @@ def forget() -> None:
 def test_a_feature_registers_what_it_has(
     sample: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with open_memory(tmp_path) as memory:
+    with open_memory(tmp_path, said=(said := list[str]())) as memory:
+        (tmp_path / ".graphmem" / "formats").mkdir()
         (tmp_path / ".graphmem" / "config.toml").write_text("format = 1\n[hooks]\nnote_edits = true\n")
         assert memory.store.call("samples.say", text="hello").said == "hello"
         assert registry.nouns()["samples"] == "Samples of anything."
@@ -148,6 +157,8 @@ def test_a_feature_registers_what_it_has(
         assert [call for call, error in sample.CALLS if error] == ["failures.add"]
         done = [call for call, error in sample.CALLS if not error and call != "init"]
         assert done == ["samples.say", "failures.add"]
+        assert ["failure"] in sample.BATCHES
+        assert memory.match("boom\n") and any("a sample of a format" in one for one in said)
         assert "a sample" in [found.message for found in memory.store.validate().findings]
         assert memory.store.view().left_out == 7 and len(sample.PAGES) == 1
         assert "> sample: boom" in memory.context("boom").text

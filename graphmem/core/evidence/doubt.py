@@ -1,6 +1,6 @@
 """Marks of doubt: what speaks against relying on a record (docs/guides/doubts.md; decision 23)."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import date
 
 from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
@@ -23,25 +23,6 @@ PLATFORMS = {  # by the tags that name them
     "win32": "Windows",
 }
 HASH = lazy_re(r"#[0-9a-f]{16}$")  # of a cite
-# Fields whose change answers reports. A merge adds sources, tags, cites, versions, a match by itself: no answer.
-SAYING = frozenset({"trigger", "fix", "insight", "description"})
-
-
-def open_disputes(edited: Mapping[str, str], disputes: Sequence[str]) -> int:
-    """
-    Return how many disputes no edit of what the record says has answered since.
-
-    Args:
-        edited: the times of the last changes, by field.
-        disputes: the times of the reports that it is wrong. All times are canonical texts.
-    """
-    last = last_said(edited)
-    return sum(time > last for time in disputes)
-
-
-def last_said(edited: Mapping[str, str]) -> str:
-    """Return when what a record says was edited last, by the times of all edits; empty where it never was."""
-    return max((time for name, time in edited.items() if name in SAYING), default="")
 
 
 def doubts(

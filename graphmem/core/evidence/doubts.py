@@ -5,13 +5,14 @@ from functools import cached_property
 
 from graphmem.core.evidence.citation_contract import Cited
 from graphmem.core.evidence.citations import CitedTree
-from graphmem.core.evidence.doubt import conditions_met, doubts, last_said
+from graphmem.core.evidence.doubt import conditions_met, doubts
 from graphmem.core.evidence.doubt_contract import Doubt, StaleRecord, StaleRecords
 from graphmem.core.evidence.versions import Known, packages_of
 from graphmem.kernel.model import MemoryRecord, Record
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.proof import valid_proof
 from graphmem.kernel.model.record import Triggered
+from graphmem.kernel.model.reports import last_said
 from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.trust import proofs_run
 from graphmem.kernel.store.snapshot import Snapshot

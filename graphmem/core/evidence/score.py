@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from graphmem.constants import ACCESS_BOOST, CRITICAL, EXPLORATION, HALF_LIFE_DAYS, PRODUCTIVE, RECENCY_DAYS
+from graphmem.kernel.model.reports import help_ratio
 
 Tier = Literal["critical", "productive", "exploration", "background"]
 Band = Literal["exact", "critical", "productive", "exploration", "background"]
@@ -12,11 +13,6 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 BANDS: tuple[Band, ...] = get_args(Band)  # what results are sorted by first
 Complexity = Literal["trivial", "low", "medium", "high", "very_high"]  # of a task, as estimated
 SECONDS_A_DAY = 86_400.0
-
-
-def help_ratio(helped: int, failed: int) -> float:
-    """Return how likely a memory helps: 0.5 when nothing is known, never 0 and never 1."""
-    return (helped + 1) / (helped + failed + 2)
 
 
 def age_decay(last: datetime, now: datetime, half_life_days: float = HALF_LIFE_DAYS) -> float:

@@ -25,6 +25,7 @@ FEATURE = Feature(
         "prune": "prune",
         "feedback": "feedback feedback_rows",
     },
+    extends={"batch": "screening.refuse_secrets", "clues": "clues.clues_of"},
     on_store="names undoable feedback_rows purge prune",
     verbs={
         "add": "failures.add patterns.add entities.add insights.add",

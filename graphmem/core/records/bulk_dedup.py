@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from graphmem.core.records.clues import repeat_keys, signature_of
 from graphmem.core.records.duplicates import MOST_ALIKE, NEVER
-from graphmem.kernel.catalog.keys import repeat_keys, signature_of
 from graphmem.kernel.ledger.codec import validated
 from graphmem.kernel.model import MODELS, MemoryRecord
 from graphmem.kernel.model.field import format_time

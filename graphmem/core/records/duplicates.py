@@ -53,9 +53,11 @@ def variant_edge(made: Record, other: Record, similarity: float) -> Relation:
 
 def find_alike(snapshot: Snapshot, made: MemoryRecord) -> DuplicateMatch:
     """Look for the record that a new one repeats, and for those that are only similar."""
+    from graphmem.core.records.clues import repeat_keys  # noqa: PLC0415 - 70 ms that only a write needs
+
     client = snapshot.client
     client.catch_up(client.clues)
-    repeats = snapshot.catalog.repeating(made, MOST_ALIKE)
+    repeats = snapshot.catalog.repeating(made, repeat_keys(made), MOST_ALIKE)
     client.embed_missing(seconds=0.0)  # the lock is held: what there was to embed, and time for, was embedded before
     vectors = client.document_vectors([made.search_text])
     if client.vectors is None or vectors is None:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphmem.constants import ASKED_DAYS, MOST_BAD_ROWS
-from graphmem.core.evidence.score import help_ratio
 from graphmem.core.records.event_row import refuse_other_kind, task_key
 from graphmem.core.records.feedback_contract import BulkReported, FeedbackRequest, FeedbackRowsRequest, Reported
 from graphmem.core.records.screening import screened, screened_fields, unexposed
@@ -15,6 +14,7 @@ from graphmem.kernel.ledger.codec import finding, refused_row
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.machine import asked
 from graphmem.kernel.model import Fact, Feedback, MemoryRecord, Record
+from graphmem.kernel.model.reports import help_ratio
 from graphmem.kernel.ndjson import BadLine, decode, read_input, refuse_long
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client

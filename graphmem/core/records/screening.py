@@ -9,11 +9,17 @@ by ``validate``.
 """
 
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, TypeVar
 
+import orjson
+
 from graphmem.core.records.places import Places, shortened_fields
-from graphmem.core.records.secrets import Finder, exposed, refusal, secrets_in, without_secrets
+from graphmem.core.records.secrets import Finder, exposed, may_hold, new_secrets, refusal, secrets_in, without_secrets
+from graphmem.kernel.catalog.catalog import Catalog
+from graphmem.kernel.ledger import undo
+from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.request import Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -86,3 +92,19 @@ def unexposed(store: Client | Snapshot, what: str, value: Any, find: Finder = se
     more = f" and {len(rules) - SHOWN} more" if len(rules) > SHOWN else ""
     store.notify(f"{what}: redacted what looks like a secret: {', '.join(list(rules)[:SHOWN])}{more}")
     return without_secrets(value, find=find)
+
+
+def refuse_secrets(catalog: Catalog, batches: Iterable[Batch]) -> None:
+    """
+    Raise ``Refused`` for a row with a secret that is not in the row in whose place it comes.
+
+    The last look before a write, so that no way in is without one; what was refused or redacted where it came in
+    never gets here. ``SyncedLedger.write`` does not look: it takes back, and takes out.
+    """
+    for batch in batches:
+        suspects = [entry for entry in batch.entries if entry.record is not None and may_hold(entry.line)]
+        lines = catalog.lines_of([entry.id for entry in suspects], batch.file) if suspects else {}
+        for entry in suspects:
+            before = orjson.loads(lines.get(entry.id, b"{}"))
+            for found in new_secrets(entry.row, before):
+                raise refusal(undo.title(before) if before else entry.kind, found)

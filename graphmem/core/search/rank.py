@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import NamedTuple
 
 from graphmem.constants import FINISHED_FACTOR
-from graphmem.core.evidence.score import BANDS, age_decay, band, cost_factor, help_ratio, recency
+from graphmem.core.evidence.score import BANDS, age_decay, band, cost_factor, recency
 from graphmem.core.search.occasion_rules import Reports, help_factor
 from graphmem.kernel.catalog.rankable import Rankable
+from graphmem.kernel.model.reports import help_ratio
 
 
 class ScoreFactors(NamedTuple):

@@ -5,7 +5,6 @@ from collections.abc import Collection, Mapping
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.fixes import fixes
-from graphmem.core.evidence.score import help_ratio
 from graphmem.core.records.relation_contract import (
     Connection,
     Direction,
@@ -24,6 +23,7 @@ from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.steps import Step
 from graphmem.kernel.model import MemoryRecord, Record
+from graphmem.kernel.model.reports import help_ratio
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.snapshot import Snapshot

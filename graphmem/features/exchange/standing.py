@@ -12,7 +12,6 @@ from graphmem.core.briefing.sections import position
 from graphmem.core.evidence.doubt import NAMES_OF_PLATFORMS, comes_and_goes, is_doubted, other_platform
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice
-from graphmem.core.evidence.score import help_ratio
 from graphmem.core.search.budget import quoted_name
 from graphmem.core.sessions.operations import constraints, contradictions, decisions
 from graphmem.errors import Refused
@@ -20,6 +19,7 @@ from graphmem.features.exchange.dump_contract import Dump, DumpRequest
 from graphmem.features.exchange.rule_files import FIXES, FIXES_BY_PATH, MISSING, RuleLine, code, fitting_lines, written
 from graphmem.kernel.model import Constraint, Decision, Failure, MemoryRecord, Record
 from graphmem.kernel.model.cite import Cite
+from graphmem.kernel.model.reports import help_ratio
 from graphmem.kernel.store.runtime import counted
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.shell import command

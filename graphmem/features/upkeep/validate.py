@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from graphmem.constants import CLOCK_SKEW_S, MOST_TRIES, REPAIR_COMMAND
 from graphmem.core.evidence.versions import packages_in
+from graphmem.core.logs.project_formats import format_findings
 from graphmem.core.records.cycle import cycles
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.places import Places, shortened_fields
@@ -25,7 +26,6 @@ from graphmem.kernel.catalog.vectors import damaged
 from graphmem.kernel.catalog.words import LexicalIndex
 from graphmem.kernel.finding import Checked, Code, Finding
 from graphmem.kernel.ledger.extractors import read_extractors, undeclared_in
-from graphmem.kernel.ledger.formats import format_findings
 from graphmem.kernel.ledger.parts import holds, usual_file
 from graphmem.kernel.ledger.scopes import read_scopes
 from graphmem.kernel.ledger.types import read_bounded, type_files

@@ -6,15 +6,30 @@ until a command looks for them; one that does calls ``catch_up`` first.
 """
 
 import contextlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from graphmem.kernel.catalog.database import Index, marks, parse_record, transaction
 from graphmem.kernel.model import Failure, MemoryRecord
 from graphmem.kernel.model.expression import Expression, Malformed
-from graphmem.names import row_id
+from graphmem.kernel.registry import extensions
 
 FORMATS = "formats"  # under which the catalog keeps by which formats problems were found
 PART = 5_000  # memories in one transaction: half a second
+
+
+class Clues(NamedTuple):
+    """
+    What a memory is recognised by beside its words and expressions.
+
+    Attributes:
+        signature: the number of its trigger's signature, and ``errors`` of the errors there.
+        lines: of each trigger with lines that can be compared, the number of the first, its last word, and the others.
+    """
+
+    signature: int
+    errors: Collection[int] = ()
+    lines: Sequence[tuple[int, str, bytes]] = ()
 
 
 class ClueIndex(Index):
@@ -49,8 +64,7 @@ class ClueIndex(Index):
 
     def follow_formats(self) -> None:
         """Put off what was found by other formats than those in use."""
-        from graphmem.core.logs.diagnosis import digest  # noqa: PLC0415 - 100 ms that few commands need
-
+        (digest,) = extensions("digest")
         used = digest()
         if self.catalog.meta(FORMATS) == used:
             return
@@ -64,17 +78,14 @@ class ClueIndex(Index):
 
     def add(self, memories: Iterable[tuple[int, MemoryRecord]]) -> None:
         """Add the clues of memories that have none; where some are there already, they stay."""
-        from graphmem.core.logs.diagnosis import statement  # noqa: PLC0415 - as above
-        from graphmem.kernel.catalog.keys import signature_of  # noqa: PLC0415 - as above
-
+        (clues_of,) = extensions("clues")
         signatures, expressions, lines, errors = [], [], [], []
         for number, record in memories:
-            signatures.append((signature_of(record), number))
+            clues: Clues = clues_of(record)
+            signatures.append((clues.signature, number))
+            errors += [(error, number) for error in clues.errors]
+            lines += [(first, word, number, rest) for first, word, rest in clues.lines]
             if isinstance(record, Failure):
-                for trigger in record.texts("trigger"):
-                    found = {key for problem in statement(trigger) for key in problem.keys}
-                    errors += [(row_id(key), number) for key in found]
-                    lines += _line_rows(trigger, number)
                 for match in record.texts("match"):
                     with contextlib.suppress(Malformed):  # set aside by hand
                         expressions += [(number, literal, match) for literal in Expression(match).literals]
@@ -82,14 +93,3 @@ class ClueIndex(Index):
         self.connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
         self.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
         self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
-
-
-def _line_rows(trigger: str, record: int) -> list[tuple[int, str, int, bytes]]:
-    """Return the row of ``line`` for a trigger; none where nothing can be compared."""
-    from graphmem.core.logs import line  # noqa: PLC0415 - as above
-
-    lines = line.trigger_lines(trigger)
-    if not lines:
-        return []
-    rest = b"".join(row_id(line).to_bytes(8, "big") for line in lines[1:])
-    return [(row_id(lines[0]), line.last_word(lines[0]), record, rest)]

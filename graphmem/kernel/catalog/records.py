@@ -6,8 +6,6 @@ from typing import Any
 import orjson
 
 from graphmem.constants import REPAIR_COMMAND
-from graphmem.core.evidence.doubt import open_disputes
-from graphmem.core.evidence.fixes import credited
 from graphmem.errors import DamagedCatalog
 from graphmem.kernel.catalog.database import R, chunks, distinct_name, marks, parse_record, sound
 from graphmem.kernel.catalog.facts import FactReads
@@ -18,6 +16,7 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.label import Sort
 from graphmem.kernel.model.lesson_state import LessonState
 from graphmem.kernel.model.record import Refers, Row, references_in, with_references
+from graphmem.kernel.model.reports import credited, open_disputes
 from graphmem.names import split_ref
 
 MOST_LABELLED = 1_000  # records of one label that are looked at: what very many carry tells nothing apart
@@ -81,23 +80,20 @@ class RecordReads(NameReads, FactReads):
         changes = _told_references(getattr(MODELS.get(str(row["kind"])), "refers", {}), row, self.may_tell)
         return {name: value for name, value in {**row, **changes}.items() if value is not None} if changes else row
 
-    def repeating(self, record: MemoryRecord, limit: int) -> list[MemoryRecord]:
+    def repeating(self, record: MemoryRecord, keys: Collection[int], limit: int) -> list[MemoryRecord]:
         """
-        Return live memories of its kind that share a signature with a record: of the trigger, of an error.
+        Return live memories of the kind of a record that have one of its keys: the signature of its trigger, errors.
 
-        At most ``limit``, those with the signature of the trigger first.
+        At most ``limit``, those with a signature first.
         """
-        from graphmem.kernel.catalog.keys import repeat_keys  # noqa: PLC0415 - 70 ms that only a write needs
-
-        signatures = list(repeat_keys(record))
-        among = f"IN ({marks(signatures)})"
+        among = f"IN ({marks(keys)})"
         sql = (
             f"WITH same (id, is_error) AS (SELECT record, 0 FROM signature WHERE number {among}"
             f" UNION ALL SELECT record, 1 FROM error WHERE number {among})"
             " SELECT id, line, crc FROM same JOIN record USING (id) WHERE is_live"
             f" GROUP BY id ORDER BY min(is_error), count(*) DESC, id LIMIT {limit}"
         )
-        found = [parse_record(*row) for row in self.connection.execute(sql, (*signatures, *signatures))]
+        found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
         return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]
 
     def has(self, number: int) -> bool:

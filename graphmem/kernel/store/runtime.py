@@ -251,12 +251,10 @@ class Client:
         """The project's own formats of what tools print: the files' names and texts."""
         if not safe_files.is_folder(self.layout.formats):
             return ()
-        from graphmem.kernel.ledger.formats import read_formats  # noqa: PLC0415 - 100 ms that few projects need
-
-        texts, findings = read_formats(self.layout)
-        for found in findings:
-            self.notify_once(f"{found.file}: {found.message}; it is left out")
-        return texts
+        found = [read_formats(self.layout) for read_formats in extensions("formats")]
+        for wrong in (one for _, findings in found for one in findings):
+            self.notify_once(f"{wrong.file}: {wrong.message}; it is left out")
+        return tuple(text for texts, _ in found for text in texts)
 
     @property
     def of_user(self) -> "Client | None":

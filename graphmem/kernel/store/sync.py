@@ -12,8 +12,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-import orjson
-
 from graphmem.errors import GraphmemError, Locked, Unavailable
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.changes import ChangeApplier
@@ -32,6 +30,7 @@ from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.purges import Purges
+from graphmem.kernel.registry import extensions
 from graphmem.kernel.store.reading import PlaceReader
 from graphmem.kernel.system import safe_files
 
@@ -192,7 +191,8 @@ class SyncedLedger:
             batches.setdefault(file, Batch(file)).entries = entries
         self.refuse_drifted(file for file, batch in batches.items() if batch.entries)
         if not (is_moved or self.may_hold_secrets):
-            _refuse_secrets(self.catalog, batches)
+            for refuse in extensions("batch"):
+                refuse(self.catalog, batches.values())
         self.write(batches, types, is_noted=is_noted)
 
     def by_file(self, puts: Sequence[Entry]) -> dict[str, list[Entry]]:
@@ -290,24 +290,6 @@ class SyncedLedger:
         self.files.arrange(contents)
         self.writes += 1
         self.notices += removals
-
-
-def _refuse_secrets(catalog: Catalog, batches: Mapping[str, Batch]) -> None:
-    """
-    Raise ``Refused`` for a row with a secret that is not in the row in whose place it comes.
-
-    The last look before a write, so that no way in is without one; what was refused or redacted where it came in
-    never gets here. ``SyncedLedger.write`` does not look: it takes back, and takes out.
-    """
-    from graphmem.core.records import secrets  # noqa: PLC0415 - 4 ms that only a write pays
-
-    for batch in batches.values():
-        suspects = [entry for entry in batch.entries if entry.record is not None and secrets.may_hold(entry.line)]
-        lines = catalog.lines_of([entry.id for entry in suspects], batch.file) if suspects else {}
-        for entry in suspects:
-            before = orjson.loads(lines.get(entry.id, b"{}"))
-            for found in secrets.new_secrets(entry.row, before):
-                raise secrets.refusal(undo.title(before) if before else entry.kind, found)
 
 
 def _created_after_purge(entry: Entry, purges: Purges, symmetric: frozenset[str]) -> Entry:

@@ -6,10 +6,11 @@ import pytest
 
 from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
 from graphmem.core.evidence.citation_contract import Cited, Freshness
-from graphmem.core.evidence.doubt import conditions_met, doubt_factor, doubts, freshness, is_doubted, open_disputes
+from graphmem.core.evidence.doubt import conditions_met, doubt_factor, doubts, freshness, is_doubted
 from graphmem.core.evidence.doubt_contract import Doubt, Sign
 from graphmem.kernel.model import Entity, Failure, Feedback, Lesson
 from graphmem.kernel.model.proof import Proof
+from graphmem.kernel.model.reports import open_disputes
 from graphmem.kernel.versions import Used
 
 TODAY = date(2026, 11, 23)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from graphmem.core.evidence.fixes import credited
 from graphmem.core.logs.diagnosis import diagnose
 from graphmem.core.plans.campaign_contract import PlannedTask
 from graphmem.core.plans.plan import make_task
@@ -15,6 +14,7 @@ from graphmem.core.search.paths import Backwards, Search, Walk
 from graphmem.errors import BadInput
 from graphmem.kernel.catalog.steps import Edge, Step
 from graphmem.kernel.model import Campaign, Failure
+from graphmem.kernel.model.reports import credited
 
 AT = datetime(2026, 11, 22, tzinfo=UTC)
 

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import BadInput, Memory, Refused
-from graphmem.core.evidence.score import help_ratio, importance
+from graphmem.core.evidence.score import importance
 from graphmem.core.records.record_contract import Changed
 from graphmem.kernel.model import Experience, Insight
 from graphmem.kernel.model.experience import Outcome
+from graphmem.kernel.model.reports import help_ratio
 from tests.pace import examples
 from tests.sample import START, Clock, contents, open_memory
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import orjson
 
-from graphmem.core.evidence.doubt import open_disputes
 from graphmem.features.cypher.engines.kuzu.schema import columns, model_of
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.model.field import as_set, format_time, parse_time
 from graphmem.kernel.model.insight import Insight
 from graphmem.kernel.model.lesson_state import LessonState
 from graphmem.kernel.model.record import Frozen, Row, row_fields
+from graphmem.kernel.model.reports import open_disputes
 from graphmem.kernel.versions import pairs
 from graphmem.names import composed
 from graphmem.patterns import lazy_re
