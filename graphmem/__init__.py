@@ -7,7 +7,7 @@ graphmem: one memory for the coding agents of a project.
         memory.failures.add("ModuleNotFoundError: No module named 'pkg_resources'", fix="pin setuptools below 81")
         memory.query("pkg_resources missing")
 
-Type checkers read ``__init__.pyi``: after a change of the table below, ``python -m tests.generate``.
+Type checkers read ``api.pyi``: after a change of the table below, ``python -m tests.generate`` writes it again.
 """
 
 from importlib import import_module

@@ -1,6 +1,5 @@
 """
-Writes every file that follows from the code: ``graphmem/api.pyi``, ``schema/``, ``queries/README.md``, and the first
-answers of the MCP server.
+Writes every file that follows from the code: ``graphmem/api.pyi``, ``schema/``, ``queries/README.md`` and more.
 
 usage: python -m tests.generate
 """

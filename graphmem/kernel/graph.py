@@ -2,8 +2,8 @@
 What the rest of graphmem knows of a graph engine: a mirror of the catalog, for Cypher.
 
 Every command of graphmem's own is answered from the catalog. A mirror holds the same records and edges for Cypher, and
-is built when the first query asks. Another engine is a class with these methods, chosen in ``engines``, and
-run by tests/contract/test_graph_engine.py.
+is built when the first query asks. Another engine is a class with these methods, chosen by the feature that
+has it, and run by tests/contract/test_graph_engine.py.
 Decision: docs/decisions/0015-one-port-for-graph-engines.md.
 """
 

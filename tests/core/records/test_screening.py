@@ -191,7 +191,7 @@ def expose(folder: Path, old: str, new: str) -> None:
 
 def test_every_operation_is_known_to_write_texts_or_not_to() -> None:
     """An operation without a line here is one whose texts nobody looked at."""
-    assert {*WRITES, *UNATTENDED} | OTHERS == set(REQUESTS)
+    assert {*WRITES, *UNATTENDED} | OTHERS == set(REQUESTS), "a line in WRITES, UNATTENDED or OTHERS of this module"
 
 
 @pytest.mark.parametrize(("operation", "name"), [*ways()])
