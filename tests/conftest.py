@@ -77,9 +77,14 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return f"cases: at most {most} of each test, of a slow one a quarter as many; --all takes all" if most else None
 
 
+def _names_tests(config: pytest.Config) -> bool:
+    """Return whether a run is of tests that were named, which are run whole."""
+    return bool(config.option.file_or_dir or config.option.keyword)
+
+
 def _most_cases(config: pytest.Config) -> int:
     """Return how many cases of each test are run; 0 for all."""
-    is_for_all = config.getoption("--all") or config.option.file_or_dir or config.option.keyword
+    is_for_all = config.getoption("--all") or _names_tests(config)
     is_fast = config.getoption("--fast")
     return int(config.getoption("--cases") or (FAST_CASES if is_fast else 0 if is_for_all else USUAL_CASES))
 
@@ -110,7 +115,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     In a fast run, what is not marked and starts a process all the same is skipped; git and the graph engine are some.
     """
     is_fast = config.getoption("--fast")
-    if is_fast and not (config.option.file_or_dir or config.option.keyword):
+    if is_fast and not _names_tests(config):
         left_out = set(SLOW_TESTS.read_text(encoding="utf-8").split())
         items[:] = [item for item in items if name_of(item) not in left_out]
     if is_fast:

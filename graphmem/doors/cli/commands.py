@@ -122,7 +122,7 @@ def command_of(row: Operation) -> Callable[..., None]:
         print_answer(invocation, other.name, answer, **given)
 
     read_with = dict(list(inspect.signature(text_of(row)).parameters.items())[1:])
-    named = {**asked_for, **read_with, **asked_for}
+    named = {**asked_for, **{name: one for name, one in read_with.items() if name not in asked_for}}
     own = [one for name, one in named.items() if get_args(one.annotation) or name in row.request.model_fields]
     first = list(inspect.signature(show).parameters.values())[:2]
     show.__signature__ = inspect.Signature([*first, *map(_own_option, own)])  # type: ignore[attr-defined]

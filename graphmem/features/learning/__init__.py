@@ -1,6 +1,5 @@
 """Lessons of runs, and experiences of finished tasks."""
 
-from graphmem.kernel.lazy import lazy_modules
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
@@ -24,5 +23,3 @@ FEATURE = Feature(
     },
     text="text",
 )
-
-__getattr__ = lazy_modules(__name__)

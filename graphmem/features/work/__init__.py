@@ -1,6 +1,5 @@
 """Campaigns, their tasks, and what finished work teaches."""
 
-from graphmem.kernel.lazy import lazy_modules
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
@@ -25,5 +24,3 @@ FEATURE = Feature(
     },
     text="text",
 )
-
-__getattr__ = lazy_modules(__name__)

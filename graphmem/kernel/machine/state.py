@@ -267,11 +267,10 @@ class State(NamedTuple):
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA journal_mode = TRUNCATE")  # to make and remove it each time takes thrice as long
-            # The version is asked before the table: another process may begin the file between the two.
-            is_begun = connection.execute("PRAGMA user_version").fetchone()[0] and _has_table(connection)
-            if make and not is_begun:
-                self._begin(connection)
-            elif not make and not _has_table(connection):
+            if make:  # the version is asked before the table: another process may begin the file between the two
+                if not (connection.execute("PRAGMA user_version").fetchone()[0] and _has_table(connection)):
+                    self._begin(connection)
+            elif not _has_table(connection):
                 connection.close()
                 connection = sqlite3.connect(":memory:", isolation_level=None)
                 self._take_over(connection)
