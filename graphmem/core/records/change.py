@@ -190,7 +190,8 @@ def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
         client.sync()
         client.catch_up(client.clues)
         made = build(kind, {"name": "unnamed", **given}, NEVER)
-        client.embed_ahead([made.search_text] if isinstance(made, MemoryRecord) else ())
+        if isinstance(made, MemoryRecord):
+            client.encode_ahead(made.search_text)
 
 
 def _with_hashes(root: Path, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -52,6 +52,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
         """Make the catalog empty: the next sync reads all files again. The places of the vectors stay."""
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
+        self.forget_answers()
         try:
             renew(self.connection)
         except sqlite3.DatabaseError:  # not even the head of the file is left
@@ -72,10 +73,12 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
             yield
             return
         self.connection.execute("BEGIN")
+        self._is_reading = True
         try:
-            self.connection.execute("SELECT 1 FROM meta").fetchone()  # from here on, not from BEGIN
-            yield
+            with self.steady():  # which reads: it is from here on, not from BEGIN
+                yield
         finally:
+            self._is_reading = False
             if self.connection.in_transaction:
                 self.connection.execute("COMMIT")
 
@@ -131,7 +134,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
     @property
     def is_new(self) -> bool:
         """Return whether no file was ever read."""
-        return self.connection.execute("SELECT 1 FROM file").fetchone() is None
+        return not self.files()
 
     @property
     def identity(self) -> str:

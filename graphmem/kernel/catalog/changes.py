@@ -15,7 +15,7 @@ import orjson
 from graphmem.kernel.catalog import lessons
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.clues import ClueIndex
-from graphmem.kernel.catalog.database import checksum, chunks, distinct_name, marks, table_of
+from graphmem.kernel.catalog.database import checksum, chunks, distinct_name, marks, run_many, table_of
 from graphmem.kernel.catalog.hashes import hash_of, meaning_hashes
 from graphmem.kernel.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.kernel.model.entry import Batch, Entry
@@ -162,30 +162,29 @@ class ChangeApplier:
             touched.nodes.add(f"{record_type}/{key}")
             touched.names.add((record_type, name))
             found[number] = bool(is_live), name, {f"{record_type}/{key}", f"{record_type}/{name}"}
-        present = list(found)
-        self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", [(number,) for number in present])
-        sql = f"SELECT record, record_type || '/' || name FROM alias WHERE record IN ({marks(present)})"
-        for number, handle in self.connection.execute(sql, present):
-            found[number][2].add(handle)
+        if present := list(found):
+            self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", [(number,) for number in present])
+            sql = f"SELECT record, record_type || '/' || name FROM alias WHERE record IN ({marks(present)})"
+            for number, handle in self.connection.execute(sql, present):
+                found[number][2].add(handle)
         return found
 
     def add_records(self, file: str | None, entries: Sequence[Entry], touched: Touched) -> None:
         """Put records in, or in the place of what they were; no file holds the node of a fact."""
-        vectors: dict[int, tuple[bytes | None, int | None]] = {}
         before: dict[int, tuple[bool, str, set[str]]] = {}
         for part in chunks([entry.id for entry in entries]):
             before |= self.touch(part, touched)
-            sql = f"SELECT id, text_hash, vector FROM record WHERE id IN ({marks(part)})"
-            vectors |= {number: (digest, place) for number, digest, place in self.connection.execute(sql, part)}
-            if vectors:
+            if before:
                 self.remove_owned(part, touched)
+        meanings = {entry.id: self.meanings_of(entry) for entry in entries}
+        digests = {digest for found in meanings.values() for digest in found}
+        self.catalog.keep_vectors(digests)
+        places = self.catalog.places(digests)
         rows, symptoms, aliases, labels, stale, owned = [], [], [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
-            hashes = [*meaning_hashes(record)] if self.catalog.vocabulary.is_searched(record_type) else []
-            digest = hashes[0] if hashes else None
-            old_digest, place = vectors.get(number, (None, None))
+            digest, *others = meanings[number] or (None,)
             rows.append(
                 (
                     number,
@@ -196,32 +195,31 @@ class ChangeApplier:
                     name,
                     is_live,
                     digest,
-                    place if digest == old_digest else None,
+                    places.get(digest) if digest else None,
                     line,
                     checksum(number, line),
                 )
             )
             if digest:
                 stale.append((number,))
-            symptoms += [(number, other) for other in hashes[1:] if is_live]
-            others = record.other_names
-            aliases += [(alias, record_type, number) for alias in others]
+            symptoms += [(number, other, places.get(other)) for other in others if is_live]
+            aliases += [(alias, record_type, number) for alias in record.other_names]
             labels += [(sort, text, number) for sort, text in labels_of(record)]
             owned.append((number, record))
             touched.records.add(number)
             touched.nodes.add(f"{record_type}/{key}")
-            if vectors or name != key:
+            if before or name != key:
                 touched.names.add((record_type, name))
-            handles = {f"{record_type}/{handle}" for handle in (key, name, *others)}
+            handles = {f"{record_type}/{handle}" for handle in (key, name, *record.other_names)}
             was = before.get(number)
             if was != (is_live, name, handles):  # a name that became an alias gives way to another record's name
                 touched.handles |= handles | (was[2] if was else set())
                 touched.moved |= {number} if was else set()
         self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
-        self.connection.executemany("INSERT OR REPLACE INTO symptom VALUES (?,?,NULL)", symptoms)
-        self.connection.executemany("INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
-        self.connection.executemany("INSERT OR IGNORE INTO label VALUES (?,?,?)", labels)
-        self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", stale)
+        run_many(self.connection, "INSERT OR REPLACE INTO symptom VALUES (?,?,?)", symptoms)
+        run_many(self.connection, "INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
+        run_many(self.connection, "INSERT OR IGNORE INTO label VALUES (?,?,?)", labels)
+        run_many(self.connection, "INSERT OR IGNORE INTO stale VALUES (?)", stale)
         memories = [(number, record) for number, record in owned if isinstance(record, MemoryRecord)]
         clues = ClueIndex(self.catalog)
         if touched.rows > BULK:
@@ -233,6 +231,12 @@ class ChangeApplier:
                 clues.put_off([number for number, _ in memories])
         for number, owner in owned:
             self.add_owned(number, owner, touched)
+
+    def meanings_of(self, entry: Entry) -> Sequence[bytes]:
+        """Return the hashes of the texts by whose vectors a record is found; none of a type that is not searched."""
+        record = entry.record
+        is_searched = isinstance(record, Record) and self.catalog.vocabulary.is_searched(record.record_type)
+        return [*meaning_hashes(record)] if is_searched else ()
 
     def add_owned(self, owner: int, row: Record | Feedback, touched: Touched) -> None:
         """Add the edges that are fields of a row; they are resolved with the rest."""
@@ -285,12 +289,14 @@ class ChangeApplier:
             else:
                 loose.append((number, file, kind, src[0], dst[0], weight, line, source, target))
             touched.handles |= {source, target}
-        self.connection.executemany(
+        run_many(
+            self.connection,
             "INSERT OR REPLACE INTO relation (id, file, type, src, dst, weight, line, edge, is_live)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?1, 1)",
             settled,
         )
-        self.connection.executemany(
+        run_many(
+            self.connection,
             "INSERT OR REPLACE INTO relation (id, file, type, src, dst, weight, line, source, target, is_live)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             loose,
@@ -416,8 +422,6 @@ class ChangeApplier:
     def move_lessons(self, touched: Touched) -> None:
         """Bring up to date the states of lessons; one that faded away counts as archived until a run sees it again."""
         other = lessons.resolve_seen(self.catalog, touched.handles)
-        if self.connection.execute("SELECT 1 FROM record WHERE record_type = 'lesson'").fetchone() is None:
-            return
         for part in chunks(touched.records):
             sql = f"SELECT id FROM record WHERE record_type = 'lesson' AND id IN ({marks(part)})"
             other.update(number for (number,) in self.connection.execute(sql, part))
@@ -448,7 +452,7 @@ class ChangeApplier:
         for record_type, name in sorted(touched.names):
             sql = "SELECT id, key, shown FROM record WHERE name = ? AND record_type = ? ORDER BY key <> name, key"
             holders = self.connection.execute(sql, (name, record_type)).fetchall()
-            is_a_key = self.catalog.has(row_id(f"{record_type}/{name}"))
+            is_a_key = len(holders) > 0 and self.catalog.has(row_id(f"{record_type}/{name}"))
             for place, (number, key, shown) in enumerate(holders):
                 is_plain = key == name or (place == 0 and not is_a_key)
                 right = name if is_plain else distinct_name(name, key)
@@ -480,7 +484,7 @@ class ChangeApplier:
             for part in chunks(numbers):
                 self.touch_reported(part, touched)
             found = [(records.get(ref), number) for number, ref in reports]
-            self.connection.executemany("UPDATE fact SET record = ? WHERE id = ?", found)
+            run_many(self.connection, "UPDATE fact SET record = ? WHERE id = ?", found)
             for part in chunks(numbers):
                 self.touch_reported(part, touched)
 

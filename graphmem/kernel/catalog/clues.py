@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from graphmem.kernel.catalog.database import Index, marks, parse_record, transaction
+from graphmem.kernel.catalog.database import Index, marks, parse_record, run_many, transaction
 from graphmem.kernel.model import Failure, MemoryRecord
 from graphmem.kernel.model.expression import Expression, Malformed
 from graphmem.kernel.registry import extensions
@@ -89,7 +89,7 @@ class ClueIndex(Index):
                 for match in record.texts("match"):
                     with contextlib.suppress(Malformed):  # set aside by hand
                         expressions += [(number, literal, match) for literal in Expression(match).literals]
-        self.connection.executemany("INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
-        self.connection.executemany("INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
-        self.connection.executemany("INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
-        self.connection.executemany("INSERT OR IGNORE INTO error VALUES (?,?)", errors)
+        run_many(self.connection, "INSERT OR IGNORE INTO signature VALUES (?,?)", signatures)
+        run_many(self.connection, "INSERT OR IGNORE INTO expression VALUES (?,?,?)", expressions)
+        run_many(self.connection, "INSERT OR IGNORE INTO line VALUES (?,?,?,?)", lines)
+        run_many(self.connection, "INSERT OR IGNORE INTO error VALUES (?,?)", errors)

@@ -2,8 +2,8 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
@@ -186,6 +186,12 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
+def run_many(connection: sqlite3.Connection, sql: str, rows: Sequence[Sequence[object]]) -> None:
+    """Run a statement once for each row, if there are any."""
+    if rows:
+        connection.executemany(sql, rows)
+
+
 def table_of(file: str) -> str:
     """Return which table the rows of a data file are in: relation, fact or record."""
     folder = file.split("/")[1].removesuffix(".ndjson")
@@ -264,6 +270,22 @@ def _hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> No
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {condition}")
 
 
+def remembered(read: "Callable[[Any], T]") -> "Callable[[Any], T]":
+    """Let a read of a catalog keep its answer until the catalog changes, by this connection or by another one."""
+
+    @wraps(read)
+    def recall(catalog: "Reads") -> T:
+        answers = catalog.answers()
+        if answers is None:
+            return read(catalog)
+        if read.__name__ not in answers:
+            answers[read.__name__] = read(catalog)
+        found: T = answers[read.__name__]
+        return found
+
+    return recall
+
+
 class Reads:
     """
     Base of the typed reads of a catalog.
@@ -291,6 +313,13 @@ class Reads:
         self.sees = visible if sees is None else sees
         self.connection = self.opened(open_file if replaces_damaged else _connect)
         self.vocabulary = Vocabulary(entities={}, project_relations={})
+        # Keeps vectors that were made for these texts, by hash, with the records that have them.
+        self.keep_vectors: Callable[[Collection[bytes]], None] = lambda digests: None
+        self._answers: dict[str, Any] = {}  # of the reads that are remembered, by name
+        self._moment = (-1, -1)  # of the catalog, when these answers were given
+        self._version = -1  # of the file, as SQLite counts what other connections commit
+        self._is_steady = False  # no other connection changes what is remembered
+        self._is_reading = False  # the transaction under way, if any, changes nothing
 
     def opened(self, opener: Callable[[Path], sqlite3.Connection]) -> sqlite3.Connection:
         """Return a connection on which every read sees what the caller may see."""
@@ -305,8 +334,43 @@ class Reads:
 
     def meta(self, name: str) -> Any:
         """Return the value that was stored under a name, or None."""
-        row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else None
+        return self.metas().get(name)
+
+    @remembered
+    def metas(self) -> dict[str, Any]:
+        """Return all values that are stored, by their names."""
+        return dict(self.connection.execute("SELECT name, value FROM meta").fetchall())
+
+    # --- what is remembered -------------------------------------------------------------------------------------
+
+    def answers(self) -> dict[str, Any] | None:
+        """Return what is remembered and still true; None in a transaction that writes, which may be taken back."""
+        if self.connection.in_transaction and not self._is_reading:
+            return None
+        if not self._is_steady:
+            self.look_again()
+        moment = self._version, self.connection.total_changes
+        if moment != self._moment:
+            self._answers, self._moment = {}, moment
+        return self._answers
+
+    def forget_answers(self) -> None:
+        """Remember nothing: the file becomes another one."""
+        self._moment = (-1, -1)
+
+    def look_again(self) -> None:
+        """See whether another connection has changed the catalog since the last look."""
+        (self._version,) = self.connection.execute("PRAGMA data_version").fetchone()
+
+    @contextlib.contextmanager
+    def steady(self) -> Iterator[None]:
+        """Look once whether others changed the catalog: until the block ends they do not change what is remembered."""
+        self.look_again()
+        before, self._is_steady = self._is_steady, True
+        try:
+            yield
+        finally:
+            self._is_steady = before
 
     def damage(self) -> str | None:
         """Return what is wrong with the file as a database; None where it checks out, its indexes too."""

@@ -4,10 +4,11 @@ import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import orjson
 
-from graphmem.kernel.catalog.database import Reads, chunks, marks, table_of
+from graphmem.kernel.catalog.database import CHUNK, Reads, chunks, marks, remembered, table_of
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.port import Stamp
 from graphmem.kernel.model.entry import Entry
@@ -18,6 +19,23 @@ def _by_index(file: str) -> str:
     """Return what lets SQLite find the rows of a file by the index of those that are not in the one file of a kind."""
     path = "data/relations/*/*" if table_of(file) == "relation" else "data/*/*"
     return f" AND file GLOB '{path}'" if file.count("/") >= path.count("/") else ""
+
+
+class ReadFile(NamedTuple):
+    """How a file was when it was read, as the catalog has it."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+    sha256: bytes
+    read_ns: int
+    is_ordered: int
+    findings: bytes
+    purged: str
+
+    def listed(self) -> list[Finding]:
+        """Return what was wrong with it."""
+        return [Finding.model_validate(item) for item in orjson.loads(self.findings)]
 
 
 class FileReads(Reads):
@@ -31,12 +49,16 @@ class FileReads(Reads):
     def files_of(self, ids: Collection[int], table: str) -> dict[int, str]:
         """Return the files that hold rows of a table with these numbers."""
         found: dict[int, str] = {}
-        if self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None:
+        if self._is_empty(table, ids):
             return found
         for part in chunks(ids):
             sql = f"SELECT id, file FROM {table} WHERE id IN ({marks(part)}) AND file IS NOT NULL"
             found |= dict(self.connection.execute(sql, part).fetchall())
         return found
+
+    def _is_empty(self, table: str, ids: Collection[int]) -> bool:
+        """Return whether a table has no row at all, which is asked before very many rows are looked for."""
+        return len(ids) > CHUNK and self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None
 
     def files_between(self, numbers: range, file: str) -> dict[int, str]:
         """Return the files that hold the rows with these numbers, of the table that the rows of ``file`` are in."""
@@ -47,7 +69,7 @@ class FileReads(Reads):
         """Return the lines of those of some rows that a file holds, as last read."""
         found: dict[int, bytes] = {}
         table = table_of(file)
-        if self.connection.execute(f"SELECT 1 FROM {table}").fetchone() is None:
+        if self._is_empty(table, ids):
             return found
         for part in chunks(ids):
             sql = f"SELECT id, line FROM {table} WHERE id IN ({marks(part)}) AND file = ?"
@@ -84,27 +106,31 @@ class FileReads(Reads):
 
     # --- the files as they were read ----------------------------------------------------------------------------
 
+    @remembered
+    def files(self) -> dict[str, ReadFile]:
+        """Return each file that was read, in the order of their paths, as it was then."""
+        rows = self.connection.execute("SELECT * FROM file ORDER BY path").fetchall()
+        return {path: ReadFile(*rest) for path, *rest in rows}
+
     def file_stamps(self) -> dict[str, tuple[int, int, int, int]]:
         """Return size, time, inode and the time of reading of each file that was read."""
-        rows = self.connection.execute("SELECT path, size, mtime_ns, inode, read_ns FROM file")
-        return {path: (size, mtime, inode, read) for path, size, mtime, inode, read in rows}
+        return {path: (row.size, row.mtime_ns, row.inode, row.read_ns) for path, row in self.files().items()}
 
     def stamp(self, file: str) -> Stamp | None:
         """Return size, time and inode of a file when it was read; None where it was not there."""
-        sql = "SELECT size, mtime_ns, inode FROM file WHERE path = ?"
-        row = self.connection.execute(sql, (file,)).fetchone()
-        return Stamp(*row) if row else None
+        row = self.files().get(file)
+        return Stamp(row.size, row.mtime_ns, row.inode) if row else None
 
     def digest(self, file: str) -> bytes | None:
         """Return the SHA-256 of a file when it was read; None where it was not there."""
-        row = self.connection.execute("SELECT sha256 FROM file WHERE path = ?", (file,)).fetchone()
-        return row[0] if row else None
+        row = self.files().get(file)
+        return row.sha256 if row else None
 
     def contents(self) -> bytes:
         """Return a digest of the contents of all files as they were read: the same for the same files."""
         digest = hashlib.sha256()
-        for path, found in self.connection.execute("SELECT path, sha256 FROM file ORDER BY path"):
-            digest.update(hashlib.sha256(path.encode()).digest() + found)
+        for path, row in self.files().items():
+            digest.update(hashlib.sha256(path.encode()).digest() + row.sha256)
         return digest.digest()
 
     def store_file(
@@ -150,28 +176,26 @@ class FileReads(Reads):
 
     def findings_of(self, file: str) -> list[Finding]:
         """Return what was wrong with a file when it was read."""
-        row = self.connection.execute("SELECT findings FROM file WHERE path = ?", (file,)).fetchone()
-        return [Finding.model_validate(item) for item in orjson.loads(row[0])] if row else []
+        row = self.files().get(file)
+        return row.listed() if row else []
 
     def purged_in(self, file: str) -> list[int]:
         """Return the numbers of the rows of a file that were purged, and are not read."""
-        row = self.connection.execute("SELECT purged FROM file WHERE path = ?", (file,)).fetchone()
-        return orjson.loads(row[0]) if row else []
+        row = self.files().get(file)
+        return orjson.loads(row.purged) if row else []
 
     def is_ordered(self, file: str) -> bool:
         """Return whether every line of a file was a row, in order, when it was read."""
-        row = self.connection.execute("SELECT is_ordered FROM file WHERE path = ?", (file,)).fetchone()
-        return bool(row and row[0])
+        row = self.files().get(file)
+        return bool(row and row.is_ordered)
 
     def findings(self) -> list[Finding]:
         """Return what was wrong with the files when they were read, in the order of files and lines."""
-        rows = self.connection.execute("SELECT findings FROM file WHERE findings <> '[]' ORDER BY path")
-        return [Finding.model_validate(item) for (text,) in rows for item in orjson.loads(text)]
+        return [found for row in self.files().values() for found in row.listed()]
 
     def purged_rows(self) -> dict[str, int]:
         """Return the files with purged rows that a merge brought back, with how many; these rows are not read."""
-        sql = "SELECT path, json_array_length(purged) FROM file WHERE purged <> '[]' ORDER BY path"
-        return dict(self.connection.execute(sql).fetchall())
+        return {path: len(orjson.loads(row.purged)) for path, row in self.files().items() if row.purged != "[]"}
 
     def all_lines(self) -> Iterator[tuple[str, bytes]]:
         """Yield file and line of every row of the files: records, then relations, then facts, each in their order."""

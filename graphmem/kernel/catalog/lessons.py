@@ -47,7 +47,11 @@ def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | No
     steps = _appended(catalog, runs) if runs is not None else None
     if not steps and not changed and steps is not None:
         return {}
-    lessons = catalog.of_kind(Lesson, is_live=False)
+    if steps == []:  # no run moves the others
+        known = {number: catalog.stored(number) for number in changed if catalog.has(number)}
+        lessons = {number: record for number, record in known.items() if isinstance(record, Lesson)}
+    else:
+        lessons = catalog.of_kind(Lesson, is_live=False)
     before = catalog.lesson_states(lessons)
     first = steps[0].order[0] if steps else None
     anew: dict[int, Lesson] = {}
@@ -67,8 +71,8 @@ def moved(catalog: Catalog, changed: Collection[int], runs: Collection[int] | No
 
 def _appended(catalog: Catalog, runs: Collection[int]) -> list[StandingStep] | None:
     """Return some new runs in their order; None where one does not come after all others, or there are very many."""
-    if len(runs) > MOST_STEPS:
-        return None
+    if not runs or len(runs) > MOST_STEPS:
+        return None if runs else []
     numbers = list(runs)
     among = f"IN ({marks(numbers)})"
     sql = f"SELECT at, run, id FROM run WHERE id {among} ORDER BY at, run"

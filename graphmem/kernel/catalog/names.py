@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from graphmem.kernel.catalog.database import Reads, chunks, marks
+from graphmem.kernel.catalog.database import Reads, chunks, marks, remembered
 from graphmem.names import row_id, split_ref
 
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
@@ -118,6 +118,7 @@ class NameReads(Reads):
             numbers = {number for (number,) in self.connection.execute(has_slug, (name.removeprefix("task/"),))}
         return sorted(number for number in numbers if number is not None)
 
+    @remembered
     def record_types(self) -> list[str]:
         """Return the kinds and entity types that have records."""
         return [record_type for (record_type,) in self.connection.execute(SCOPES)]

@@ -7,7 +7,7 @@ import orjson
 
 from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import DamagedCatalog
-from graphmem.kernel.catalog.database import R, chunks, distinct_name, marks, parse_record, sound
+from graphmem.kernel.catalog.database import R, chunks, distinct_name, marks, parse_record, remembered, sound
 from graphmem.kernel.catalog.facts import FactReads
 from graphmem.kernel.catalog.names import NameReads
 from graphmem.kernel.catalog.rankable import Rankable
@@ -96,6 +96,15 @@ class RecordReads(NameReads, FactReads):
         found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
         return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]
 
+    def places(self, digests: Collection[bytes]) -> dict[bytes, int]:
+        """Return where the vectors of texts are, by hash: those of the model that the index is of."""
+        found: dict[bytes, int] = {}
+        for part in chunks(digests):
+            model = "SELECT value FROM meta WHERE name = 'vector_model'"
+            sql = f"SELECT text_hash, place FROM vector WHERE model = ({model}) AND text_hash IN ({marks(part)})"
+            found |= dict(self.connection.execute(sql, part).fetchall())
+        return found
+
     def has(self, number: int) -> bool:
         """Return whether there is a record with this number."""
         return self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone() is not None
@@ -170,6 +179,7 @@ class RecordReads(NameReads, FactReads):
         found = {number: parse_record(number, line, crc) for number, line, crc in self.connection.execute(sql, (kind,))}
         return {number: record for number, record in found.items() if isinstance(record, model)}
 
+    @remembered
     def has_records(self) -> bool:
         """Return whether there is any record, archived ones too."""
         return self.connection.execute("SELECT 1 FROM record LIMIT 1").fetchone() is not None

@@ -9,7 +9,6 @@ Search is exact: one product with all rows. Of very many rows short vectors choo
 import contextlib
 import math
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -84,6 +83,9 @@ class VectorStore:
         self.mapping = pca.Mapping()
         self.lacking = 0  # texts that the last `catch_up` left without a vector
         self.measured: tuple[Vector, Vector] | None = None  # a query, and the cosines of all rows with it
+        self.ahead: dict[bytes, Vector] = {}  # by hash: vectors of texts that the write under way may store
+        if self.sees_all:
+            catalog.keep_vectors = self.keep_ahead
         self.checked_size = -1  # bytes of the file when it last held what the catalog says it does
         self.verified: str | None = None  # what the file was when its bytes were last as they were written
 
@@ -94,7 +96,7 @@ class VectorStore:
     @property
     def generation(self) -> int:
         """How often the file was compacted; a reader of an older state of the catalog finds the file of that state."""
-        return _generation_of(self.connection, self.fingerprint)
+        return _generation_of(self.catalog, self.fingerprint)
 
     @property
     def path(self) -> Path:
@@ -231,6 +233,7 @@ class VectorStore:
 
     def notice_changed_file(self) -> None:
         """Forget the places in a file that is not what it was, or in that of another model."""
+        self.catalog.look_again()
         size = self.size()
         if self.checked_size < 0 or size < self.checked_size or not self.is_current:
             self.switch()
@@ -262,12 +265,10 @@ class VectorStore:
 
     def kept(self, name: str) -> str | None:
         """Return what the catalog keeps of this model under a name."""
-        row = self.connection.execute(
-            "SELECT value FROM meta WHERE name = ?", (f"{name} {self.fingerprint}",)
-        ).fetchone()
-        return str(row[0]) if row else None
+        found = self.catalog.meta(f"{name} {self.fingerprint}")
+        return None if found is None else str(found)
 
-    def keep(self, name: str, value: str) -> None:
+    def keep(self, name: str, value: str | int) -> None:
         """Keep something of this model under a name."""
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{name} {self.fingerprint}", value))
 
@@ -278,8 +279,7 @@ class VectorStore:
     @property
     def is_current(self) -> bool:
         """Whether the places in the catalog are those of this model; another process may use another one meanwhile."""
-        kept = self.connection.execute("SELECT value FROM meta WHERE name = 'vector_model'").fetchone()
-        return kept is not None and kept[0] == self.fingerprint
+        return bool(self.catalog.meta("vector_model") == self.fingerprint)
 
     def place_known(self) -> None:
         """Give records and questions the vectors of texts that were embedded before."""
@@ -347,29 +347,35 @@ class VectorStore:
                 there = self.texts_among(digests)
                 vectors = vectors[[place for place, digest in enumerate(digests) if digest in there]]
                 digests = [digest for digest in digests if digest in there]
-            known = self.connection.execute("SELECT 1 FROM vector WHERE model = ? LIMIT 1", (self.fingerprint,))
-            is_ours = known.fetchone() is not None  # else the catalog was made again, and nothing tells what is there
-            with safe_files.folder(self.folder, make=True), safe_files.opened(self.path, "ab") as file:
-                place = file.tell() // self.row_bytes if is_ours else 0
-                file.truncate(place * self.row_bytes)
-                if not is_ours:
-                    _forget_files(self.folder, self.fingerprint, but=(self.path.name,))
-                data = vectors.astype("<f4", copy=False).tobytes()
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            size = self.row_bytes
-            generation, number, total = (self.kept("vector_sum") or "0 0 0").split()
-            if place in (0, int(number)) and generation == str(self.generation):
-                self.note_sum(checksum(vectors, int(total) if place else 0), place + len(vectors))
-            rows = [
-                (self.fingerprint, digest, place + n, crc32(data[n * size : (n + 1) * size]))
-                for n, digest in enumerate(digests)
-            ]
-            self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?,?)", rows)
-            self.connection.execute(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"vector_bytes {self.fingerprint}", size)
-            )
+            self._append(digests, vectors)
+
+    def _append(self, digests: Sequence[bytes], vectors: "Matrix") -> None:
+        """Do so in the transaction that is under way."""
+        metas, size = self.catalog.metas(), self.row_bytes
+        generation = metas.get(f"vector_file {self.fingerprint}") or 0
+        path = _file_of(self.folder, self.fingerprint, generation)
+        known = self.connection.execute("SELECT 1 FROM vector WHERE model = ? LIMIT 1", (self.fingerprint,))
+        is_ours = known.fetchone() is not None  # else the catalog was made again, and nothing tells what is there
+        with safe_files.folder(self.folder, make=True), safe_files.opened(path, "ab") as file:
+            place = file.tell() // size if is_ours else 0
+            file.truncate(place * size)
+            if not is_ours:
+                _forget_files(self.folder, self.fingerprint, but=(path.name,))
+            data = vectors.astype("<f4", copy=False).tobytes()
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        of, number, total = (metas.get(f"vector_sum {self.fingerprint}") or "0 0 0").split()
+        if place in (0, int(number)) and of == str(generation):
+            total = checksum(vectors, int(total) if place else 0)
+            self.keep("vector_sum", f"{generation} {place + len(vectors)} {total}")
+        rows = [
+            (self.fingerprint, digest, place + n, crc32(data[n * size : (n + 1) * size]))
+            for n, digest in enumerate(digests)
+        ]
+        self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?,?)", rows)
+        if metas.get(f"vector_bytes {self.fingerprint}") != size:
+            self.keep("vector_bytes", size)
 
     def texts_among(self, digests: Collection[bytes]) -> set[bytes]:
         """Return those hashes that are of a text of a record or of a question."""
@@ -379,12 +385,29 @@ class VectorStore:
             found.update(digest for (digest,) in self.connection.execute(sql, part))
         return found
 
+    def encode_ahead(self, text: str) -> None:
+        """Make the vector of a text that has none, before a write; it is kept with the record that has the text."""
+        digest = hash_of(text)
+        if digest not in self.ahead and not self.places([digest]):
+            self.ahead[digest] = self.encoder.encode_documents([text])[0]
+
+    def keep_ahead(self, digests: Collection[bytes]) -> None:
+        """Keep the vectors of texts that are stored, in the transaction that is under way."""
+        import numpy as np  # noqa: PLC0415 - as below
+
+        found = {digest: self.ahead.pop(digest) for digest in digests if digest in self.ahead}
+        if found:
+            with contextlib.suppress(OSError):  # where the disk is full they are made again
+                self._append(list(found), np.stack(list(found.values())))
+
     def encode_documents(self, texts: Sequence[str]) -> "Matrix":
         """Return one unit row a text; those that are not kept yet are made, and kept."""
         import numpy as np  # noqa: PLC0415 - as below
 
-        self.notice_changed_file()
         digests = [hash_of(text) for text in texts]
+        if self.ahead.keys() >= {*digests}:
+            return np.stack([self.ahead[digest] for digest in digests])
+        self.notice_changed_file()
         missing = dict(zip(digests, texts, strict=True))
         for digest in self.places(digests):
             del missing[digest]
@@ -410,6 +433,7 @@ class VectorStore:
             record_types: kinds and entity types to look among; None for all.
             limit: at most this many.
         """
+        self.catalog.look_again()
         if not self.is_current:
             return []
         rows = self.rows()
@@ -583,10 +607,9 @@ def _is_unit(rows: "Matrix") -> "NDArray[np.bool_]":
         return found
 
 
-def _generation_of(connection: sqlite3.Connection, model: str) -> int:
+def _generation_of(catalog: Reads, model: str) -> int:
     """Return which file of a model the catalog means."""
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (f"vector_file {model}",)).fetchone()
-    return int(row[0]) if row else 0
+    return catalog.meta(f"vector_file {model}") or 0
 
 
 def _file_of(folder: Path, model: str, generation: int) -> Path:
@@ -598,7 +621,7 @@ def current_files(catalog: Reads, folder: Path) -> list[Path]:
     """Return the files of vectors that the catalog means and that exist."""
     names = catalog.connection.execute("SELECT name FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
     models = [name.partition(" ")[2] for (name,) in names]
-    found = [_file_of(folder, model, _generation_of(catalog.connection, model)) for model in models]
+    found = [_file_of(folder, model, _generation_of(catalog, model)) for model in models]
     return [path for path in found if safe_files.is_file(path)]
 
 
@@ -630,7 +653,7 @@ def damaged(catalog: Reads, folder: Path) -> list[tuple[str, bytes]]:
     found: list[tuple[str, bytes]] = []
     models = catalog.connection.execute("SELECT name, value FROM meta WHERE name GLOB 'vector_bytes *'").fetchall()
     for model, size in ((name.partition(" ")[2], int(value)) for name, value in models):
-        path = _file_of(folder, model, _generation_of(catalog.connection, model))
+        path = _file_of(folder, model, _generation_of(catalog, model))
         sql = "SELECT text_hash, place, crc FROM vector WHERE model = ? ORDER BY place"
         rows = catalog.connection.execute(sql, (model,)).fetchall()
         if not safe_files.is_file(path):
@@ -663,7 +686,7 @@ def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
             places.setdefault(model, []).append(place)
     for model, found in places.items():
         size = catalog.meta(f"vector_bytes {model}")
-        path = _file_of(folder, model, _generation_of(catalog.connection, model))
+        path = _file_of(folder, model, _generation_of(catalog, model))
         with contextlib.suppress(FileNotFoundError), safe_files.opened(path, "r+b") as file:
             for place in found:
                 file.seek(place * size)

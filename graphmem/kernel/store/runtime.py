@@ -333,8 +333,9 @@ class Client:
                 self.whole.sync(is_thorough=is_thorough)
             self.after_sync(Sync())
             return
-        self.before_sync()
-        self.after_sync(self.ledger.sync(is_thorough=is_thorough))
+        with self.catalog.steady():
+            self.before_sync()
+            self.after_sync(self.ledger.sync(is_thorough=is_thorough))
         if self.present is None and safe_files.is_file(self.layout.purge):
             with contextlib.suppress(GraphmemError, OSError), self.ledger.place.holding(0):
                 self.finish_purge()
@@ -593,7 +594,7 @@ class Client:
         if self.whole is not None:  # what it follows is written by one who sees all of it
             self.whole.catch_up(self.whole.clues if follower is self.clues else self.whole.lexical)
             return
-        if follower is self.clues and (lacking := self.clues.lacking) > SILENT_CLUES:
+        if follower is self.clues and self.clues.is_behind and (lacking := self.clues.lacking) > SILENT_CLUES:
             self.show_once(f"working out what {lacking:,} memories are recognised by")
         follower.catch_up()
 
@@ -698,6 +699,8 @@ class Client:
     def forget_questions(self) -> None:
         """Forget what was asked in the call that ends; the next one asks a model again that did not answer."""
         self.questions = {}
+        if (store := vars(self).get("vectors")) is not None:
+            store.ahead.clear()
         if self.is_model_away:
             self.is_model_away = False
             vars(self).pop("vectors", None)
@@ -788,6 +791,13 @@ class Client:
         if texts and self.vectors is not None:
             with self.asking_model():
                 self.vectors.encode_documents(list(dict.fromkeys(texts)))
+
+    def encode_ahead(self, text: str) -> None:
+        """Do so with the text of a record that is about to be added, whose vector is kept with it."""
+        self.embed_ahead()
+        if self.vectors is not None:
+            with self.asking_model():
+                self.vectors.encode_ahead(text)
 
 
 def counted(number: int, noun: str) -> str:

@@ -135,6 +135,7 @@ class SyncedLedger:
         Raises:
             Locked: others change the place all the time.
         """
+        self.catalog.look_again()
         end = time.monotonic() + (self.place.lock_timeout_s if patience_s is None else patience_s)
         is_first = self.catalog.is_new
         while changed := self.place.changed(end, is_thorough=is_thorough, is_whole=is_whole):
@@ -156,7 +157,7 @@ class SyncedLedger:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Sync]:
         """Hold the store alone, with all that changed taken in, while the block decides; yield what was taken in."""
-        with self.place.holding(self.place.lock_timeout_s):
+        with self.place.holding(self.place.lock_timeout_s), self.catalog.steady():
             sync = self.sync_locked(is_whole=True)
             self.reader.load_vocabulary()
             if (text := self.place.tidy()) is not None:
