@@ -35,8 +35,9 @@ TAGS = lazy_re(
 
 def slug(text: str) -> str:
     """Return ``text`` as a slug below 60 characters, cut at a word; empty where nothing of it can be in one."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    plain = text.casefold()
+    if not plain.isascii():
+        plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     made = re.sub(r"[^a-z0-9_.]+", "-", plain).strip("-._")
     if len(made) < MADE_SLUG_LENGTH:
         return made

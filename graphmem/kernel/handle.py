@@ -80,14 +80,22 @@ class Method:
 def _method(row: Operation, name: str, owner: str) -> Any:
     """Return the function of a method, with the signature and the meaning of its operation."""
     signature, keywords = row.signature, row.keywords
+    known = {name: one.default for name, one in signature.parameters.items() if one.kind is not Parameter.VAR_KEYWORD}
+    required = {name for name, default in known.items() if default is Parameter.empty}
+    ordered = [name for name in known if signature.parameters[name].kind is Parameter.POSITIONAL_OR_KEYWORD]
 
     def call(*given: object, **named: object) -> Any:
         self, *values = given if row.needs_store else (None, *given)
-        bound = signature.bind(*values, **named)
-        bound.apply_defaults()
-        parameters = bound.arguments
+        placed = dict(zip(ordered, values, strict=False))
+        asked = placed.keys() | named.keys()
+        if len(asked) == len(values) + len(named) and required <= asked <= known.keys():
+            parameters = {**known, **placed, **named}
+        else:  # the signature says what is wrong, and takes what is no parameter
+            bound = signature.bind(*values, **named)
+            bound.apply_defaults()
+            parameters = bound.arguments
         stream = parameters.pop(row.stream) if row.stream else None
-        if keywords and (changes := parameters.pop("changes")):
+        if keywords and (changes := parameters.pop("changes", None)):
             parameters[keywords] = {**(parameters[keywords] or {}), **changes}
         if isinstance(self, Operations):
             return dispatch.call(self._runtime, self._caller, row.name, parameters, stream)

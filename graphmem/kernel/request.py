@@ -53,7 +53,7 @@ class Request(BaseModel):
             made = handler(given)
         except ValidationError as error:
             raise _refused(cls, error) from None
-        for name, value in made:
+        for name, value in vars(made).items():
             if isinstance(value, int) and abs(value) > LARGEST:
                 raise cls.refusal(f"{name} {shown(value)} is out of bounds", hint=f"at most {LARGEST:,}")
             for text in value if isinstance(value, tuple) else (value,):

@@ -4,7 +4,7 @@ import codecs
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import filter as matching
+from fnmatch import translate
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from graphmem.patterns import lazy_re
 
 Known = Mapping[str, Used]  # by the comparable name of a package
 TEXTS = ("trigger", "fix", "insight")  # of a memory: what went wrong, then what to do
+LOCK_FILE = lazy_re("|".join(map(translate, LOCKS)))
 DIST_INFO = lazy_re(r"(?P<name>.+?)-(?P<version>[^-]+)\.dist-info")
 
 
@@ -35,8 +36,8 @@ def _stamps(root: Path) -> tuple[tuple[str, int, int], ...]:
     found = []
     with contextlib.suppress(OSError):
         names = os.listdir(root)
-        wanted = sorted({name for pattern in LOCKS for name in matching(names, pattern)})
-        for name in wanted[:LOCK_FILES]:
+        wanted = filter(LOCK_FILE.fullmatch, names)
+        for name in sorted(wanted)[:LOCK_FILES]:
             stat = os.lstat(root / name)
             found.append((name, stat.st_mtime_ns, stat.st_size))
     return tuple(found)

@@ -64,7 +64,7 @@ def find_alike(snapshot: Snapshot, made: MemoryRecord) -> DuplicateMatch:
         return classify(snapshot.settings.retrieval, made, {}, repeats, snapshot.catalog.stored)
     vector = vectors[0]
     bound = snapshot.settings.retrieval.variant_similarity
-    similar = {n: cosine for n, cosine in client.vectors.search(vector, [made.kind], MOST_ALIKE) if cosine >= bound}
+    similar = dict(client.vectors.search(vector, [made.kind], MOST_ALIKE, least=bound))
     similar |= client.vectors.cosines_of({row_id(one.key_ref) for one in repeats}, vector)
     return classify(snapshot.settings.retrieval, made, similar, repeats, snapshot.catalog.stored)
 

@@ -39,13 +39,15 @@ class AddRequest(Request):
     @property
     def row(self) -> dict[str, object]:
         """The fields of the record by their names in a row."""
-        fields = {"type" if name == "type_name" else name: value for name, value in self if name not in OPTIONS}
+        fields = {
+            "type" if name == "type_name" else name: value for name, value in vars(self).items() if name not in OPTIONS
+        }
         return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
     @property
     def options(self) -> dict[str, Any]:
         """How to add the record."""
-        return {name: value for name, value in self if name in OPTIONS}
+        return {name: value for name, value in vars(self).items() if name in OPTIONS}
 
 
 class AddRowsRequest(Request):

@@ -11,6 +11,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
@@ -47,6 +48,7 @@ ALL_TEXTS = (
     "SELECT text_hash FROM record WHERE text_hash IS NOT NULL"
     " UNION SELECT text_hash FROM symptom UNION SELECT text_hash FROM question"
 )
+ROUNDING = 1e-4  # that two ways to compute a cosine differ by at most
 MOST_COSINE = 1.01  # of two unit vectors, with what rounding adds
 STEP = 256  # texts embedded between two commits: what an interrupt can lose
 AHEAD = 64  # the same, where a model is about to be changed: some are slow, or cost money
@@ -248,7 +250,7 @@ class VectorStore:
         whole, it is taken only where the file changed: what the system reports of it is kept.
         """
         found = safe_files.stat_of(self.path)
-        seen = f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}" if found else None
+        seen = _state_of(found) if found else None
         if seen == self.verified or seen is None:
             return
         rows = self.rows()
@@ -358,6 +360,7 @@ class VectorStore:
         is_ours = known.fetchone() is not None  # else the catalog was made again, and nothing tells what is there
         with safe_files.folder(self.folder, make=True), safe_files.opened(path, "ab") as file:
             place = file.tell() // size if is_ours else 0
+            is_verified = _state_of(os.fstat(file.fileno())) == self.verified
             file.truncate(place * size)
             if not is_ours:
                 _forget_files(self.folder, self.fingerprint, but=(path.name,))
@@ -365,6 +368,8 @@ class VectorStore:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+            if is_verified:
+                self.verified = _state_of(os.fstat(file.fileno()))
         of, number, total = (metas.get(f"vector_sum {self.fingerprint}") or "0 0 0").split()
         if place in (0, int(number)) and of == str(generation):
             total = checksum(vectors, int(total) if place else 0)
@@ -424,40 +429,49 @@ class VectorStore:
             found |= dict(self.connection.execute(sql, (self.fingerprint, *part)).fetchall())
         return found
 
-    def search(self, query: "Vector", record_types: Collection[str] | None, limit: int) -> list[tuple[int, float]]:
+    def search(
+        self, query: "Vector", record_types: Collection[str] | None, limit: int, *, least: float = -MOST_COSINE
+    ) -> list[tuple[int, float]]:
         """
         Return the live records nearest to ``query`` with their cosines, nearest first.
 
         Args:
             query: float32, shape ``(dimensions,)``, unit length.
             record_types: kinds and entity types to look among; None for all.
-            limit: at most this many.
+            limit: at most this many. least: and none with a smaller cosine.
         """
+        import numpy as np  # noqa: PLC0415 - only a search by meaning pays for it
+
         self.catalog.look_again()
         if not self.is_current:
             return []
         rows = self.rows()
-        if record_types is None or self.has_records(record_types, min(FEW, len(rows) // 8)):
-            pairs = self.nearest(rows, query, record_types, limit)
+        is_bounded = least > -MOST_COSINE and not self.is_sketched  # then few of all rows are left
+        if record_types is None or is_bounded or self.has_records(record_types, min(FEW, len(rows) // 8)):
+            pairs = self.nearest(rows, query, record_types, limit, least)
         else:
             pairs = self.placed(record_types)
-        measured = _cosines(rows[[place for _, place in pairs]], query).tolist()
-        found = zip([number for number, _ in pairs], measured, strict=True)
-        best: dict[int, float] = {}  # of a record by its nearest text
-        for number, cosine in sorted(found, key=lambda pair: (-pair[1], pair[0])):
-            best.setdefault(number, cosine)
-        return [*best.items()][:limit]
+        numbers = np.array([number for number, _ in pairs], dtype=np.int64)
+        measured = _cosines(rows[[place for _, place in pairs]], query)
+        cosines: list[float] = measured.tolist()
+        found: dict[int, float] = {}  # of a record by its nearest text
+        for place in np.lexsort((numbers, -measured)).tolist():
+            if len(found) >= limit or cosines[place] < least:
+                break
+            found.setdefault(pairs[place][0], cosines[place])
+        return [*found.items()]
 
     def nearest(
-        self, rows: "Matrix", query: "Vector", record_types: Collection[str] | None, limit: int
+        self, rows: "Matrix", query: "Vector", record_types: Collection[str] | None, limit: int, least: float
     ) -> list[tuple[int, int]]:
-        """Return records and their places, among them the nearest ``limit``."""
+        """Return records and their places, among them the nearest ``limit`` of those with such a cosine."""
         likeness = None if self.is_sketched else self.likeness(rows, query)
         most = 2 * limit  # some rows are of texts that no record has, such as that of one about to be added
         while True:
             places = best(likeness, most) if likeness is not None else self.sketch.nearest(query, most, len(rows))
-            pairs = self.placed(record_types, places.tolist())
-            if len(pairs) >= limit or len(places) >= len(rows):
+            near = places if likeness is None else places[likeness[places] >= least - ROUNDING]
+            pairs = self.placed(record_types, near.tolist())
+            if len(pairs) >= limit or len(places) >= len(rows) or len(near) < len(places):
                 return pairs
             most *= 8  # most of these rows are of other record types, archived or gone
 
@@ -597,6 +611,11 @@ def _cosines(rows: "Matrix", query: "Vector") -> "Vector":
         return np.where(np.abs(found) <= MOST_COSINE, found, np.float32(0))
 
 
+def _state_of(found: os.stat_result) -> str:
+    """Return what changes with the bytes of a file, as far as the system tells."""
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
 def _is_unit(rows: "Matrix") -> "NDArray[np.bool_]":
     """Tell which rows are unit vectors, as far as a damaged one differs."""
     import numpy as np  # noqa: PLC0415 - as above
@@ -612,6 +631,7 @@ def _generation_of(catalog: Reads, model: str) -> int:
     return catalog.meta(f"vector_file {model}") or 0
 
 
+@lru_cache(maxsize=64)  # a call asks ten times
 def _file_of(folder: Path, model: str, generation: int) -> Path:
     """Return the path of a file of vectors."""
     return folder / (f"{model}.{generation}.f32" if generation else f"{model}.f32")

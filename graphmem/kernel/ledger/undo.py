@@ -174,8 +174,11 @@ def noted(layout: Layout) -> list[Path]:
 
 def _names_of_notes(layout: Layout) -> list[str]:
     """Return the names of these files, the last write first: all have as many digits."""
-    found = (entry for entry in safe_files.entries(layout.undo) if NAME.fullmatch(entry.name))
-    return [entry.name for entry in found if entry.is_file(follow_symlinks=False)][::-1]
+    return [
+        entry.name
+        for entry in safe_files.entries(layout.undo)
+        if NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+    ][::-1]
 
 
 def title(row: Mapping[str, object]) -> str:

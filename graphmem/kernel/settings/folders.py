@@ -4,6 +4,7 @@ import contextlib
 import os
 import stat
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 from graphmem.errors import Unavailable
@@ -13,8 +14,13 @@ from graphmem.kernel.system.user import own_store
 
 def user_config() -> Path:
     """Return the path of the user's own config file."""
-    home = variables().get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(home).expanduser() / "graphmem" / "config.toml"
+    return _config_below(variables().get("XDG_CONFIG_HOME") or "~/.config", os.environ.get("HOME"))
+
+
+@lru_cache(maxsize=16)  # a call asks some times
+def _config_below(folder: str, home: str | None) -> Path:
+    """Return the config file in a folder of a user, whose home decides what ``~`` is."""
+    return Path(folder).expanduser() / "graphmem" / "config.toml"
 
 
 def _cache_folder() -> Path:

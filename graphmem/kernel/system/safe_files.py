@@ -203,7 +203,7 @@ def _without_folder(path: Path, act: Callable[[str, int], T]) -> T:
 def descriptor(path: Path, flags: int) -> int:
     """Return the descriptor of a regular file; one that is made in ``state/`` is for this user alone."""
     flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    mode = 0o600 if _divided(str(path.parent))[1][:1] == (STATE,) else 0o666
+    mode = 0o600 if _divided(os.path.dirname(path))[1][:1] == (STATE,) else 0o666
     handle = _without_folder(path, lambda name, parent: os.open(name, flags, mode, dir_fd=parent))
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle

@@ -62,7 +62,7 @@ class Look:
     @property
     def leftovers(self) -> list[str]:
         """The files of new contents that a dead process left; what is in ``local/`` has another care."""
-        named = ((file, file.rpartition("/")) for file in self.files)
+        named = [(file, file.rpartition("/")) for file in self.files if file.endswith(".tmp")]
         return [
             file
             for file, (folder, _, name) in named
@@ -71,7 +71,7 @@ class Look:
 
     def below(self, top: str, end: str) -> list[str]:
         """Return the files below a folder whose names end so, in name order."""
-        return sorted(file for file in self.files if file.startswith(top) and file.endswith(end))
+        return sorted([file for file in self.files if file.startswith(top) and file.endswith(end)])
 
 
 @dataclass(frozen=True)

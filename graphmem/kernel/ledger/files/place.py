@@ -20,6 +20,7 @@ from graphmem.kernel.ledger.files.layout import TYPE_FILE
 from graphmem.kernel.ledger.files.missing import refuse_hidden
 from graphmem.kernel.ledger.files.reading import ReadFiles
 from graphmem.kernel.ledger.files.renaming import Renaming
+from graphmem.kernel.ledger.files.watch import RACY_NS
 from graphmem.kernel.ledger.parts import files_by_kind, is_of_purges, numbers_of, part_of, usual_file
 from graphmem.kernel.ledger.port import Stamp
 from graphmem.kernel.ledger.types import NO_TYPES, Types, is_vocabulary, read_types, vocabulary_json
@@ -118,8 +119,12 @@ class FilePlace(ReadFiles):
         Args:
             fresh: where new contents are, by the path of the file; renamed, they stay the same files.
         """
-        stamp = Stamp.of(os.lstat(fresh[self.layout.store / file]))
-        self.last.store_file(file, stamp, hashlib.sha256(data).digest(), time.time_ns(), is_ordered=True)
+        path, now = fresh[self.layout.store / file], time.time_ns()
+        os.utime(path, ns=(now, now), follow_symlinks=False)
+        stamp = Stamp.of(os.lstat(path))
+        # A file system that keeps such a time gives it to no later change, however soon that comes.
+        read_ns = now + RACY_NS + 1 if stamp.mtime_ns == now else now
+        self.last.store_file(file, stamp, hashlib.sha256(data).digest(), read_ns, is_ordered=True)
 
     def arrange(self, contents: Mapping[str, bytes | None]) -> None:
         """

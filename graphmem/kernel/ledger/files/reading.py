@@ -53,8 +53,8 @@ class ReadFiles(WatchedFiles):
 
     def text(self, file: str) -> bytes | None:
         path = self.layout.store / file
-        with contextlib.suppress(FileNotFoundError):  # git removes it at this moment
-            return safe_files.read(path) if safe_files.is_file(path) else None
+        with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+            return safe_files.read(path)
         return None
 
     def to_read(self, changed: list[str]) -> list[str]:
