@@ -1,7 +1,9 @@
 """What one call costs: how many files and folders it opens, and that it leaves none open."""
 
 import builtins
+import cProfile
 import os
+import pstats
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,60 @@ def test_a_write_opens_at_most_25_files_and_folders_and_a_query_10(
         opened.clear()
         call()
         assert len(opened) <= most, opened
+
+
+@pytest.mark.parametrize(
+    ("name", "statements", "calls"),
+    [("add", 48, 5_400), ("link", 38, 3_200), ("query", 48, 13_500), ("related", 24, 1_300)],
+)
+def test_a_call_runs_a_bounded_number_of_statements_and_functions(
+    memory: Memory, name: str, statements: int, calls: int
+) -> None:
+    """Of a store of a thousand records, without a model."""
+    made: dict[str, Callable[[int], object]] = {
+        "add": lambda number: memory.failures.add(f"the widget fell off its hinge number {number}", fix="oil it"),
+        "link": lambda number: memory.relations.link("failure/first", "causes", f"failure/f{number}"),
+        "query": lambda number: memory.query(f"error of the hinge {number}"),
+        "related": lambda number: memory.related("failure/first"),
+    }
+    act = made[name]
+    act(2)  # the first one imports what it needs
+    asked: list[str] = []
+    memory.store.client.catalog.connection.set_trace_callback(asked.append)
+    act(3)
+    memory.store.client.catalog.connection.set_trace_callback(None)
+    own = [sql for sql in asked if not sql.startswith("--")]  # the others are of the index of words
+    assert len(own) <= statements, "\n".join(own)
+    with cProfile.Profile() as profile:
+        act(4)
+    ran = pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
+    assert ran <= calls, ran
+
+
+@pytest.mark.parametrize("step_ns", [1, 2 * 10**9], ids=["fine", "coarse"])
+def test_a_file_that_is_changed_in_place_in_the_moment_of_its_writing_is_read_again(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step_ns: int
+) -> None:
+    """Also where its size stays, and the system gives both changes one time; where times are coarse, by its hash."""
+    path = tmp_path / ".graphmem/data/failure.ndjson"
+    set_time, times = os.utime, list[int]()
+
+    def rounded(file: Path, *, ns: tuple[int, int], follow_symlinks: bool = True) -> None:
+        times.append(file.lstat().st_mtime_ns)  # what the system gives to all changes of this moment
+        set_time(file, ns=(ns[0], ns[1] - ns[1] % step_ns), follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(os, "utime", rounded)
+    memory.failures.add("the widget fell off its hinge", name="hinge", fix="glue it on")
+    before = path.stat()
+    with path.open("r+b") as file:
+        data = file.read()
+        file.seek(data.index(b"glue it on"))
+        file.write(b"oil it now")
+    moment = times[-1] if times and step_ns == 1 else before.st_mtime_ns
+    set_time(path, ns=(moment, moment))
+    assert (path.stat().st_size, path.stat().st_ino) == (before.st_size, before.st_ino)
+    found = memory.get("failure/hinge")
+    assert getattr(found.record, "fix", None) == "oil it now"
 
 
 def test_a_write_flushes_the_new_files_their_folders_and_the_journal_of_several(
