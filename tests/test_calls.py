@@ -13,7 +13,7 @@ import pytest
 from graphmem import Conflict, Memory
 from graphmem.kernel.ledger.files import watch
 from graphmem.kernel.system import safe_files
-from tests.sample import failure, open_memory
+from tests.sample import edge, failure, open_memory
 
 Opened = list[str]
 
@@ -163,6 +163,7 @@ def test_what_a_call_reads_of_the_catalog_does_not_grow_with_the_store(tmp_path:
         (tmp_path / str(size)).mkdir()
         with open_memory(tmp_path / str(size)) as memory:
             memory.add_rows([failure(f"f{n}", f"error number {n} of the shop") for n in range(size)])
+            memory.add_rows([edge(f"failure/f{n}", "causes", f"failure/f{n + 2}") for n in range(size - 2)])
             calls["get"](memory)
             ticks[size] = 0
 

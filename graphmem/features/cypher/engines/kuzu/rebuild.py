@@ -1,7 +1,6 @@
 """A new database from the catalog, by bulk copy: complete before it takes the place of the old one."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import orjson
@@ -46,16 +45,8 @@ def _fill_edges(bulk: Bulk, catalog: Catalog, ends: Ends, progress: Progress | N
         found.append((src, dst, weight, line))
         if len(found) == PART:
             yield _copy_edges(bulk, pair, edges(gathered.pop(pair), ends, edge_kinds(kind)), progress)
-    # The rows of all pairs with the same columns are made at once: most pairs have few.
-    for kinds, group in groupby(
-        sorted(gathered.items(), key=lambda item: (item[0][0] == "used", item[0])), lambda item: edge_kinds(item[0][0])
-    ):
-        left = list(group)
-        rest = edges([edge for _, found in left for edge in found], ends, kinds)
-        place = 0
-        for pair, found in left:
-            yield _copy_edges(bulk, pair, rest[place : place + len(found)], progress)
-            place += len(found)
+    for pair, found in sorted(gathered.items(), key=lambda item: (item[0][0] == "used", item[0])):
+        yield _copy_edges(bulk, pair, edges(found, ends, edge_kinds(pair[0])), progress)
 
 
 def _copy_edges(bulk: Bulk, pair: Pair, rows: Sequence[bytes], progress: Progress | None) -> int:
