@@ -25,7 +25,6 @@ COUNT = "MATCH (a:Failure) RETURN count(a)"
 COMMANDS = {
     "add --ndjson": ["add", "--ndjson", "rows.ndjson"],
     "validate": ["validate"],
-    "rebuild": ["rebuild"],
     "first graph": ["cypher", COUNT],
     "next cypher": ["cypher", COUNT],
     "first match": ["match", "log.txt"],
@@ -39,6 +38,7 @@ COMMANDS = {
     "dump --to graphml": ["dump", "--to", "graphml", "--output", "out.graphml"],
     "export --check": ["export", "--check"],
     "vacuum": ["vacuum"],
+    "rebuild": ["rebuild"],  # last: it makes what the first of each command would make
     "doctor": ["doctor"],
     "stats": ["stats"],
 }
