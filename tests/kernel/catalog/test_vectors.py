@@ -14,6 +14,7 @@ from graphmem import Memory
 from graphmem.kernel.catalog import pca, vectors
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.vectors import VectorStore
+from tests.bench.speed import MadeModel
 from tests.pace import examples
 from tests.sample import open_memory
 
@@ -196,3 +197,18 @@ def test_a_large_store_is_searched_by_short_vectors_and_says_so(
     assert memory.stats().search == "sketch"
     assert memory.store.client.vectors is not None
     assert len(memory.store.client.vectors.sketch) == 12
+
+
+def test_a_vector_that_was_made_before_a_write_is_kept_with_what_the_write_stores(tmp_path: Path) -> None:
+    """Once for a record that is new; none for a text that was merged away, or of a preview."""
+    with open_memory(tmp_path) as memory:
+        memory.store.client.model = MadeModel(), []
+        memory.failures.add("the widget fell off its hinge", dry_run=True)
+        memory.failures.add("the widget fell off its hinge")
+        memory.failures.add("The widget  fell off its hinge")
+        store = memory.store.client.vectors
+        assert store is not None
+        assert (store.unmade(), len(store.rows()), len(store.ahead)) == (0, 1, 0)
+        ((_, cosine),) = store.search(np.array(store.rows()[0]), None, 5)
+        assert cosine == pytest.approx(1)
+        assert (memory.store.client.embed_missing(seconds=60), len(store.rows())) == (0, 1)
