@@ -333,6 +333,7 @@ class Client:
                 self.whole.sync(is_thorough=is_thorough)
             self.after_sync(Sync())
             return
+        self.refuse_unusable()
         with self.catalog.steady():
             self.before_sync()
             self.after_sync(self.ledger.sync(is_thorough=is_thorough))
