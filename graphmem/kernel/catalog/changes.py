@@ -177,9 +177,7 @@ class ChangeApplier:
             if before:
                 self.remove_owned(part, touched)
         meanings = {entry.id: self.meanings_of(entry) for entry in entries}
-        digests = {digest for found in meanings.values() for digest in found}
-        self.catalog.keep_vectors(digests)
-        places = self.catalog.places(digests)
+        places = self.places_of({digest for found in meanings.values() for digest in found})
         rows, symptoms, aliases, labels, stale, owned = [], [], [], [], [], []
         for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
@@ -231,6 +229,11 @@ class ChangeApplier:
                 clues.put_off([number for number, _ in memories])
         for number, owner in owned:
             self.add_owned(number, owner, touched)
+
+    def places_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
+        """Return where the vectors of texts are in the index, with those that were made ahead of this write."""
+        self.catalog.keep_vectors(digests)
+        return self.catalog.places(digests, self.catalog.meta("vector_model")) if digests else {}
 
     def meanings_of(self, entry: Entry) -> Sequence[bytes]:
         """Return the hashes of the texts by whose vectors a record is found; none of a type that is not searched."""

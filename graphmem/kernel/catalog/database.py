@@ -341,6 +341,14 @@ class Reads:
         """Return all values that are stored, by their names."""
         return dict(self.connection.execute("SELECT name, value FROM meta").fetchall())
 
+    def places(self, digests: Collection[bytes], model: str | None) -> dict[bytes, int]:
+        """Return where the vectors are that a model made of texts, by the hash of the text, for those that have one."""
+        found: dict[bytes, int] = {}
+        for part in chunks(digests):
+            sql = f"SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN ({marks(part)})"
+            found |= dict(self.connection.execute(sql, (model, *part)).fetchall())
+        return found
+
     # --- what is remembered -------------------------------------------------------------------------------------
 
     def answers(self) -> dict[str, Any] | None:

@@ -96,15 +96,6 @@ class RecordReads(NameReads, FactReads):
         found = [parse_record(*row) for row in self.connection.execute(sql, (*keys, *keys))]
         return [other for other in found if isinstance(other, MemoryRecord) and other.kind == record.kind]
 
-    def places(self, digests: Collection[bytes]) -> dict[bytes, int]:
-        """Return where the vectors of texts are, by hash: those of the model that the index is of."""
-        found: dict[bytes, int] = {}
-        for part in chunks(digests):
-            model = "SELECT value FROM meta WHERE name = 'vector_model'"
-            sql = f"SELECT text_hash, place FROM vector WHERE model = ({model}) AND text_hash IN ({marks(part)})"
-            found |= dict(self.connection.execute(sql, part).fetchall())
-        return found
-
     def has(self, number: int) -> bool:
         """Return whether there is a record with this number."""
         return self.connection.execute("SELECT 1 FROM record WHERE id = ?", (number,)).fetchone() is not None

@@ -423,11 +423,7 @@ class VectorStore:
 
     def places(self, digests: Collection[bytes]) -> dict[bytes, int]:
         """Return where the vectors of texts are, for those that have one."""
-        found: dict[bytes, int] = {}
-        for part in chunks(digests):
-            sql = f"SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN ({marks(part)})"
-            found |= dict(self.connection.execute(sql, (self.fingerprint, *part)).fetchall())
-        return found
+        return self.catalog.places(digests, self.fingerprint)
 
     def search(
         self, query: "Vector", record_types: Collection[str] | None, limit: int, *, least: float = -MOST_COSINE
