@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from graphmem.errors import Locked, Unavailable
@@ -54,6 +55,7 @@ def locked(path: Path, *, shared: bool = False, timeout_s: float) -> Iterator[No
                 os.ftruncate(handle, 0)
 
 
+@cache
 def _command() -> str:
     """Return what this process is called, with the verb of the command line."""
     name = Path(sys.argv[0]).name or "python"

@@ -57,10 +57,18 @@ def _divided(path: str) -> Place:
     return os.path.join(*parts[:start]), parts[start:]
 
 
+@lru_cache(maxsize=1024)
+def _located(path: str) -> tuple[Place, str]:
+    """Return the folder of a file, and its name in it."""
+    folder, name = os.path.split(path)
+    return _divided(folder or os.curdir), name
+
+
 class Kept(NamedTuple):
     """A folder that is kept open."""
 
     handle: int
+    path: str
     device: int
     inode: int
 
@@ -96,7 +104,7 @@ def entered(start: str, parts: tuple[str, ...], *, make: bool = False) -> tuple[
     From ``start`` on no link is followed.
     """
     kept = HELD.folders.get((start, parts)) if HELD.folders else None
-    if kept is not None and _is_still(kept, start, parts):
+    if kept is not None and _is_still(kept, is_link_followed=not parts):
         return kept.handle, True
     if parts:
         outer, is_kept = entered(start, parts[:-1], make=make)
@@ -120,17 +128,17 @@ def keep(start: str, parts: tuple[str, ...], handle: int) -> bool:
     if HELD.folders is None or len(HELD.folders) >= MOST_HELD:
         return False
     found = os.fstat(handle)
-    HELD.folders[start, parts] = Kept(handle, found.st_dev, found.st_ino)
+    HELD.folders[start, parts] = Kept(handle, "/".join((start, *parts)), found.st_dev, found.st_ino)
     return True
 
 
-def _is_still(kept: Kept, start: str, parts: tuple[str, ...]) -> bool:
+def _is_still(kept: Kept, *, is_link_followed: bool) -> bool:
     """Return whether the name of a folder that is kept open still leads to it, and not to another folder or a link."""
     try:
-        found = os.stat("/".join((start, *parts)), follow_symlinks=not parts)
+        found = os.stat(kept.path) if is_link_followed else os.lstat(kept.path)
     except OSError:
         return False
-    return (found.st_dev, found.st_ino) == (kept.device, kept.inode)
+    return found.st_ino == kept.inode and found.st_dev == kept.device
 
 
 def _explained(error: OSError, path: Path | str) -> OSError:
@@ -166,25 +174,26 @@ def own_folder(path: Path, *, make: bool = False) -> Iterator[int]:
 def _opened_folder(path: Path | str, *, make: bool = False) -> tuple[int, bool]:
     """Return what ``entered`` does of a folder."""
     try:
-        return entered(*_divided(os.fspath(path)), make=make)
+        return entered(*_divided(str(path)), make=make)
     except OSError as error:
         raise _explained(error, path) from None
 
 
-def _within(path: Path, act: Callable[[str, int], T], *, make: bool = False) -> T:
-    """Act on a file by its name and the descriptor of its folder, which is made where it is missing if asked for."""
-    place, name = os.path.split(path)
-    parent, is_kept = _opened_folder(place or os.curdir, make=make)
+def _within(path: Path | str, act: Callable[[str, int], T]) -> T:
+    """Act on a file by its name and the descriptor of its folder."""
     try:
-        return act(name, parent)
+        (start, parts), name = _located(str(path))
+        parent, is_kept = entered(start, parts)
+        try:
+            return act(name, parent)
+        finally:
+            if not is_kept:
+                os.close(parent)
     except OSError as error:
         raise _explained(error, path) from None
-    finally:
-        if not is_kept:
-            os.close(parent)
 
 
-def _without_folder(path: Path, act: Callable[[str, int], T]) -> T:
+def _without_folder(path: Path | str, act: Callable[[str, int], T]) -> T:
     """
     Act on a file; where a folder has its name below ``local/``, the folder is removed and it is done once more.
 
@@ -193,17 +202,17 @@ def _without_folder(path: Path, act: Callable[[str, int], T]) -> T:
     try:
         return _within(path, act)
     except IsADirectoryError:
-        if _divided(os.fspath(path))[1][:1] != (DERIVED,):
+        if _located(str(path))[0][1][:1] != (DERIVED,):
             raise
     with contextlib.suppress(FileNotFoundError):  # another process has put a file there
         remove_folder(path)
     return _within(path, act)
 
 
-def descriptor(path: Path, flags: int) -> int:
+def descriptor(path: Path | str, flags: int) -> int:
     """Return the descriptor of a regular file; one that is made in ``state/`` is for this user alone."""
     flags |= os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    mode = 0o600 if _divided(os.path.dirname(path))[1][:1] == (STATE,) else 0o666
+    mode = 0o600 if _located(str(path))[0][1][:1] == (STATE,) else 0o666
     handle = _without_folder(path, lambda name, parent: os.open(name, flags, mode, dir_fd=parent))
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
@@ -211,13 +220,13 @@ def descriptor(path: Path, flags: int) -> int:
     raise FileNotFoundError(errno.ENOENT, "not a regular file", str(path))
 
 
-def opened(path: Path, mode: str = "rb") -> BufferedRandom:
+def opened(path: Path | str, mode: str = "rb") -> BufferedRandom:
     """Open a regular file; ``mode`` is ``rb``, ``r+b``, ``wb`` or ``ab``."""
     made: BufferedRandom = open(descriptor(path, MODES[mode]), mode)  # type: ignore[assignment] # noqa: SIM115
     return made
 
 
-def read(path: Path, *, most: int = -1) -> bytes:
+def read(path: Path | str, *, most: int = -1) -> bytes:
     """Return the content of a file, its first ``most`` bytes if that is not negative."""
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size + 1  # room for more than a file has is taken from the system at once
@@ -273,10 +282,15 @@ def copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(old, new, COPIED_BYTES)
 
 
-def stat_of(path: Path) -> os.stat_result | None:
+def _status(name: str, parent: int) -> os.stat_result:
+    """Return the status of what has a name in an open folder, also of a link."""
+    return os.lstat(name, dir_fd=parent)
+
+
+def stat_of(path: Path | str) -> os.stat_result | None:
     """Return the status of a regular file, or None."""
     try:
-        found = _within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
+        found = _within(path, _status)
     except FileNotFoundError:
         return None
     return found if stat.S_ISREG(found.st_mode) else None
@@ -318,7 +332,7 @@ def remove(path: Path) -> None:
         _without_folder(path, lambda name, parent: os.unlink(name, dir_fd=parent))
 
 
-def remove_folder(path: Path) -> None:
+def remove_folder(path: Path | str) -> None:
     """Remove a folder with all it holds, if it is there."""
     with contextlib.suppress(FileNotFoundError):
         _within(path, lambda name, parent: shutil.rmtree(name, dir_fd=parent))
@@ -351,16 +365,16 @@ def entries(path: Path | str) -> list[os.DirEntry[str]]:
 def _listed(path: Path | str) -> list[os.DirEntry[str]]:
     """Return what a folder holds, in name order."""
     with folder(path) as handle:
-        return _held_by(handle)
-
-
-def _held_by(handle: int) -> list[os.DirEntry[str]]:
-    """Return what an open folder holds, in name order."""
-    with os.scandir(handle) as found:
-        known = sorted(found, key=attrgetter("name"))
+        known = _held_by(handle)
         for entry in known:
             entry.is_symlink()  # asked while the folder is open: the system may have to look
         return known
+
+
+def _held_by(handle: int) -> list[os.DirEntry[str]]:
+    """Return what an open folder holds, in name order; what an entry is has to be asked while the folder is open."""
+    with os.scandir(handle) as found:
+        return sorted(found, key=attrgetter("name"))
 
 
 def tree(path: Path, but: Path | None = None) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
@@ -370,36 +384,41 @@ def tree(path: Path, but: Path | None = None) -> Iterator[tuple[str, list[os.Dir
     Each is opened from the one that holds it, so a chain of folders takes time in proportion to its length; only the
     first ``MOST_DEPTH`` are looked into.
     """
+    excluded = str(but)
     with contextlib.suppress(FileNotFoundError), folder(path) as top:
         known = _held_by(top)
         yield str(path), known
-        chain = [(str(path), top, True, iter(known))]  # with each, whether somebody else closes it
+        chain = [(str(path), top, True, _folders(known))]  # with each, whether somebody else closes it
         try:
             while chain:
                 outer, handle, is_kept, rest = chain[-1]
-                entry = next((one for one in rest if one.is_dir(follow_symlinks=False)), None)
-                if entry is None:
+                if not rest:
                     chain.pop()
                     if not is_kept:
                         os.close(handle)
-                elif (found := f"{outer}/{entry.name}") != str(but) and len(chain) < MOST_DEPTH:
+                elif (found := f"{outer}/{(name := rest.pop())}") != excluded and len(chain) < MOST_DEPTH:
                     try:
                         if len(chain) <= USUAL_DEPTH:
                             below, is_kept = _opened_folder(found)
                         else:
-                            below, is_kept = os.open(entry.name, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle), False
+                            below, is_kept = os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=handle), False
                     except OSError as error:
                         if isinstance(gone := _explained(error, found), FileNotFoundError):
                             continue  # it has just been removed, or a link has its name
                         raise gone from None
-                    chain.append((found, below, is_kept, iter(())))
+                    chain.append((found, below, is_kept, inner := list[str]()))
                     known = _held_by(below)
-                    chain[-1] = found, below, is_kept, iter(known)
+                    inner += _folders(known)
                     yield found, known
         finally:
             for _, handle, is_kept, _ in chain:
                 if not is_kept:
                     os.close(handle)
+
+
+def _folders(known: Iterable[os.DirEntry[str]]) -> list[str]:
+    """Return the names of the folders among what a folder holds, the last one first."""
+    return [entry.name for entry in known if entry.is_dir(follow_symlinks=False)][::-1]
 
 
 def walk(path: Path) -> Iterator[Path]:
@@ -426,7 +445,7 @@ def refuse_links(found: Sequence[Path]) -> None:
 def refuse_link(path: Path) -> None:
     """Raise ``Unavailable`` where a file that is opened by its path is not a regular one, or lies behind a link."""
     try:
-        found = _within(path, lambda name, parent: os.stat(name, dir_fd=parent, follow_symlinks=False))
+        found = _within(path, _status)
     except FileNotFoundError:
         if path.parent.exists() and not is_folder(path.parent):
             raise Unavailable(f"{str(path)!r} lies behind a symbolic link", hint="remove the link") from None

@@ -174,22 +174,28 @@ class Layout:
         """Names the renames of a write that is under way."""
         return self.state / "journal.json"
 
+    @cached_property
+    def past(self) -> Path:
+        """Holds past states, each a store of its own; they are made here."""
+        return self.store / safe_files.DERIVED / safe_files.PAST
+
+    def at(self, file: str) -> str:
+        """Return where a file is, by its path below the store."""
+        return f"{self.store}/{file}"
+
     def folders(self) -> set[Path]:
         """Return the folders whose files are committed, and the one of work under way."""
         tops = (self.data, self.types, self.extractors, self.scopes, self.queries, self.state)
         return {self.store, *(folder for top in tops for folder in safe_files.walk(top))}
 
     def look(self, *tops: Path) -> Look:
-        """Walk the store, or these folders of it; past states are not looked through, they are made here."""
+        """Walk the store, or these folders of it; past states are not looked through."""
         start, files, links = len(str(self.store)) + 1, list[str](), list[str]()
         for top in tops or (self.store,):
-            for folder, known in safe_files.tree(top, but=self.store / safe_files.DERIVED / safe_files.PAST):
+            for folder, known in safe_files.tree(top, but=self.past):
                 place = f"{folder}/"[start:]
-                for entry in known:
-                    if entry.is_file(follow_symlinks=False):
-                        files.append(place + entry.name)
-                    elif entry.is_symlink():
-                        links.append(place + entry.name)
+                files += [place + entry.name for entry in known if entry.is_file(follow_symlinks=False)]
+                links += [place + entry.name for entry in known if entry.is_symlink()]
         return Look(files, links)
 
     def look_at_rows(self) -> Look:

@@ -25,6 +25,7 @@ from graphmem.kernel.ledger.parts import files_by_kind, is_of_purges, numbers_of
 from graphmem.kernel.ledger.port import Stamp
 from graphmem.kernel.ledger.types import NO_TYPES, Types, is_vocabulary, read_types, vocabulary_json
 from graphmem.kernel.model.entry import Batch
+from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.system import safe_files
 
 Read = Mapping[str, Stamp | None]  # by path below the store: how a file was when it was read
@@ -32,6 +33,8 @@ Read = Mapping[str, Stamp | None]  # by path below the store: how a file was whe
 
 class FilePlace(ReadFiles):
     """The files of a store; ``port.RowPlace`` says what the methods do that are not described here."""
+
+    described: tuple[Vocabulary | None, bytes] = (None, b"")  # what ``schema.json`` last described, and its text
 
     def tidy(self) -> str | None:
         assert self.seen is not None
@@ -179,7 +182,7 @@ class FilePlace(ReadFiles):
         while self.moment() is None:
             self.wait(end)
         for file, before in read.items():
-            found = safe_files.stat_of(self.layout.store / file)
+            found = safe_files.stat_of(self.layout.at(file))
             if (Stamp.of(found) if found else None) != before:
                 raise _replaced(file)
 
@@ -197,9 +200,14 @@ class FilePlace(ReadFiles):
 
     def stale_vocabulary_file(self, types: Types = NO_TYPES) -> dict[Path, bytes]:
         """Return what ``schema.json`` has to hold with these files of types, by its path, where it is another text."""
-        vocabulary, path = self.last.vocabulary.with_types(read_types(types)), self.layout.vocabulary
-        is_there = is_vocabulary(self.text("schema.json") or b"", vocabulary)
-        return {} if is_there else {path: vocabulary_json(vocabulary)}
+        vocabulary, data = self.last.vocabulary, self.text("schema.json") or b""
+        if types:
+            vocabulary = vocabulary.with_types(read_types(types))
+        if self.described[0] is not vocabulary or self.described[1] != data:
+            if not is_vocabulary(data, vocabulary):
+                return {self.layout.vocabulary: vocabulary_json(vocabulary)}
+            self.described = vocabulary, data
+        return {}
 
 
 def _replaced(file: str) -> FileReplaced:

@@ -52,9 +52,8 @@ class ReadFiles(WatchedFiles):
         return {made.type for made in drifted_types(self.layout, self.last.vocabulary).values()}
 
     def text(self, file: str) -> bytes | None:
-        path = self.layout.store / file
         with contextlib.suppress(FileNotFoundError, IsADirectoryError):
-            return safe_files.read(path)
+            return safe_files.read(self.layout.at(file))
         return None
 
     def to_read(self, changed: list[str]) -> list[str]:

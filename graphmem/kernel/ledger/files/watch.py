@@ -75,6 +75,7 @@ class WatchedFiles:
     ) -> None:
         self.layout = layout
         self.git_folder = git_folder
+        self.git_lock = git_folder / "index.lock" if git_folder is not None else None
         self.last = last
         self.lock = lock
         self.lock_timeout_s = lock_timeout_s
@@ -118,13 +119,13 @@ class WatchedFiles:
     @property
     def index_lock(self) -> Path | None:
         """The file that is there while git changes files of the working tree; None without git, and in a hook of it."""
-        return self.git_folder / "index.lock" if self.git_folder is not None and not commands.is_in_hook() else None
+        return None if commands.is_in_hook() else self.git_lock
 
     def moment(self) -> str | None:
         """Return what changes when git changes files; None while it does so."""
-        if self.index_lock is not None:
+        if (lock := self.index_lock) is not None:
             with contextlib.suppress(OSError):
-                if abs(time.time() - os.lstat(self.index_lock).st_mtime) < GIT_LOCK_S:
+                if abs(time.time() - os.lstat(lock).st_mtime) < GIT_LOCK_S:
                     return None
         return state_of_index(self.git_folder)
 
@@ -142,10 +143,10 @@ class WatchedFiles:
     def changed_files(self, look: Look | None = None, *, is_thorough: bool = False) -> list[str]:
         """Return the files that may differ from what was last read; ``is_thorough`` compares the bytes of all."""
         kept = self.last.file_stamps()
-        changed, store = [], str(self.layout.store)
+        changed = []
         for file in self.all_parts(look):
             try:
-                found = os.lstat(f"{store}/{file}")
+                found = os.lstat(self.layout.at(file))
             except FileNotFoundError:  # git has just taken it away: it counts as gone
                 continue
             size, mtime, inode, read = kept.pop(file, (None, 0, None, 0))
@@ -157,7 +158,7 @@ class WatchedFiles:
     def differs(self, file: str) -> bool:
         """Tell by its hash whether a file that was read just after it changed has changed again."""
         try:
-            with safe_files.opened(self.layout.store / file) as found:
+            with safe_files.opened(self.layout.at(file)) as found:
                 digest = hashlib.file_digest(found, "sha256").digest()
         except OSError:  # gone, or something else is there now
             return True
