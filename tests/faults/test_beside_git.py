@@ -258,8 +258,8 @@ def test_a_file_that_goes_between_two_looks_is_a_conflict_and_no_fault(
     with open_memory(project) as memory:
         real = safe_files.read
 
-        def removed(place: Path, *, most: int = -1) -> bytes:
-            if place == path:
+        def removed(place: Path | str, *, most: int = -1) -> bytes:
+            if Path(place) == path:
                 path.unlink(missing_ok=True)
             return real(place, most=most)
 

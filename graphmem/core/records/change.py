@@ -74,7 +74,11 @@ def add(
         dry_run: say what would be done, and do nothing.
     """
     given = ready(client, kind, fields, dedup=dedup, verbatim=verbatim, versions_from=versions_from)
-    with client.deciding(client.clues, is_real=not dry_run) as snapshot:
+    is_compared = dedup and issubclass(MODELS[kind], MemoryRecord)
+    if dry_run and is_compared:
+        catch_up(client)
+    followers = client.compared_by if is_compared and not dry_run else (client.clues,)
+    with client.deciding(*followers, is_real=not dry_run) as snapshot:
         answer = add_to(snapshot, kind, given, dedup=dedup, replace=replace, supersedes=supersedes)
     if not dry_run and says_fix({"kind": kind, **given}):
         settle_recorded(client, {given["trigger"]: answer.ref})
@@ -111,6 +115,8 @@ def ready(
     """
     Return the fields of a record as ``add_to`` takes them; a memory is embedded for its comparison with others.
 
+    ``Client.writing`` brings in step what it is compared by.
+
     It is called before the lock is taken: git, the installed packages and a model are asked.
 
     Args:
@@ -123,7 +129,7 @@ def ready(
     given |= _with_hashes(client.root, given)
     given |= with_versions(client.root, given, versions_from)
     if dedup:
-        prepare(client, kind, given)
+        encode(client, kind, given)
     return given
 
 
@@ -182,13 +188,19 @@ def rows_to_add(snapshot: Snapshot, kind: str, fields: Mapping[str, Any]) -> tup
     return intake.results[0].record.key_ref, list(intake.puts.values())
 
 
-def prepare(client: Client, kind: str, given: Mapping[str, Any]) -> None:
-    """Work out what a new memory is compared by before the lock is taken; what is wrong with it is reported later."""
+def catch_up(client: Client) -> None:
+    """Bring in step what new memories are compared by, before the lock is taken; what is wrong is reported later."""
+    with contextlib.suppress(GraphmemError):
+        client.sync()
+        for follower in client.compared_by:
+            client.catch_up(follower)
+
+
+def encode(client: Client, kind: str, given: Mapping[str, Any]) -> None:
+    """Make the vector of a new memory before the lock is taken; what is wrong with it is reported later."""
     if not issubclass(MODELS[kind], MemoryRecord):
         return
     with contextlib.suppress(GraphmemError):
-        client.sync()
-        client.catch_up(client.clues)
         made = build(kind, {"name": "unnamed", **given}, NEVER)
         if isinstance(made, MemoryRecord):
             client.encode_ahead(made.search_text)

@@ -292,7 +292,7 @@ def _extract_failures(run: Observation, verdicts: dict[int, Verdict]) -> None:
             known += 1
             continue
         given = ready(run.client, "failure", {"trigger": task.blocked_reason, **_fields_of(run, task)})
-        with run.client.writing() as snapshot:
+        with run.client.writing(*run.client.compared_by) as snapshot:
             try:
                 made = add_to(snapshot, "failure", {**given, "match": expression_of(given["trigger"])})
             except BadInput:  # an expression that the program does not take

@@ -10,7 +10,7 @@ from graphmem.core.briefing.context import prepare as prepare_context
 from graphmem.core.briefing.context_contract import ContextRequest
 from graphmem.core.logs.log_excerpt import kept_question
 from graphmem.core.plans.campaign_plan import Plan, framework_of, plan_of
-from graphmem.core.records.change import prepare, rows_to_add
+from graphmem.core.records.change import catch_up, encode, rows_to_add
 from graphmem.core.records.events import TASK_TYPES, disagreement_text, events_about, move_event, moves_of
 from graphmem.core.records.feedback import prepared
 from graphmem.core.records.moves import TASK_COMMANDS, TASK_MOVES, refuse_move
@@ -261,7 +261,8 @@ def _prepare_failure(client: Client, ref: str) -> None:
     with client.reading() as snapshot:
         _, task = _task_of(snapshot, ref)
     if task.blocked_reason is not None:
-        prepare(client, "failure", {"trigger": task.blocked_reason})
+        catch_up(client)
+        encode(client, "failure", {"trigger": task.blocked_reason})
 
 
 def _failures_of_block(snapshot: Snapshot, task: Task) -> tuple[list[str], list[Entry]]:

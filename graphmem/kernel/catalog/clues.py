@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from graphmem.kernel.catalog.database import Index, marks, parse_record, run_many, transaction
+from graphmem.kernel.catalog.database import Index, marks, parse_record, remembered, run_many, transaction
 from graphmem.kernel.model import Failure, MemoryRecord
 from graphmem.kernel.model.expression import Expression, Malformed
 from graphmem.kernel.registry import extensions
@@ -36,6 +36,7 @@ class ClueIndex(Index):
     """The clues of the memories of a catalog, in the same database; the catalog lists which memories lack theirs."""
 
     @property
+    @remembered
     def is_behind(self) -> bool:
         """Whether there are memories that have no clues yet."""
         return self.connection.execute("SELECT 1 FROM clueless LIMIT 1").fetchone() is not None

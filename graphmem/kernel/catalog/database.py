@@ -271,16 +271,21 @@ def _hide_others(connection: sqlite3.Connection, visible: Collection[str]) -> No
 
 
 def remembered(read: "Callable[[Any], T]") -> "Callable[[Any], T]":
-    """Let a read of a catalog keep its answer until the catalog changes, by this connection or by another one."""
+    """
+    Let a read of a catalog keep its answer until the catalog changes, by this connection or by another one.
+
+    It is a method of the catalog, or of an index of it that has no other answer than any other such index.
+    """
+    name = read.__qualname__
 
     @wraps(read)
-    def recall(catalog: "Reads") -> T:
-        answers = catalog.answers()
+    def recall(owner: "Reads | Index") -> T:
+        answers = owner.answers()
         if answers is None:
-            return read(catalog)
-        if read.__name__ not in answers:
-            answers[read.__name__] = read(catalog)
-        found: T = answers[read.__name__]
+            return read(owner)
+        if name not in answers:
+            answers[name] = read(owner)
+        found: T = answers[name]
         return found
 
     return recall
@@ -399,3 +404,7 @@ class Index:
     def connection(self) -> sqlite3.Connection:
         """The connection of the catalog; it may be another one after the catalog was damaged."""
         return self.catalog.connection
+
+    def answers(self) -> dict[str, Any] | None:
+        """Return what the catalog remembers."""
+        return self.catalog.answers()

@@ -18,7 +18,16 @@ from zlib import crc32
 
 from graphmem.constants import SKETCH_ROWS
 from graphmem.kernel.catalog import pca
-from graphmem.kernel.catalog.database import Reads, chunks, marks, parse_record, parse_row, transaction
+from graphmem.kernel.catalog.database import (
+    Index,
+    Reads,
+    chunks,
+    marks,
+    parse_record,
+    parse_row,
+    remembered,
+    transaction,
+)
 from graphmem.kernel.catalog.hashes import hash_of, meaning_hashes
 from graphmem.kernel.catalog.pca import Sketch, best, checksum, product
 from graphmem.kernel.model import Feedback
@@ -65,7 +74,7 @@ class Encoder(Protocol):
         """Return one unit row a text."""
 
 
-class VectorStore:
+class VectorStore(Index):
     """
     The vectors of one model, of records and of what reports say was asked; ``catch_up`` makes those that are missing.
 
@@ -73,7 +82,7 @@ class VectorStore:
     """
 
     def __init__(self, catalog: Reads, folder: Path, encoder: Encoder) -> None:
-        self.catalog, self.connection = catalog, catalog.connection
+        super().__init__(catalog)
         self.sees_all = catalog.visible is None
         # A view, which hides records from a caller, has no index of its own.
         self.by_place = "record INDEXED BY record_place" if self.sees_all else "record"
@@ -173,6 +182,11 @@ class VectorStore:
     def is_behind(self) -> bool:
         """Whether there may be texts without a vector."""
         self.notice_changed_file()
+        return self.lacks_some()
+
+    @remembered
+    def lacks_some(self) -> bool:
+        """Return whether a text has no place among the vectors."""
         some = [f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {unset})" for table, unset in TABLES.items()]
         return any(found for (found,) in self.connection.execute(" UNION ALL ".join(some)))
 
@@ -236,23 +250,21 @@ class VectorStore:
     def notice_changed_file(self) -> None:
         """Forget the places in a file that is not what it was, or in that of another model."""
         self.catalog.look_again()
-        size = self.size()
+        found = safe_files.stat_of(self.path)
+        size = found.st_size if found else 0
         if self.checked_size < 0 or size < self.checked_size or not self.is_current:
             self.switch()
         self.checked_size = size
-        self.verify()
+        if found is not None and _state_of(found) != self.verified:
+            self.verify(_state_of(found))
 
-    def verify(self) -> None:
+    def verify(self, seen: str) -> None:
         """
         Forget the vectors that are not as they were written, so that they are made again and no search ranks by them.
 
         A checksum of the whole file tells whether there are any. Of a file with short vectors, which no search reads
-        whole, it is taken only where the file changed: what the system reports of it is kept.
+        whole, it is taken only where the file changed: what the system reports of it, ``seen``, is kept.
         """
-        found = safe_files.stat_of(self.path)
-        seen = _state_of(found) if found else None
-        if seen == self.verified or seen is None:
-            return
         rows = self.rows()
         if len(rows) < SKETCH_ROWS or self.kept("vector_seen") != seen:
             generation, number, total = (self.kept("vector_sum") or "0 0 none").split()
@@ -442,9 +454,11 @@ class VectorStore:
         if not self.is_current:
             return []
         rows = self.rows()
-        is_bounded = least > -MOST_COSINE and not self.is_sketched  # then few of all rows are left
+        is_sketched = self.has_sketch_of(len(rows))
+        is_bounded = least > -MOST_COSINE and not is_sketched  # then few of all rows are left
         if record_types is None or is_bounded or self.has_records(record_types, min(FEW, len(rows) // 8)):
-            pairs = self.nearest(rows, query, record_types, limit, least)
+            likeness = None if is_sketched else self.likeness(rows, query)
+            pairs = self.nearest(rows, query, record_types, limit, least, likeness)
         else:
             pairs = self.placed(record_types)
         numbers = np.array([number for number, _ in pairs], dtype=np.int64)
@@ -458,10 +472,15 @@ class VectorStore:
         return [*found.items()]
 
     def nearest(
-        self, rows: "Matrix", query: "Vector", record_types: Collection[str] | None, limit: int, least: float
+        self,
+        rows: "Matrix",
+        query: "Vector",
+        record_types: Collection[str] | None,
+        limit: int,
+        least: float,
+        likeness: "Vector | None",
     ) -> list[tuple[int, int]]:
         """Return records and their places, among them the nearest ``limit`` of those with such a cosine."""
-        likeness = None if self.is_sketched else self.likeness(rows, query)
         most = 2 * limit  # some rows are of texts that no record has, such as that of one about to be added
         while True:
             places = best(likeness, most) if likeness is not None else self.sketch.nearest(query, most, len(rows))
@@ -522,7 +541,7 @@ class VectorStore:
         if not self.is_current or self.connection.execute(f"{some} LIMIT 1").fetchone() is None:
             return {}
         rows = self.rows()
-        if self.is_sketched:
+        if self.has_sketch_of(len(rows)):
             asked: list[tuple[bytes, int]] = []
             for part in chunks(self.sketch.nearest(query, limit * 8, len(rows)).tolist()):
                 asked += self.connection.execute(f"{some} AND vector IN ({marks(part)})", part).fetchall()
@@ -542,18 +561,21 @@ class VectorStore:
 
     @property
     def is_sketched(self) -> bool:
+        """Whether short vectors choose among the rows."""
+        return self.has_sketch_of(self.size() // self.row_bytes)
+
+    def has_sketch_of(self, rows: int) -> bool:
         """
-        Whether there are so many rows that short vectors choose among them, and nearly all of them have one.
+        Return whether there are so many rows that short vectors choose among them, and nearly all of them have one.
 
         Not for a caller who sees some records: how many others are near would decide what is chosen.
         """
-        rows = self.size() // self.row_bytes
         return self.sees_all and rows >= SKETCH_ROWS and rows - STEP <= len(self.sketch) <= rows
 
     def sketch_all(self) -> None:
         """Give every row of a large file its short vector; where the disk is full the whole rows have to do."""
-        rows = self.rows()
-        if len(rows) >= SKETCH_ROWS and len(self.sketch) != len(rows):
+        rows = self.size() // self.row_bytes
+        if rows >= SKETCH_ROWS and len(self.sketch) != rows:
             with transaction(self.connection), contextlib.suppress(OSError):  # one process at a time
                 self.sketch.extend(self.rows())
                 self.keep("sketch_sum", self.sketch.checksum())

@@ -592,6 +592,9 @@ class Client:
 
     def catch_up(self, follower: Follower) -> None:
         """Bring a follower in step with the catalog, and report it where it takes seconds."""
+        if follower is vars(self).get("vectors"):
+            self.embed_missing()
+            return
         if self.whole is not None:  # what it follows is written by one who sees all of it
             self.whole.catch_up(self.whole.clues if follower is self.clues else self.whole.lexical)
             return
@@ -604,17 +607,26 @@ class Client:
         Hold the store alone for what is done; only read it for a preview, which says what would be done.
 
         Args:
-            followers: what has to be in step with the catalog for a preview; a writer brings it there by itself.
+            followers: what has to be in step with the catalog.
         """
-        return self.writing() if is_real else self.reading(*followers)
+        return self.writing(*followers) if is_real else self.reading(*followers)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator["Writing"]:
-        """Hold the store alone while the block decides and commits."""
+    def writing(self, *followers: Follower) -> Iterator["Writing"]:
+        """
+        Hold the store alone while the block decides and commits.
+
+        Args:
+            followers: what has to be in step with the catalog; where much was changed, others may write meanwhile.
+        """
         self.refuse_unusable()
         if self.whole is not None:
             if not self.rights.is_writing:
                 raise Refused("a caller who sees some kinds only cannot write")
+            if followers:
+                self.sync()
+            for follower in followers:
+                self.catch_up(follower)
             with contextlib.ExitStack() as stack:
                 with self.runtime.silent():
                     stack.enter_context(self.whole.calling())
@@ -622,6 +634,28 @@ class Client:
                 self.after_sync(Sync())
                 yield Writing(self)
             return
+        self.refuse_unwritable()
+        self.before_sync()
+        with contextlib.ExitStack() as held:
+            self.after_sync(held.enter_context(self.ledger.writing()))
+            if behind := [follower for follower in followers if follower.is_behind]:
+                held.close()
+                for follower in behind:
+                    self.catch_up(follower)
+                self.after_sync(held.enter_context(self.ledger.writing()))
+            if safe_files.is_file(self.layout.purge):
+                self.finish_purge()
+            if not safe_files.is_file(self.layout.config):
+                self.notify_once(WITHOUT_CONFIG)
+            if self.local != self.layout.local:  # where the lock is that writers share
+                raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
+            yield Writing(self)
+        for text in self.ledger.notices:
+            self.notify_once(text)
+        self.ledger.notices.clear()
+
+    def refuse_unwritable(self) -> None:
+        """Raise the error of a store that is only read: a past state, of a newer format, with wrong settings."""
         if self.present is not None:
             raise Refused("a past state (`--at`) cannot be written", hint="run the command without the commit or date")
         for wrong in self.settings.wrong:
@@ -640,19 +674,6 @@ class Client:
             self.sync()
             safe_files.refuse_links(safe_files.links(self.layout.store))  # which says more
             raise self.clone.refusal
-        self.before_sync()
-        with self.ledger.writing() as sync:
-            self.after_sync(sync)
-            if safe_files.is_file(self.layout.purge):
-                self.finish_purge()
-            if not safe_files.is_file(self.layout.config):
-                self.notify_once(WITHOUT_CONFIG)
-            if self.local != self.layout.local:  # where the lock is that writers share
-                raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
-            yield Writing(self)
-        for text in self.ledger.notices:
-            self.notify_once(text)
-        self.ledger.notices.clear()
 
     # --- models -------------------------------------------------------------------------------------------------
 
@@ -743,6 +764,11 @@ class Client:
         encoder = self.embedder if other is None else other.vectors  # which has most of them already
         return vectors.VectorStore(self.catalog, self.local / "vectors", encoder) if encoder else None
 
+    @property
+    def compared_by(self) -> tuple[Follower, ...]:
+        """What has to be in step with the catalog where new memories are compared with those that are there."""
+        return (self.clues,) if self.vectors is None else (self.clues, self.vectors)
+
     def embed_missing(self, first: Callable[[], Collection[int]] = tuple, *, seconds: float | None = None) -> int:
         """
         Embed what has no vector yet; return how many texts that were.
@@ -794,8 +820,7 @@ class Client:
                 self.vectors.encode_documents(list(dict.fromkeys(texts)))
 
     def encode_ahead(self, text: str) -> None:
-        """Do so with the text of a record that is about to be added, whose vector is kept with it."""
-        self.embed_ahead()
+        """Load the model and embed a record that is about to be added; its vector is kept with it."""
         if self.vectors is not None:
             with self.asking_model():
                 self.vectors.encode_ahead(text)

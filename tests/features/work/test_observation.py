@@ -14,6 +14,7 @@ from graphmem.kernel.model import Failure, Task
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Writing
+from graphmem.kernel.store.sync import Follower
 from tests.sample import contents, data, open_memory, task_row, trust_all
 
 ERROR = "TimeoutError: no answer from worker after 30 s"
@@ -107,9 +108,9 @@ def test_a_failure_is_recorded_and_named_by_its_task_under_one_lock(
     held, writing, commit = [0], Client.writing, Writing.commit
     commits: list[int] = []
 
-    def count(self: Client) -> AbstractContextManager[Writing]:
+    def count(self: Client, *followers: Follower) -> AbstractContextManager[Writing]:
         held[0] += 1
-        return writing(self)
+        return writing(self, *followers)
 
     def note(self: Writing, puts: Sequence[Entry], *args: Any, **named: Any) -> None:
         commits.extend(held[0] for one in puts if one.row["kind"] in ("failure", "task"))
