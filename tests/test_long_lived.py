@@ -226,6 +226,7 @@ def test_nothing_is_embedded_while_the_lock_is_held(tmp_path: Path) -> None:
         watching.lock = memory.store.client.ledger.files.lock
         data(tmp_path, "failure").write_bytes(b"".join(failure(f"pulled{n}") for n in range(5)))
         memory.failures.add("added by hand", name="a")
+        assert watching.texts == 6  # what was pulled is compared too
         memory.patterns.add("when", "do", name="p")
         memory.add_rows([failure("r1"), failure("r2"), line(kind="pattern", name="q", trigger="t", insight="i")],
                         dedup=True)  # fmt: skip
