@@ -54,6 +54,8 @@ class Request(BaseModel):
         except ValidationError as error:
             raise _refused(cls, error) from None
         for name, value in vars(made).items():
+            if value is None or value is False:
+                continue
             if isinstance(value, int) and abs(value) > LARGEST:
                 raise cls.refusal(f"{name} {shown(value)} is out of bounds", hint=f"at most {LARGEST:,}")
             for text in value if isinstance(value, tuple) else (value,):

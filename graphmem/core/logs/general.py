@@ -209,7 +209,7 @@ def _said_plainly(number: int, text: str) -> LogProblem | None:
         if found := SHELL.match(form):
             rest = found["rest"] or found["r2"]
             return LogProblem(number, rest, rest, is_strong=PLAIN.search(rest) is not None)
-    if not PLAIN.search(form) or len(form) >= LONG:
+    if len(form) >= LONG or not PLAIN.search(form):
         return None
     shell = PROGRAM.match(form)
     message = shell["rest"] if shell and PLAIN.search(shell["rest"]) else form

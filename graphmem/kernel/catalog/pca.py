@@ -8,6 +8,7 @@ a row that is added later is projected on them, so nothing is ever built again.
 Measured: docs/benchmarks.md, "Search at scale".
 """
 
+import mmap
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +46,8 @@ class Mapping:
         key = found.st_ino, found.st_size
         if self.kept is None or self.key != key:
             with safe_files.opened(path) as file:
-                self.kept = np.memmap(file, dtype="<f4", mode="r", offset=head, shape=(number, width))
+                whole = mmap.mmap(file.fileno(), head + 4 * width * number, access=mmap.ACCESS_READ)
+            self.kept = np.frombuffer(whole, dtype="<f4", offset=head).reshape(number, width)
             self.key = key
         return self.kept
 
