@@ -66,7 +66,7 @@ def test_a_write_opens_at_most_25_files_and_folders_and_a_query_10(
 
 @pytest.mark.parametrize(
     ("name", "statements", "calls"),
-    [("add", 48, 5_400), ("link", 38, 3_200), ("query", 48, 13_500), ("related", 24, 1_300)],
+    [("add", 40, 4_200), ("link", 36, 2_500), ("query", 44, 12_300), ("related", 21, 1_050)],
 )
 def test_a_call_runs_a_bounded_number_of_statements_and_functions(
     memory: Memory, name: str, statements: int, calls: int

@@ -129,6 +129,7 @@ def title_of(text: str) -> str:
 SEARCHED = "SELECT id FROM record WHERE is_live AND text_hash IS NOT NULL"
 # The plus keeps SQLite from looking up each of very many records in the index by its number.
 HELD = f"FROM lexical WHERE lexical MATCH ? AND +rowid IN ({SEARCHED})"
+MORE = 0x80  # the bit of a byte of an FTS5 integer that says that more follow
 BM25_K1, BM25_B = 1.2, 0.75  # as FTS5 has them
 
 
@@ -263,7 +264,8 @@ class LexicalIndex(Index):
         lengths: dict[int, int] = {}
         for part in chunks(ids):
             sql = f"SELECT id, sz FROM lexical_docsize WHERE id IN ({marks(part)})"
-            lengths |= {number: integers(sizes)[0] for number, sizes in self.connection.execute(sql, part)}
+            for number, sizes in self.connection.execute(sql, part):
+                lengths[number] = sizes[0] if sizes[0] < MORE else integers(sizes)[0]
         return lengths
 
     def words_of(self, ids: Collection[int]) -> dict[int, str]:
@@ -342,7 +344,7 @@ def integers(data: bytes) -> list[int]:
     found = [0]
     for byte in data:
         found[-1] = found[-1] << 7 | byte & 0x7F
-        if byte < 0x80:
+        if byte < MORE:
             found.append(0)
     return found[:-1]
 

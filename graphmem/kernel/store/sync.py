@@ -116,6 +116,7 @@ class SyncedLedger:
         patience_s = self.place.lock_timeout_s if must_read else READER_PATIENCE_S
         try:
             with self.place.holding(patience_s):
+                self.catalog.look_again()
                 return self.sync_locked(is_thorough=is_thorough, patience_s=patience_s)
         except Locked as error:
             if must_read:
@@ -135,7 +136,6 @@ class SyncedLedger:
         Raises:
             Locked: others change the place all the time.
         """
-        self.catalog.look_again()
         end = time.monotonic() + (self.place.lock_timeout_s if patience_s is None else patience_s)
         is_first = self.catalog.is_new
         while changed := self.place.changed(end, is_thorough=is_thorough, is_whole=is_whole):
