@@ -2,7 +2,7 @@
 Other memories, given the same texts and the same vectors; none is needed for anything else.
 
 A peer is a module that says which package or command it ``NEEDS`` and how to ``INSTALL`` it, and has ``opened``, which
-puts texts into the memory and yields its search.
+puts texts into the memory and yields its search. One whose single calls are measured (`tests.bench.calls`) has `calls`.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from shutil import which
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,19 +31,28 @@ class Peer(Protocol):
     def __call__(self, folder: Path, texts: Sequence[str], encode: Encode) -> AbstractContextManager[Search]: ...
 
 
-def peer(name: str) -> Peer:
+def names() -> list[str]:
+    """Return what the peers are called."""
+    return [module.name.replace("_", "-") for module in iter_modules(__path__)]
+
+
+def installed(name: str) -> Any:
     """
-    Return the peer called ``name``.
+    Return the module of the peer called ``name``.
 
     Raises:
         Usage: there is no such peer.
         Unavailable: it is not installed.
     """
-    modules = {module.name.replace("_", "-"): module.name for module in iter_modules(__path__)}
-    if name not in modules:
-        raise Usage(f"no peer {name!r}", hint=f"known: {', '.join(modules)}")
-    module = import_module(f"{__name__}.{modules[name]}")
+    if name not in names():
+        raise Usage(f"no peer {name!r}", hint=f"known: {', '.join(names())}")
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
     if find_spec(module.NEEDS) is None and which(module.NEEDS) is None:
         raise Unavailable(f"{name} is not installed", hint=module.INSTALL)
-    opened: Peer = module.opened
+    return module
+
+
+def peer(name: str) -> Peer:
+    """Return what opens a peer; ``installed`` says what it raises."""
+    opened: Peer = installed(name).opened
     return opened

@@ -4,10 +4,14 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.bench.peers import Encode, Search
+
+if TYPE_CHECKING:
+    from tests.bench.calls import Call, Notes
 
 NEEDS = "graphiti_core"
 INSTALL = "pip install 'graphiti-core[kuzu]>=0.31' httpx"
@@ -26,6 +30,48 @@ def opened(folder: Path, texts: Sequence[str], encode: Encode) -> Iterator[Searc
             return [int(node.uuid) for node in runner.run(asked).nodes]
 
         yield search
+        runner.run(graph.close())
+
+
+@contextmanager
+def calls(folder: Path, notes: "Notes") -> "Iterator[dict[str, Call]]":
+    """Yield the calls of a graph: entities and facts as they are saved, its search, and what is two hops away."""
+    os.environ.update(SILENT)
+    with asyncio.Runner() as runner:
+        graph, recipe = runner.run(filled(str(folder / "graph"), notes.texts, notes.encode))
+        from graphiti_core.edges import EntityEdge
+        from graphiti_core.nodes import EntityNode
+        from graphiti_core.search.search_filters import SearchFilters
+        from graphiti_core.search.search_utils import node_bfs_search
+
+        driver, now = graph.driver, datetime.now(UTC)
+        vector = notes.vectors[0].tolist()
+
+        def add(n: int) -> None:
+            text = notes.new[n]
+            made = EntityNode(uuid=f"n{n}", name=text, group_id="benchmark", name_embedding=notes.encode(text).tolist())
+            runner.run(made.save(driver))
+
+        def link(ends: tuple[int, int]) -> None:
+            made = EntityEdge(source_node_uuid=str(ends[0]), target_node_uuid=str(ends[1]), group_id="benchmark",
+                              created_at=now, name="CAUSES", fact="causes", fact_embedding=vector)  # fmt: skip
+            runner.run(made.save(driver))
+
+        def query(n: int) -> None:
+            text = notes.texts[n]
+            runner.run(graph.search_(text, recipe, query_vector=notes.encode(text).tolist()))
+
+        for ends in notes.edges:
+            link(ends)
+        yield {
+            "add": add,
+            "link": lambda n: link(notes.new_edges[n]),
+            "query": query,
+            "related": lambda n: runner.run(
+                node_bfs_search(driver, [str(notes.some[n])], SearchFilters(), 2, 100, ["benchmark"])
+            ),
+            "cypher": lambda n: runner.run(driver.execute_query("MATCH (a:Entity {uuid: $a}) RETURN a.name", a=str(n))),
+        }
         runner.run(graph.close())
 
 
