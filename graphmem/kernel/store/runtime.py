@@ -766,7 +766,7 @@ class Client:
 
     @property
     def compared_by(self) -> tuple[Follower, ...]:
-        """What has to be in step with the catalog where new memories are compared with those that are there."""
+        """The followers that have to be in step with the catalog before new memories are compared with old ones."""
         return (self.clues,) if self.vectors is None else (self.clues, self.vectors)
 
     def embed_missing(self, first: Callable[[], Collection[int]] = tuple, *, seconds: float | None = None) -> int:

@@ -367,12 +367,16 @@ def _listed(path: Path | str) -> list[os.DirEntry[str]]:
     with folder(path) as handle:
         known = _held_by(handle)
         for entry in known:
-            entry.is_symlink()  # asked while the folder is open: the system may have to look
+            entry.is_symlink()  # asked while the folder is open
         return known
 
 
 def _held_by(handle: int) -> list[os.DirEntry[str]]:
-    """Return what an open folder holds, in name order; what an entry is has to be asked while the folder is open."""
+    """
+    Return the entries of an open folder, in name order.
+
+    The type of an entry has to be asked for while the folder is open: the system may have to look.
+    """
     with os.scandir(handle) as found:
         return sorted(found, key=attrgetter("name"))
 

@@ -68,7 +68,7 @@ def calls(folder: Path, notes: "Notes") -> "Iterator[dict[str, Call]]":
             "link": lambda n: link(notes.new_edges[n]),
             "query": query,
             "related": lambda n: runner.run(
-                node_bfs_search(driver, [str(notes.some[n])], SearchFilters(), 2, 100, ["benchmark"])
+                node_bfs_search(driver, [str(notes.some[n])], SearchFilters(), 2, ["benchmark"], 100)
             ),
             "cypher": lambda n: runner.run(driver.execute_query("MATCH (a:Entity {uuid: $a}) RETURN a.name", a=str(n))),
         }
