@@ -1,0 +1,13 @@
+"""The places of rows that the contract runs on."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.contract.places import FileCase, MemoryCase, PlaceCase
+
+
+@pytest.fixture(params=[FileCase, MemoryCase], ids=["files", "memory"])
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> PlaceCase:
+    made: PlaceCase = request.param(tmp_path)
+    return made
