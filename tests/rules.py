@@ -16,6 +16,7 @@ RULES = (
     "core/evidence/notes.py",
     "core/evidence/score.py",
     "core/evidence/symbols.py",
+    "core/evidence/unsafe.py",
     "core/foreign/note_items.py",
     "core/logs/derivation.py",
     "core/logs/draft.py",

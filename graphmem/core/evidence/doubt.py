@@ -6,6 +6,7 @@ from datetime import date
 from graphmem.constants import DOUBT_FACTOR, NOTE_CHARACTERS, STALE_FACTOR
 from graphmem.core.evidence.citation_contract import Cited
 from graphmem.core.evidence.doubt_contract import Doubt
+from graphmem.core.evidence.unsafe import unsafe_advice
 from graphmem.kernel.model import Failure, Feedback, MemoryRecord, Record
 from graphmem.kernel.model.proof import Proof, valid_proof
 from graphmem.kernel.model.record import Triggered
@@ -56,6 +57,7 @@ def doubts(
         found.append(Doubt(sign="flaky", text=comes_and_goes(record)))
     if there := other_platform(record, platform):
         found.append(Doubt(sign="platform", text=f"for {there}, here {NAMES_OF_PLATFORMS[platform]}"))
+    found += [Doubt(sign="unsafe", text=f"{does}: {words}") for does, words in unsafe_advice(record)]
     helped, failed = counts
     if failed > helped:
         found.append(Doubt(sign="failed", text=f"did not help in {failed} of {helped + failed} reports"))

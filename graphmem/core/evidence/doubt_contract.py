@@ -6,7 +6,9 @@ from graphmem.core.evidence.citation_contract import Cited
 from graphmem.kernel.answer import Answer, Part, Shown
 from graphmem.kernel.model import AnyRecord
 
-Sign = Literal["code", "versions", "date", "disputed", "failed", "platform", "other_error", "other_version", "flaky"]
+Sign = Literal[
+    "code", "versions", "date", "disputed", "failed", "platform", "unsafe", "other_error", "other_version", "flaky"
+]
 NOTES = ("other_version",)
 
 
@@ -17,7 +19,8 @@ class Doubt(Part):
     By ``code`` the code that it cites changed or is gone, by ``versions`` the project has another major version of a
     package than it was seen with, by ``date`` it is past the day its author gave, ``disputed`` is that a report since
     its last edit says it is wrong, ``failed`` that it failed more often than it helped, by ``platform`` it is tagged
-    with another platform than this one. ``other_error`` is of an answer to a question, which is about another error of
+    with another platform than this one. ``unsafe`` is advice that runs what it fetches, switches a check off or takes
+    rights. ``other_error`` is of an answer to a question, which is about another error of
     the same sort. ``flaky`` is of a failure that comes and goes: its fix may be right, and no fix may be needed. Only
     notes are ``other_version`` of another minor version or patch, or a package that the project's files do not name.
     """
