@@ -138,11 +138,13 @@ def _reports_error(row: str) -> bool:
     """Return whether a line is what a program says of an error, not what a person says in a sentence."""
     if len(row) > LINE:
         return False
-    text = bare(row)
-    error = general(1, text, is_statement=True) or general(1, plain(row), is_statement=True)
+    text, whole = bare(row), plain(row)
+    error = general(1, text, is_statement=True)
+    if error is None and whole != text:
+        error = general(1, whole, is_statement=True)
     if error is not None and error.is_strong:
         return True
-    return (error is not None or text != plain(row) or REPORTS.search(text) is not None) and not SENTENCE.search(text)
+    return (error is not None or text != whole or REPORTS.search(text) is not None) and not SENTENCE.search(text)
 
 
 def _is_frame(row: str) -> bool:
