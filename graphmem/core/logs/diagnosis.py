@@ -13,10 +13,11 @@ from typing import Literal, NamedTuple
 import re2
 
 from graphmem.core.logs.check import CheckCommand, checks
-from graphmem.core.logs.formats import Format, Table, of_project, packaged, require_room
+from graphmem.core.logs.formats import Format, Table, of_project, packaged
 from graphmem.core.logs.formats import digest as formats_digest
 from graphmem.core.logs.general import HINTS, RAISED, code_last, general, of_class
 from graphmem.core.logs.line import messages
+from graphmem.core.logs.pattern_set import require_room
 from graphmem.core.logs.prefixes import forms, without_escapes
 from graphmem.core.logs.problem import BARE, TRIGGER_LINES, LogProblem
 from graphmem.kernel.formats_in_use import OF_PROJECT, Texts

@@ -6,9 +6,7 @@ has, in RE2, and what the line then says. All patterns are one set of RE2, so a 
 tools there are.
 """
 
-import contextlib
 import hashlib
-import mmap
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -18,6 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import re2
 
+from graphmem.core.logs.pattern_set import set_options
 from graphmem.kernel.model.failure import Identity
 from graphmem.kernel.system import foreign
 from graphmem.patterns import lazy_re
@@ -156,7 +155,7 @@ class Table:
 
     def __init__(self, formats: Iterable[Format], hints: Sequence[str] = ()) -> None:
         self.formats = [*formats]
-        self.set = re2.Set.SearchSet(_options())
+        self.set = re2.Set.SearchSet(set_options())
         for one in self.formats:
             self.set.Add(f"(?m){_anywhere(one.text)}")
         for hint in hints:
@@ -174,25 +173,6 @@ class Table:
             return None
         count = len(self.formats)
         return [self.formats[number] for number in sorted(found) if number < count]
-
-
-ROOM = 32 << 20  # bytes that a set may take
-
-
-def require_room() -> None:
-    """Raise ``MemoryError`` where a set has no room to work; RE2 would end the process."""
-    with contextlib.suppress(OSError), mmap.mmap(-1, ROOM):
-        return
-    raise MemoryError
-
-
-def _options() -> Any:
-    """Return how the set is made: patterns of a whole table need more memory than RE2 takes by itself."""
-    made = re2.Options()
-    made.max_mem = ROOM
-    made.log_errors = False
-    made.never_capture = True
-    return made
 
 
 def _anywhere(pattern: str) -> str:

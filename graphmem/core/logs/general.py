@@ -7,6 +7,7 @@ of a program.
 
 import re
 
+from graphmem.core.logs.pattern_set import PatternSet
 from graphmem.core.logs.prefixes import forms
 from graphmem.core.logs.problem import LogProblem
 from graphmem.patterns import lazy_re
@@ -98,6 +99,7 @@ PLAIN = lazy_re(
     r"|conflicts? with|merge conflict|killed|aborted|expired|mismatch|incompatible|is required|are required|requires\b",
     re.IGNORECASE,
 )
+PLAIN_SET = PatternSet([PLAIN.pattern])
 SHELL = lazy_re(
     r"^(?:(?:/\S*/)?(?:ba|da|z|k|c|tc|fi|a)?sh|\S+\.sh): (?:line )?(?:\d+: )?(?P<rest>\S.*)$"
     r"|^(?:\S*/)?[\w.-]+: (?:line )?\d+: (?P<r2>\S.*)$"
@@ -208,13 +210,18 @@ def _said_plainly(number: int, text: str) -> LogProblem | None:
     for form in forms(text):
         if found := SHELL.match(form):
             rest = found["rest"] or found["r2"]
-            return LogProblem(number, rest, rest, is_strong=PLAIN.search(rest) is not None)
-    if len(form) >= LONG or not PLAIN.search(form):
+            return LogProblem(number, rest, rest, is_strong=_is_plain(rest))
+    if len(form) >= LONG or not _is_plain(form):
         return None
     shell = PROGRAM.match(form)
-    message = shell["rest"] if shell and PLAIN.search(shell["rest"]) else form
+    message = shell["rest"] if shell and _is_plain(shell["rest"]) else form
     is_strong = shell is not None
     return LogProblem(number, form.strip(), message, is_strong=is_strong, is_likely=True, is_read=is_strong)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether words of a text say that something is wrong."""
+    return bool(PLAIN_SET.may_find(text)) and PLAIN.search(text) is not None
 
 
 LONG = 300  # characters from which a line is prose
@@ -236,7 +243,7 @@ def _placed(number: int, place: re.Match[str]) -> LogProblem | None:
     if re.match(r"(?:in |at |from |inlined from |info|note|INFO|DEBUG|required from|here\b)", rest):
         return None
     found.file, found.line, found.column = place["file"], int(line or 0), int(column) if column else None
-    found.is_strong = found.is_strong and (is_marked or column is not None or PLAIN.search(rest) is not None)
+    found.is_strong = found.is_strong and (is_marked or column is not None or _is_plain(rest))
     if WARNING.match(rest):
         found.is_strong, found.severity = False, "warning"
     found.is_likely = bool(found.code or column)

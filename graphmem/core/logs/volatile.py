@@ -9,9 +9,28 @@ number is telling after a word of ``NAMED``, where two values are compared, and 
 import re
 from collections.abc import Callable
 
+from graphmem.core.logs.pattern_set import PatternSet
 from graphmem.patterns import lazy_re
 
 Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+
+class VolatileRules:
+    """Rules in their order; before each what a text must hold of it, and of all at once which a text may need."""
+
+    def __init__(self, *rules: tuple[str, str, str | Callable[[re.Match[str]], str]]) -> None:
+        self.set = PatternSet([pattern for _, pattern, _ in rules])
+        self.rules: list[Rule] = [(needs, lazy_re(pattern, re.IGNORECASE), then) for needs, pattern, then in rules]
+
+    def apply(self, text: str, *, has_digit: bool) -> str:
+        """Return a text after these rules."""
+        places = self.set.may_find(text)
+        for place, (needs, pattern, replacement) in enumerate(self.rules):
+            if place in places and (needs in text if needs in WITHOUT_DIGIT else has_digit and needs in text):
+                before, text = text, pattern.sub(replacement, text)
+                places = places if text == before else self.set.may_find(text)
+        return text
+
 
 CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[ap]m\b)?(?: ?(?:z|utc|gmt|[+-]\d\d:?\d\d)\b)?"
 DAY = r"(?:\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? +)?"
@@ -92,13 +111,8 @@ def _unless_named(found: re.Match[str]) -> str:
     return found[0] if found[1] else " "
 
 
-def _rules(*found: tuple[str, str, str | Callable[[re.Match[str]], str]]) -> tuple[Rule, ...]:
-    """Return rules; before each what a text must hold of it, for a look is twenty times as cheap as a search."""
-    return tuple((needs, re.compile(pattern, re.IGNORECASE), replacement) for needs, pattern, replacement in found)
-
-
 # In the order in which they are applied.
-ALWAYS = _rules(
+ALWAYS = VolatileRules(
     (":", PORT, _known_service),
     ("-", r"(?<=[\w])[-.](?=[\w-]*\d)[\w-]{8}(?=\.(?:[cm]?js|css|map|woff2?|png|svg)\b)", ""),
     ("\\", r"(?<=[\w.~:$@+-])\\+(?=[\w.~$@+-])", "/"),
@@ -126,7 +140,7 @@ ALWAYS = _rules(
     ("(", r"(\.\w{1,5})\(\d+(,\d+)?\)", r"\1"),
     (":line", r"(\.\w{1,5}):line \d+\b", r"\1"),
 )  # fmt: skip
-IN_ERRORS = _rules(
+IN_ERRORS = VolatileRules(
     ("/", rf"{CHECKOUT}(?:(?:/[\w.+@-]+)*?"
           r"/((?:src|lib|app|tests?|packages|cmd|internal|pkg|config|spec|docs)/[\w.+@/-]+)"
           r"|(?:/[\w.+@-]+)*/([\w.+@-]+/[\w.+@-]+))", lambda found: found[1] or found[2]),
@@ -152,7 +166,7 @@ IN_ERRORS = _rules(
     ("", r"[\[(]\s*\d+\s*(?:/|of)\s*\d+\s*[\])]", " "),
     ("/", r"(?<=/proc/)\d+", ""),
 )  # fmt: skip
-UNLESS_COMPARED = _rules(
+UNLESS_COMPARED = VolatileRules(
     ("", rf"{MEASURED}{NUMBER_OF_IT}", r"\1"),
     ("", rf"{ALONE}{AMOUNT} ?(?:bytes?|[kmgtp]i?b|[kmgt]i)(?:/s)?\b", " "),
     ("%", rf"{ALONE}{AMOUNT} ?%(?!\w)", " "),
@@ -161,7 +175,7 @@ UNLESS_COMPARED = _rules(
     ("", rf"(?:\b(?:after|took|in|within|for|elapsed)[ :=]+)?{ALONE}(?:(?:\d+h ?)?\d+m ?)?{AMOUNT} ?{UNIT}\b", " "),
     ("", rf"{NAMED}(?<![\w.-])\d{{6,}}{END}", _unless_named),
 )  # fmt: skip
-SPANS = _rules(
+SPANS = VolatileRules(
     ("", r"\b\d+([.,]\d+)?\s*(ns|us|µs|ms|s|sec|secs|seconds?|min|minutes?|hours?)\b", " "),
     ("", r"[\[(<]\s+[\])>]", " "),
 )  # fmt: skip
@@ -183,13 +197,11 @@ def stable(text: str, *, is_error: bool = False) -> str:
     """
     has_digit = DIGIT.search(text) is not None
     for group in groups(text, is_error=is_error):
-        for needs, pattern, replacement in group:
-            if needs in text if needs in WITHOUT_DIGIT else has_digit and needs in text:
-                text = pattern.sub(replacement, text)
+        text = group.apply(text, has_digit=has_digit)
     return " ".join(text.split())
 
 
-def groups(text: str, *, is_error: bool) -> tuple[tuple[Rule, ...], ...]:
+def groups(text: str, *, is_error: bool) -> tuple[VolatileRules, ...]:
     """Return the rules that apply to a text, in their order."""
     if not is_error:
         return ALWAYS, SPANS

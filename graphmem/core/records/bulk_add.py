@@ -1,16 +1,18 @@
 """Bulk: rows of any kind in any order, all or none."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from itertools import compress, islice
+from typing import Any, TypeVar
 
 from graphmem.constants import MAX_FINDINGS, MOST_BAD_ROWS
 from graphmem.core.records.bulk_dedup import embed_input
 from graphmem.core.records.bulk_new import Project
 from graphmem.core.records.cycle import refuse_cycle
 from graphmem.core.records.event_row import put_fact, task_key
-from graphmem.core.records.intake import Given, Intake, Policy
+from graphmem.core.records.intake import Given, Intake, Policy, record_of
 from graphmem.core.records.kingfisher import finder, is_suspect
 from graphmem.core.records.limits import refuse_blank, refuse_oversize
 from graphmem.core.records.record_contract import AddRowsRequest, BulkAdded
@@ -36,7 +38,11 @@ from graphmem.names import row_title, split_ref
 from graphmem.patterns import lazy_re
 
 RUNNING_NUMBER = lazy_re(r"[a-z]{1,2}-?\d{3,5}")  # as older files name lessons and insights
+Item = TypeVar("Item")
 REPORT_EVERY = 5_000  # lines between two reports of progress
+PART = 5_000  # rows of the input that are taken in at once
+LATER = (Task, Insight, Session)  # what is settled when all records of the input are known
+ENDS = {"kind", "from", "type", "to"}  # the fields of an edge as most inputs have it
 MANY_RECORDS = 50  # of an input, whose vectors are made in the background; fewer are made by the next query
 
 
@@ -73,28 +79,47 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
             may_purge=request.purges,
         )
         intake = Intake(snapshot, policy, request.name)
-        rows = read_lines(intake, given_lines, project)
-        records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
-        intake.take(records)
-        _settle_tasks(intake, [given for given in records if isinstance(given.record, Task)])
-        for given in records:
+        records, solved = 0, list[tuple[str, str]]()
+        later: list[Given] = []  # what is settled when all records are known
+        rows = read_lines(intake, _drained(given_lines), project)
+        while part := list(islice(rows, sys.maxsize if request.dedup else PART)):  # those that are compared all at once
+            is_record = [isinstance(given.record, Record) and not isinstance(given.record, Fact) for given in part]
+            found = [*compress(part, is_record)]
+            records += len(found)
+            if records <= MANY_RECORDS:
+                solved += [(given.row["trigger"], record_of(given).ref) for given in found if says_fix(given.row)]
+            intake.take(found)
+            later += [
+                given
+                for given, is_known in zip(part, is_record, strict=True)
+                if not is_known or isinstance(given.record, LATER)
+            ]
+            for given in found:
+                if not isinstance(given.record, LATER):  # no row asks for it again, and very many hold much memory
+                    intake.records.pop(record_of(given).key_ref, None)
+        _settle_tasks(intake, [given for given in later if isinstance(given.record, Task)])
+        for given in later:
             if isinstance(given.record, Insight | Session):
                 intake.guarded(given, partial(_settle_references, intake))
         refuse_cycles(intake)
-        add_edges(intake, [given for given in rows if given.is_edge])
-        for given in rows:
-            if isinstance(given.record, Feedback | Fact | Purge):
-                intake.guarded(given, partial(add_fact, intake))
+        facts = [given for given in later if isinstance(given.record, Feedback | Fact | Purge)]
+        edges = [given for given in later if given.is_edge]
+        del later
+        add_edges(intake, edges)
+        for given in facts:
+            intake.guarded(given, partial(add_fact, intake))
         if intake.findings and not request.skip_invalid:
             raise _bad_input(intake)
+        del edges, facts
+        intake.firsts.clear()
+        intake.handles.clear()
         snapshot.commit(list(intake.puts.values()))
         _say_archived(intake)
         _keep_rejects(intake)
-    if len(records) > MANY_RECORDS:
+    if records > MANY_RECORDS:
         client.embed_later()
     else:
-        solved = [(given.row, given.record) for given in records if says_fix(given.row)]
-        settle_recorded(client, {row["trigger"]: one.ref for row, one in solved if isinstance(one, Record)})
+        settle_recorded(client, dict(solved))
     sees = client.rights.sees  # what may be written and not read is not shown
     shown = {
         name: [found for found in getattr(intake, name) if sees is None or split_ref(found.ref)[0] in sees]
@@ -103,9 +128,15 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
     return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, **shown})
 
 
-def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list[Given]:
-    """Return the rows of the input that are whole and of a kind that there is."""
-    rows: list[Given] = []
+def _drained(items: list[Item]) -> Iterator[Item]:
+    """Yield the items of a list in their order, and let go of each: very many hold much memory."""
+    items.reverse()
+    while items:
+        yield items.pop()
+
+
+def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> Iterator[Given]:
+    """Yield the rows of the input that are whole and of a kind that there is."""
     time = intake.snapshot.now
     now = format_time(time)
     for place, raw in enumerate(lines, 1):
@@ -115,13 +146,11 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list
         try:
             refuse_long(line)
             row = decode(line)
-            if is_suspect(line):
+            if is_suspect(line) and not _is_bare_edge(intake, row):
                 row, line = _screened_row(intake.client, row, line)
             project.complete(row, line, time)
             is_new = row.get("created_at") is None
-            if is_new:
-                is_older = row.get("kind") == "experience" and row.get("recorded_at")
-                row["created_at"] = row["recorded_at"] if is_older else now
+            row["created_at"] = _time_of(row, now) if is_new else row["created_at"]
             name, key = row.get("name"), row.get("key")
             if row.get("kind") != "relation":
                 complete(intake, row)
@@ -132,7 +161,10 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list
                 refuse_blank(type(record), vars(record))
                 refuse_oversize(record)
             names_record = name is not None or key is not None
-            rows.append(Given(place, line, row, record, None if name is None else str(name), names_record))
+            if record is None and not intake.policy.may_skip:  # else the line as it is may be put aside
+                yield Given(place, encode(row), None, None)
+            else:
+                yield Given(place, line, row, record, None if name is None else str(name), names_record)
         except BadLine as bad:
             intake.findings.append(finding(bad, intake.name, place))
             intake.rejects.append(line)
@@ -142,7 +174,16 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> list
             raise _bad_input(intake)
         if place % REPORT_EVERY == 0:
             intake.client.runtime.progress("reading", place, 0)
-    return rows
+
+
+def _time_of(row: Row, now: str) -> Any:
+    """Return the time of a row that is new: now, or of an experience when it was recorded."""
+    return row.get("recorded_at") or now if row.get("kind") == "experience" else now
+
+
+def _is_bare_edge(intake: Intake, row: Row) -> bool:
+    """Return whether a row is an edge of a known type that has no text beside its ends: it can bring no secret."""
+    return (row.keys() == ENDS or is_plain_edge(row)) and str(row["type"]) in intake.types.relations
 
 
 def _screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
@@ -254,18 +295,20 @@ def refuse_cycles(intake: Intake) -> None:
     refuse_cycle({key: task.depends for key, task in tasks.items()})
 
 
-def add_edges(intake: Intake, rows: Sequence[Given]) -> None:
-    """Take in edges: their ends by key, in order where they are symmetric."""
+def add_edges(intake: Intake, rows: list[Given]) -> None:
+    """Take in edges, and let go of them: their ends by key, in order where they are symmetric."""
     made: list[tuple[Given, Entry]] = []
-    for given in rows:
+    for given in _drained(rows):
         try:
             made.append((given, settle_edge(intake, given)))
         except (BadInput, Refused) as error:
             intake.refuse(given, refused_row(error))
-    there = intake.client.everything.files_of([fresh.id for _, fresh in made], "relation")
-    for given, fresh in made:
-        is_first = intake.firsts.setdefault(fresh.id, given) is given
-        if not is_first and intake.is_again(given, fresh.id, may_swap=fresh.row["type"] in intake.symmetric):
+    times = Counter(fresh.id for _, fresh in made)
+    there = intake.client.everything.files_of(times, "relation")
+    for given, fresh in _drained(made):
+        may_swap = given.row["type"] in intake.symmetric
+        is_told = times[fresh.id] > 1 or intake.policy.owned is not None  # very many are not kept
+        if is_told and intake.is_again(given, fresh.id, may_swap=may_swap):
             continue
         intake.relations += 1
         if fresh.id in there:
@@ -295,7 +338,8 @@ def settle_edge(intake: Intake, given: Given) -> Entry:
         created = time_text(row["created_at"])
         if source != row["from"] or target != row["to"] or created != row["created_at"]:
             row = {**row, "from": source, "to": target, "created_at": created}
-        return plain_edge(row, intake.symmetric)
+        edge = plain_edge(row, intake.symmetric)
+        return edge._replace(line=given.line) if edge.line == given.line else edge  # the two are one in memory
     assert isinstance(given.record, Relation)
     return entry(given.record.model_copy(update={"source": source, "target": target}), intake.symmetric)
 
@@ -376,8 +420,9 @@ def _without_tokens(intake: Intake) -> Iterator[bytes]:
 
 def _say_archived(intake: Intake) -> None:
     """Say how many records are new and archived already: no list shows them."""
-    fresh = (entry.record for number, entry in intake.puts.items() if number not in intake.there)
-    if number := sum(isinstance(record, Record) and record.is_archived for record in fresh):
+    fresh = (entry for number, entry in intake.puts.items() if number not in intake.there)
+    archived = (entry for entry in fresh if entry.kind != "relation" and b'"archived_at":' in entry.line)
+    if number := sum(isinstance(entry.record, Record) and entry.record.is_archived for entry in archived):
         intake.client.notify_once(f"{number:,} of the new records are archived; graphmem list --archived shows them")
 
 

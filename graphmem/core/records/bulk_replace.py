@@ -85,7 +85,7 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
     with collector_paused():
         before = catalog.rows_of_source(source)
         intake = Intake(snapshot, Policy(owned=before), name)
-        rows = read_lines(intake, lines, Project(snapshot.root))
+        rows = list(read_lines(intake, lines, Project(snapshot.root)))
         intake.take([given for given in rows if isinstance(given.record, Entity)])
         add_edges(intake, [given for given in rows if given.is_edge])
         gone = before.keys() - intake.firsts.keys()

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
 from graphmem.constants import MAX_FINDINGS
 from graphmem.core.records.bulk_dedup import Pool, neighbours, pool_of
 from graphmem.core.records.dedup import same_memory
@@ -53,15 +55,25 @@ class Given(NamedTuple):
     """A row that is given: what it says, and the record that it makes on its own."""
 
     place: int
-    line: bytes
-    row: dict[str, Any]
-    record: Frozen | None  # None for an edge that is nothing but its ends
+    line: bytes  # as it came in; of an edge that is nothing but its ends, its canonical one
+    fields: dict[str, Any] | None  # None for such an edge: very many of them wait
+    record: Frozen | None  # None for such an edge
     name: str | None = None  # that it was given
     names_record: bool = True  # by name or key; else it is known by its text
 
     @property
+    def row(self) -> dict[str, Any]:
+        """What it says."""
+        found: dict[str, Any] = orjson.loads(self.line) if self.fields is None else self.fields
+        return found
+
+    @property
     def is_edge(self) -> bool:
-        return bool(self.row["kind"] == "relation")
+        return self.fields is None or bool(self.fields["kind"] == "relation")
+
+
+RECORDS_HELD = 10_000  # of a write: 2 KiB each; of more, the lines wait alone
+NO_EDGE = {"kind": ""}  # in the place of the fields of a row of which they are not asked for again
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +109,7 @@ class Intake:
     puts: dict[int, Entry] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=lambda: Counter(created=0, merged=0, updated=0, unchanged=0))
     relations: int = 0
-    there: frozenset[int] = frozenset()  # numbers of the input's records that the store has already
+    there: set[int] = field(default_factory=set)  # numbers of the input's records that the store has already
     pairs: dict[tuple[str, str, str], RelationType] = field(default_factory=dict)  # by type and record types, checked
     superseded: str | None = None
     left: list[str] = field(default_factory=list)  # what is there and not its own, by title
@@ -142,9 +154,9 @@ class Intake:
             if not (is_compared and isinstance(given.record, MemoryRecord)):
                 self.guarded(given, self.take_one)
         bound = self.snapshot.settings.retrieval.variant_similarity
-        memories.sort(key=lambda given: row_id(_record_of(given).key_ref))
-        for kind in sorted({_record_of(given).kind for given in memories}):
-            of_kind = [given for given in memories if _record_of(given).kind == kind]
+        memories.sort(key=lambda given: row_id(record_of(given).key_ref))
+        for kind in sorted({record_of(given).kind for given in memories}):
+            of_kind = [given for given in memories if record_of(given).kind == kind]
             pool = pool_of(self.client, kind, [getattr(given.record, "search_text", "") for given in of_kind])
             for given, (place, near) in zip(of_kind, neighbours(pool.vectors, len(of_kind), bound), strict=True):
                 pool.place, pool.near = place, near
@@ -152,7 +164,7 @@ class Intake:
 
     def look_up(self, rows: Sequence[Given]) -> None:
         """Find out which records of the input are there."""
-        self.there = frozenset(self.catalog.files_of([row_id(_record_of(given).key_ref) for given in rows], "record"))
+        self.there.update(self.catalog.files_of([row_id(record_of(given).key_ref) for given in rows], "record"))
 
     def guarded(self, given: Given, take: Callable[[Given], object]) -> None:
         """Do one row. A refused row is noted as bad; a single row raises its error."""
@@ -165,7 +177,7 @@ class Intake:
 
     def take_one(self, given: Given, pool: Pool | None = None) -> Action | None:
         """Match a record with the store and note what changes; return None if an earlier row of the input has it."""
-        made, policy = _record_of(given), self.policy
+        made, policy = record_of(given), self.policy
         if isinstance(made, Entity):
             known_type(self.types, made.type)
         key = row_id(made.key_ref)
@@ -248,7 +260,7 @@ class Intake:
         if self.policy.owned is not None:
             return self.change_own(given, before, number)
         if not self.policy.is_single:
-            if before.is_archived and not _record_of(given).is_archived:
+            if before.is_archived and not record_of(given).is_archived:
                 refuse_untold(self.catalog, before)
                 restore = command("graphmem", "restore", before.ref)
                 raise Refused(f"{before.ref} is archived", hint=f"bring it back with: {restore}")
@@ -271,7 +283,7 @@ class Intake:
 
     def change_own(self, given: Given, before: Record, number: int) -> Action | None:
         """Note another value of an entity, if it is the source's own."""
-        made = _record_of(given)
+        made = record_of(given)
         if self.is_again(given, number):
             return None
         self.handles |= {made.ref: before.key_ref, made.key_ref: before.key_ref}
@@ -283,14 +295,14 @@ class Intake:
 
     def change_imported(self, given: Given, number: int, imports: "EarlierImports") -> Action:
         """Note what a newer file changes of a record, but for what was edited here."""
-        before, made = self.catalog.stored(number), _record_of(given)
+        before, made = self.catalog.stored(number), record_of(given)
         after = imports.changed(before, made, number, self.snapshot.now)
         action: Action = "merged" if imports.number_of(made) is None else "updated"
         return self.note(given, after, "unchanged" if after is before else action, before)
 
     def merge(self, given: Given, match: DuplicateMatch, pool: Pool | None) -> Action | None:
         """Note a memory merged into the one that it repeats; no text is lost."""
-        made, number = _record_of(given), match.same
+        made, number = record_of(given), match.same
         assert number is not None
         if not self.policy.is_single and self.is_again(given, row_id(made.key_ref)):
             return None
@@ -316,7 +328,7 @@ class Intake:
                 hint="say in the objective what is new, and add that as a campaign of its own",
             )
         if before.identity:
-            self.refuse_other_holder(number, _record_of(given))
+            self.refuse_other_holder(number, record_of(given))
 
     def refuse_other_holder(self, number: int, made: Record) -> None:
         """Raise ``Conflict`` where the name that was given with a known text is that of another record."""
@@ -344,7 +356,8 @@ class Intake:
         made = entry(record, self.symmetric)
         if bad := too_large(made.line):
             raise BadInput(bad.message, hint=bad.expected)
-        self.puts[made.id] = made
+        is_line = len(self.puts) >= RECORDS_HELD and isinstance(record, Record)
+        self.puts[made.id] = made._replace(made=None) if is_line else made
 
     def claim(self, given: Given, made: Record, number: int) -> bool:
         """Note which record the names of a row mean; return whether it is the first row of that record."""
@@ -358,8 +371,11 @@ class Intake:
 
     def is_again(self, given: Given, number: int, *, may_swap: bool = False) -> bool:
         """Return whether a row repeats one of the input; refuse it, but for the reverse of a symmetric edge."""
-        first = self.firsts.setdefault(number, given)
-        if first is given:
+        first = self.firsts.get(number)
+        if first is None:  # of a record its place alone: very many hold much memory
+            self.firsts[number] = Given(given.place, b"", NO_EDGE, None) if isinstance(given.record, Record) else given
+            return False
+        if first.place == given.place:
             return False
         if not (may_swap and first.row.get("from") != given.row.get("from")):
             self.refuse(given, repeated(first.place))
@@ -424,7 +440,7 @@ class Intake:
         return self.handles[ref]
 
 
-def _record_of(given: Given) -> Record:
+def record_of(given: Given) -> Record:
     """Return the record of a row that makes one."""
     assert isinstance(given.record, Record)
     return given.record
@@ -432,7 +448,7 @@ def _record_of(given: Given) -> Record:
 
 def _rewritten(older: Record, given: Given, *, but: Collection[str]) -> dict[str, Any]:
     """Return the changes that put what was given in the place of what a record says, all ``but`` some texts."""
-    made, texts = _record_of(given), aside_fields(type(older))
+    made, texts = record_of(given), aside_fields(type(older))
     changes = {name: value for name, value in united(older, given.row).items() if name not in texts}
     if older.identity:
         is_current = not but or made.identity_text == older.identity_text  # not a text that was set aside

@@ -102,7 +102,7 @@ def refuse_secrets(catalog: Catalog, batches: Iterable[Batch]) -> None:
     never gets here. ``SyncedLedger.write`` does not look: it takes back, and takes out.
     """
     for batch in batches:
-        suspects = [entry for entry in batch.entries if entry.record is not None and may_hold(entry.line)]
+        suspects = [entry for entry in batch.entries if not entry.is_plain_edge and may_hold(entry.line)]
         lines = catalog.lines_of([entry.id for entry in suspects], batch.file) if suspects else {}
         for entry in suspects:
             before = orjson.loads(lines.get(entry.id, b"{}"))

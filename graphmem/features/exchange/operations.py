@@ -130,7 +130,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
     project = Project.around(client.root, lines)
     with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
         work = Work.of(snapshot, reading)
-        work.take_in(read_lines(work.intake, lines, project))
+        work.take_in(list(read_lines(work.intake, lines, project)))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
     for take_over in extensions("run_state") if run else ():

@@ -5,7 +5,7 @@ Records come first, so that edges find their ends; an edge whose end is missing 
 record comes, goes or is called something else.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Self
@@ -25,6 +25,7 @@ from graphmem.kernel.model.record import Row
 from graphmem.names import edge_key, row_id, split_ref
 
 BULK = 2_000  # changed rows above which the graph is rebuilt rather than brought up to date row by row
+PART = 10_000  # rows that are taken in at once: bounds the memory of it
 MOST_LISTED = 10_000  # changes kept for the graph to take in; above that it is rebuilt once and the list begins again
 ORDER = ("record", "relation", "fact")  # of the tables that rows of files go into
 OWNED = (
@@ -99,21 +100,23 @@ class ChangeApplier:
 
     def take(self, batch: Batch) -> None:
         """Take in what changed in a file, or a part of it."""
-        table, touched = table_of(batch.file), self.touched
+        table, touched, entries = table_of(batch.file), self.touched, batch.entries
         if table != self.table:
             self.make_indexes()
             self.table = table
         touched.rows += len(batch.gone) + len(batch.entries)
-        self.index_later(table, len(batch.entries))
+        self.index_later(table, len(entries))
         if table == "record":
             self.remove_records(batch.gone, touched)
-            self.add_records(batch.file, batch.entries, touched)
+            add: Callable[[str, Sequence[Entry], Touched], None] = self.add_records
         elif table == "relation":
             self.remove_relations(batch.gone, touched)
-            self.add_relations(batch.file, batch.entries, touched)
+            add = self.add_relations
         else:
             self.remove_facts(batch.gone, touched)
-            self.add_facts(batch.file, batch.entries, touched)
+            add = self.add_facts
+        for start in range(0, len(entries), PART):
+            add(batch.file, entries[start : start + PART], touched)
 
     def index_later(self, table: str, rows: int) -> None:
         """Drop the indexes of a table before very many rows: building them again is cheaper than updating them."""
@@ -176,10 +179,11 @@ class ChangeApplier:
             before |= self.touch(part, touched)
             if before:
                 self.remove_owned(part, touched)
+        entries = [entry._replace(made=entry.record) for entry in entries]
         meanings = {entry.id: self.meanings_of(entry) for entry in entries}
         places = self.places_of({digest for found in meanings.values() for digest in found})
         rows, symptoms, aliases, labels, stale, owned = [], [], [], [], [], []
-        for number, _, line, _, record in sorted(entries, key=itemgetter(0)):
+        for number, _, line, record, _ in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
             record_type, key, name, is_live = record.record_type, record.key, record.name, not record.is_archived
             digest, *others = meanings[number] or (None,)
@@ -272,13 +276,14 @@ class ChangeApplier:
         for part in chunks([entry.id for entry in entries]):
             if touched.rows <= BULK:
                 self.note_edges(part, touched)
-        self.find_ends({entry.row["from"] for entry in entries} | {entry.row["to"] for entry in entries})
+        found = [(entry.id, entry.line, entry.row) for entry in sorted(entries, key=itemgetter(0))]
+        self.find_ends({row["from"] for *_, row in found} | {row["to"] for *_, row in found})
         ends = self.ends
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
         allowed: dict[tuple[str, str, str], bool] = {}  # few types and record types, very many edges
         is_bulk = touched.rows > BULK
         settled, loose = [], []
-        for number, _, line, row, _ in sorted(entries, key=itemgetter(0)):
+        for number, line, row in found:
             kind, source, target = row["type"], row["from"], row["to"]
             src, dst = ends[source], ends[target]
             weight = row.get("weight") or weights[kind]
@@ -357,7 +362,7 @@ class ChangeApplier:
         targets = self.catalog.known({report.ref for report in reports})
         rows: list[tuple[object, ...]] = []
         nodes, runs, questions = [], [], []
-        for number, kind, line, row, fact in sorted(entries, key=itemgetter(0)):
+        for number, kind, line, fact, _ in sorted(entries, key=itemgetter(0)):
             if isinstance(fact, Feedback):
                 at = format_time(fact.at)
                 asked = hash_of(fact.question) if fact.question else None
@@ -371,7 +376,7 @@ class ChangeApplier:
                 node = row_id(fact.key_ref)
                 at, crc = format_time(fact.at), checksum(number, line)
                 rows.append((number, file, node, None, None, None, at, None, None, line, crc))
-                nodes.append(Entry(node, kind, line, row, fact))
+                nodes.append(Entry(node, kind, line, fact))
             elif isinstance(fact, Purge):
                 at, crc = format_time(fact.at), checksum(number, line)
                 rows.append((number, file, None, None, None, None, at, None, None, line, crc))

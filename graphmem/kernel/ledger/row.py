@@ -34,7 +34,7 @@ def _json_text(text: str) -> bytes:
 def entry(record: Frozen, symmetric: Container[str]) -> Entry:
     """Return the row of a record in canonical form."""
     row = record.to_row()
-    return Entry(row_id(row_key(row, symmetric)), record.kind, encode(row), row, record)
+    return Entry(row_id(row_key(row, symmetric)), record.kind, encode(row), record)
 
 
 def plain_edge(row: dict[str, Any], symmetric: Container[str]) -> Entry:
@@ -45,7 +45,7 @@ def plain_edge(row: dict[str, Any], symmetric: Container[str]) -> Entry:
         row = row if value is row["weight"] else {**row, "weight": value}
         weight = b',"weight":%b' % orjson.dumps(value)
     line = PLAIN_LINE % (row["created_at"].encode(), _json_text(source), _json_text(target), kind.encode(), weight)
-    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
+    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, None)
 
 
 def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
@@ -59,7 +59,7 @@ def read_entry(line: bytes, symmetric: Container[str]) -> Entry:
         return edge
     row = decode(line)
     record = None if is_plain_edge(row) else validated(model_of(row), row, line)
-    return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, row, record)
+    return Entry(row_id(row_key(row, symmetric)), str(row["kind"]), line, record, row)
 
 
 def _read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
@@ -77,7 +77,7 @@ def _read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
     row: Row = {"created_at": created_at, "from": source, "kind": "relation", "to": target, "type": kind}
     if weight:
         row["weight"] = float(weight)
-    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, row, None)
+    return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, None, row)
 
 
 def canonical_line(line: bytes, symmetric: Container[str]) -> bytes:

@@ -151,3 +151,19 @@ def test_the_list_of_changes_does_not_grow_without_end(
     listed = memory.store.client.catalog.connection.execute("SELECT count(*) FROM change").fetchone()[0]
     assert listed <= 7
     assert memory.store.validate().findings == []
+
+
+@pytest.mark.usefixtures("graph_written_here")
+def test_a_graph_that_is_copied_in_many_parts_is_whole(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.features.cypher.engines.kuzu.rebuild.NODES", 2)
+    monkeypatch.setattr("graphmem.features.cypher.engines.kuzu.rebuild.EDGES", 5)
+    texts = [f"{letter * 9} broke" for letter in "abcdefghi"]
+    refs = [memory.failures.add(text, dedup=False).ref for text in texts[:5]]
+    refs += [memory.patterns.add(text, "mend it", dedup=False).ref for text in texts[5:]]
+    edges = [(one, other) for place, one in enumerate(refs) for other in refs[place + 1 :: 2]]
+    for one, other in edges:
+        memory.relations.link(one, "causes", other)
+    assert memory.store.rebuild() is not None
+    rows = memory.cypher("MATCH (a)-[r]->(b) RETURN a.ref, b.ref").rows
+    assert sorted((str(one), str(other)) for one, other in rows) == sorted(edges)
+    assert memory.cypher("MATCH (a) RETURN count(a)").rows == [[9]]

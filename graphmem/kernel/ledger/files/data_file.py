@@ -238,9 +238,9 @@ def with_changes(
     """
     lines = data.removeprefix(BOM).split(b"\n")
     rows = {known[line] if line in known else line_id(line, symmetric): line for line in lines if line.strip()}
-    rows |= {number: line for number, line in changes.items() if line is not None}
+    rows.update((number, line) for number, line in changes.items() if line is not None)
     kept = (number for number in rows if changes.get(number, b"") is not None)
-    return b"".join(rows[number] + b"\n" for number in sorted(kept))
+    return b"\n".join([*(rows[number] for number in sorted(kept)), b""])
 
 
 def spliced(data: bytes, changes: Mapping[int, bytes | None], symmetric: frozenset[str]) -> bytes:

@@ -22,7 +22,7 @@ JOURNAL_BYTES = 2**24  # of a journal: some hundred bytes a file, and a write ch
 
 
 def replace_files(
-    contents: Mapping[Path, bytes | None],
+    contents: dict[Path, bytes | None] | dict[Path, bytes],
     layout: Layout | None = None,
     ready: Ready = lambda fresh: None,
 ) -> None:
@@ -30,7 +30,8 @@ def replace_files(
     Put new contents in the place of files, all or none.
 
     Args:
-        contents: by the path of the file, made where it is missing, folders too; None for a file that goes.
+        contents: by the path of the file, made where it is missing, folders too; None for a file that goes. They are
+            let go of once they are on the disk: much may follow from them.
         layout: of the store that the files belong to; None for a copy elsewhere, which no journal protects.
         ready: called once the new contents are on the disk and nothing is replaced yet, with their paths by the path of
             the file; what it raises leaves the files as they are.
@@ -47,6 +48,7 @@ def replace_files(
         for path, new in fresh.items():
             with safe_files.folder(path.parent, make=True):
                 safe_files.write(new, contents[path] or b"", is_flushed=True)
+            contents[path] = b""
         draft = journal.with_name(f".{journal.name}.{os.getpid()}.tmp") if journal is not None else None
         if layout is not None and journal is not None and draft is not None:
             _flush_folders(fresh.values())

@@ -102,24 +102,28 @@ class FilePlace(ReadFiles):
         for file, data in written.items():
             for found in oversize(file, len(data)):
                 raise Refused(f"{file} would be {len(data):,} bytes, {found.expected}", hint=found.fix)
+        digests = {file: hashlib.sha256(data).digest() for file, data in written.items()}
         read = self.as_read([*written, *filter(TYPE_FILE.fullmatch, types)])
 
         def ready(fresh: Mapping[Path, Path]) -> None:
             with taking_in:
                 if not is_read_again:
-                    for file, data in written.items():
+                    for file, digest in digests.items():
                         if not is_of_purges(file):  # read like one that came from elsewhere: others follow from it
-                            self.store_written(file, data, fresh)
+                            self.store_written(file, digest, fresh)
                 self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
 
-        contents = {self.layout.store / file: data for file, data in (*written.items(), *types.items())}
-        replace_files(contents | self.stale_vocabulary_file(types), self.layout, ready)
+        contents: dict[Path, bytes | None] = {self.layout.store / file: text for file, text in types.items()}
+        contents |= self.stale_vocabulary_file(types)
+        contents |= {self.layout.store / file: written.pop(file) for file in digests}
+        replace_files(contents, self.layout, ready)
 
-    def store_written(self, file: str, data: bytes, fresh: Mapping[Path, Path]) -> None:
+    def store_written(self, file: str, digest: bytes, fresh: Mapping[Path, Path]) -> None:
         """
         Store how a file will be that is about to be put in place.
 
         Args:
+            digest: the SHA-256 of its contents.
             fresh: where new contents are, by the path of the file; renamed, they stay the same files.
         """
         path, now = fresh[self.layout.store / file], time.time_ns()
@@ -127,7 +131,7 @@ class FilePlace(ReadFiles):
         stamp = Stamp.of(os.lstat(path))
         # A file system that keeps such a time gives it to no later change, however soon that comes.
         read_ns = now + RACY_NS + 1 if stamp.mtime_ns == now else now
-        self.last.store_file(file, stamp, hashlib.sha256(data).digest(), read_ns, is_ordered=True)
+        self.last.store_file(file, stamp, digest, read_ns, is_ordered=True)
 
     def arrange(self, contents: Mapping[str, bytes | None]) -> None:
         """
@@ -145,7 +149,7 @@ class FilePlace(ReadFiles):
                     if data is None:
                         self.last.remove_file(file)
                     else:
-                        self.store_written(file, data, fresh)
+                        self.store_written(file, hashlib.sha256(data).digest(), fresh)
                         self.last.move_rows(file, numbers_of(file), before)
                 self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
 
@@ -193,7 +197,7 @@ class FilePlace(ReadFiles):
             raise _replaced(batch.file)
         symmetric = self.last.vocabulary.symmetric
         changes: dict[int, bytes | None] = dict.fromkeys([*batch.gone, *self.last.purged_in(batch.file)])
-        changes |= {entry.id: entry.line for entry in batch.entries}
+        changes.update((entry.id, entry.line) for entry in batch.entries)
         if can_splice(data, changes, is_ordered=self.last.is_ordered(batch.file)):
             return spliced(data, changes, symmetric)
         return with_changes(data, changes, self.last.lines(batch.file) if data else {}, symmetric)

@@ -7,7 +7,6 @@ import os
 import resource
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -81,12 +80,13 @@ class Bulk:
     connection: Connection
     folder: Path
 
-    def copy(self, table: str, rows: Sequence[bytes], *options: str) -> None:
+    def copy(self, table: str, rows: bytes, *options: str) -> None:
         """
         Copy rows into a table, all or none.
 
         Args:
-            rows: JSON objects with the columns of the table in its order; of a relation, the keys of its ends first.
+            rows: a JSON array of objects with the columns of the table in its order; of a relation, the keys of its
+                ends first.
             options: of the engine's COPY statement.
 
         Raises:
@@ -94,7 +94,7 @@ class Bulk:
         """
         # A file without a name: none is left behind, and no character of a folder means anything to the engine.
         with tempfile.TemporaryFile(dir=self.folder) as file:
-            file.write(b"[" + b",\n".join(rows) + b"]")
+            file.write(rows)
             file.seek(0)
             given = ", ".join(["file_format='json'", *options])
             self.connection.execute(f"COPY {table} FROM '/dev/fd/{file.fileno()}' ({given})")

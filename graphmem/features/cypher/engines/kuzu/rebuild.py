@@ -1,6 +1,7 @@
 """A new database from the catalog, by bulk copy: complete before it takes the place of the old one."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -12,14 +13,14 @@ from graphmem.features.cypher.stored_query import quoted
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.names import label, relation_label
 
-PART = 50_000  # rows in one copy: bounds the memory of a rebuild
-Progress = Callable[[int], None]
+NODES = 5_000  # in one copy: bounds the memory of a rebuild
+EDGES = 100_000  # that are gathered at most; a copy takes 25 ms, however few edges it has
 Ends = dict[int, tuple[str, str]]  # record type and key of a record
 Edge = tuple[int, int, float, bytes]  # numbers of the ends, effective weight, row
 Pair = tuple[str, str, str]  # relation type, record types of its ends
 
 
-def fill(bulk: Bulk, catalog: Catalog, progress: Progress | None = None) -> tuple[int, int]:
+def fill(bulk: Bulk, catalog: Catalog) -> tuple[int, int]:
     """
     Copy every live record and edge of the catalog into an empty, defined graph.
 
@@ -28,66 +29,59 @@ def fill(bulk: Bulk, catalog: Catalog, progress: Progress | None = None) -> tupl
     """
     ends: Ends = {}
     for record_type in catalog.record_types():
-        for part in _parts(catalog.live_rows(record_type), PART):
+        for part in _parts(catalog.live_rows(record_type), NODES):
             ends.update((number, (record_type, key)) for number, key, *_ in part)
             bulk.copy(quoted(label(record_type)), _nodes(catalog, record_type, part))
-            if progress:
-                progress(len(part))
-    return len(ends), sum(_fill_edges(bulk, catalog, ends, progress))
+    return len(ends), _fill_edges(bulk, catalog, ends)
 
 
-def _fill_edges(bulk: Bulk, catalog: Catalog, ends: Ends, progress: Progress | None) -> Iterator[int]:
-    """Copy the live edges, gathered by relation type and labels of their ends; yield how many each copy took."""
+def _fill_edges(bulk: Bulk, catalog: Catalog, ends: Ends) -> int:
+    """Copy the live edges, gathered by relation type and labels of their ends; return how many there are."""
     gathered: dict[Pair, list[Edge]] = {}
+    held = copied = 0
     for kind, src, dst, weight, line in catalog.live_edges():
-        pair = (kind, ends[src][0], ends[dst][0])
-        found = gathered.setdefault(pair, [])
-        found.append((src, dst, weight, line))
-        if len(found) == PART:
-            yield _copy_edges(bulk, pair, edges(gathered.pop(pair), ends, edge_kinds(kind)), progress)
-    for pair, found in sorted(gathered.items(), key=lambda item: (item[0][0] == "used", item[0])):
-        yield _copy_edges(bulk, pair, edges(found, ends, edge_kinds(pair[0])), progress)
+        gathered.setdefault((kind, ends[src][0], ends[dst][0]), []).append((src, dst, weight, line))
+        held += 1
+        if held == EDGES:
+            pair = max(gathered, key=lambda pair: len(gathered[pair]))
+            count = _copy_edges(bulk, pair, gathered.pop(pair), ends)
+            held, copied = held - count, copied + count
+    for pair in sorted(gathered, key=lambda pair: (pair[0] == "used", pair)):
+        copied += _copy_edges(bulk, pair, gathered.pop(pair), ends)
+    return copied
 
 
-def _copy_edges(bulk: Bulk, pair: Pair, rows: Sequence[bytes], progress: Progress | None) -> int:
-    """Copy some edges of one type between two labels."""
+def _copy_edges(bulk: Bulk, pair: Pair, part: Sequence[Edge], ends: Ends) -> int:
+    """Copy some edges of one type between two labels, and return how many they are."""
     name, source, target = relation_label(pair[0]), label(pair[1]), label(pair[2])
     declare(bulk.connection, name, source, target)
-    bulk.copy(quoted(name), rows, f"from='{source}'", f"to='{target}'")
-    if progress:
-        progress(len(rows))
-    return len(rows)
+    bulk.copy(quoted(name), _edges(part, ends, edge_kinds(pair[0])), f"from='{source}'", f"to='{target}'")
+    return len(part)
 
 
 def _parts(rows: Iterator[Any], size: int) -> Iterator[list[Any]]:
     """Yield the rows in lists of at most ``size``."""
-    part: list[Any] = []
-    for row in rows:
-        part.append(row)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
+    while part := list(islice(rows, size)):
         yield part
 
 
-def _nodes(catalog: Catalog, record_type: str, part: Sequence[tuple[int, str, str, bytes]]) -> list[bytes]:
+def _nodes(catalog: Catalog, record_type: str, part: Sequence[tuple[int, str, str, bytes]]) -> bytes:
     """Return the nodes of some records as JSON, their properties in the order of the data definition."""
     numbers, _, shown, lines = zip(*part, strict=True)
     return _as_json(node_columns(catalog, record_type, numbers, shown, lines), columns(model_of(record_type)))
 
 
-def edges(part: Sequence[Edge], ends: Ends, kinds: Mapping[str, str]) -> list[bytes]:
+def _edges(part: Sequence[Edge], ends: Ends, kinds: Mapping[str, str]) -> bytes:
     """Return some edges as JSON: the keys of their ends, then their properties."""
-    sources, targets, weights, lines = zip(*part, strict=True) if part else ([], [], [], [])
+    sources, targets, weights, lines = zip(*part, strict=True)
     named = {"from": [ends[end][1] for end in sources], "to": [ends[end][1] for end in targets]}
     found = edge_columns([orjson.loads(line) for line in lines], weights, kinds)
     return _as_json(named | found, [*named, *kinds])
 
 
-def _as_json(found: Mapping[str, list[Any]], names: Iterable[str]) -> list[bytes]:
-    """Return the rows of some columns as JSON objects, in the order of ``names``."""
+def _as_json(found: Mapping[str, list[Any]], names: Iterable[str]) -> bytes:
+    """Return the rows of some columns as one array of JSON objects, with their properties in the order of ``names``."""
     names = list(names)
-    return [
-        orjson.dumps(dict(zip(names, row, strict=True))) for row in zip(*(found[name] for name in names), strict=True)
-    ]
+    return orjson.dumps(
+        [dict(zip(names, row, strict=True)) for row in zip(*(found[name] for name in names), strict=True)]
+    )
