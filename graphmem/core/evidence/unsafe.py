@@ -13,7 +13,7 @@ from graphmem.kernel.model import MemoryRecord
 from graphmem.names import collapsed
 from graphmem.patterns import lazy_re
 
-ADVICE = ("fix", "insight", "description")  # the fields of a memory that say what to do
+ADVICE = {"failure": "fix", "pattern": "insight", "lesson": "description"}  # the field of a memory that says what to do
 SHOWN = 60  # characters of what was found
 BEFORE = 80  # characters that are looked at for a word against it
 _FETCH = r"(?:curl|wget|aria2c|lynx|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|(?:fetch|https?)\s[^\n|;]*://)\b"
@@ -99,5 +99,7 @@ def unsafe(text: str) -> tuple[tuple[str, str], ...]:
 
 def unsafe_advice(record: MemoryRecord) -> list[tuple[str, str]]:
     """Return what a memory advises that is unsafe, in its own texts and in those that were set aside."""
-    texts = (text for name in ADVICE if hasattr(record, name) for text in record.texts(name))
-    return [*dict(one for text in texts for one in unsafe(text)).items()]
+    found: dict[str, str] = {}
+    for text in record.texts(ADVICE[record.kind]):
+        found |= dict(unsafe(text))
+    return [*found.items()]
