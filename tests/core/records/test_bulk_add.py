@@ -38,6 +38,37 @@ def test_rows_of_any_kind_come_in_any_order_and_give_the_same_bytes(tmp_path: Pa
     assert found[0] == found[1] == found[2]
 
 
+def test_very_many_rows_are_taken_in_by_parts_as_few_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        edge("pattern/p", "solves", "failure/c"), failure("a"), failure("b", fix="x"), failure("c", tags=["t"]),
+        line(kind="task", name="c/002-t", campaign="campaign/c", objective="o", depends=["task/c/001-s"]),
+        line(kind="failure", name="d", trigger="gone", archived_at="2026-11-01T09:30:00.000Z", archive_reason="old"),
+        edge("failure/b", "variant", "failure/a"), line(kind="campaign", name="c", objective="o"), pattern("p"),
+        edge("failure/b", "causes", "failure/a", weight=1.0), edge("failure/a", "causes", "failure/b", note="n"),
+        line(kind="task", name="c/001-s", campaign="campaign/c", objective="o"),
+        b'{"kind":"feedback","ref":"failure/a","helped":true,"at":"2026-11-01T09:30:00Z","id":"i"}\n',
+    ]  # fmt: skip
+    again = [*lines, failure("a"), edge("failure/a", "variant", "failure/b"), edge("pattern/p", "solves", "failure/c")]
+    found, refused = [], []
+    for seed in range(2):
+        with open_memory(tmp_path / str(seed)) as memory:
+            with pytest.raises(BadInput) as caught:
+                memory.add_rows(again)
+            refused.append(caught.value.message)
+            told = [memory.add_rows(lines).model_dump(), memory.add_rows(lines).model_dump()]
+            assert memory.store.validate().findings == []
+        found.append((told, contents(tmp_path / str(seed))))
+        for constant in (
+            "core.records.bulk_add.PART",
+            "core.records.intake.RECORDS_HELD",
+            "kernel.catalog.changes.PART",
+        ):
+            monkeypatch.setattr(f"graphmem.{constant}", 1)
+    assert found[0] == found[1]
+    assert refused[0] == refused[1]
+    assert "the same key as in line 2" in refused[0]
+
+
 @pytest.fixture(autouse=True)
 def _stores(tmp_path: Path) -> None:
     for seed in range(3):
