@@ -46,6 +46,7 @@ _AS_BEFORE = (
     ('{"CaseFold"', r'{"Replace": {"pattern": {"Character": "\u03a3"}, "replacement": "\u03c3"}}, {"CaseFold"'),
 )
 _CACHED_ROWS = 64  # rows of the widest layer that stay in the processor's cache: 2.5 times faster than all at once
+_CACHED_PIECES = 2048  # at once: with more the system clears memory anew for each product, 160 MB for 32 long texts
 _SHORTEST = 1e-12  # length below which a vector is not made longer, as in torch
 
 
@@ -122,6 +123,9 @@ class LightEncoder:
     def _forward(self, batch: list[NDArray[np.int32]]) -> Matrix:
         """Return the vectors of ``batch``, which is sorted by length; its word pieces are rows, without padding."""
         lengths = np.array([len(pieces) for pieces in batch])
+        if lengths.sum() > _CACHED_PIECES and len(batch) > 1:
+            half = len(batch) // 2
+            return np.concatenate([self._forward(batch[:half]), self._forward(batch[half:])])
         positions = np.concatenate([np.arange(length) for length in lengths])
         x = self._weights["embeddings.word_embeddings.weight"][np.concatenate(batch)]
         x += self._weights["embeddings.position_embeddings.weight"][positions]
