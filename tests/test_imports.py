@@ -15,7 +15,7 @@ from graphmem.doors.cli.app import run
 from tests.sample import open_memory
 
 HEAVY = (
-    "kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "tokenizers",
+    "kuzu", "torch", "numpy", "pyarrow", "networkx", "sentence_transformers", "transformers", "kitoken",
     "graphmem.features.cypher.engines.kuzu", "graphmem.core.logs.diagnosis",
 )  # fmt: skip
 
@@ -44,7 +44,7 @@ def test_the_package_and_its_help_load_nothing_heavy(code: str, tmp_path: Path) 
 
 # What a command may load; all others load nothing heavy.
 READS = {
-    "query boom": {"numpy", "tokenizers", "graphmem.core.logs.diagnosis"},
+    "query boom": {"numpy", "kitoken", "graphmem.core.logs.diagnosis"},
     "purge boom --yes": {"graphmem.features.cypher.engines.kuzu", "graphmem.core.logs.diagnosis"},
 }
 NO_VECTOR = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from zlib import crc32
 
-from graphmem.constants import DEFAULT_MODEL, DEFAULT_MODEL_REVISION, DEFAULT_TOKENIZER_SHA256, DEFAULT_WEIGHTS_SHA256
+from graphmem.constants import DEFAULT_FILES, DEFAULT_MODEL, DEFAULT_MODEL_REVISION
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.recipe import WEIGHTS, read_recipe, supports
 from graphmem.kernel.embed.threads import ask_for_one
@@ -163,7 +163,7 @@ def _behind(endpoint: str, name: str, dimensions: int) -> FoundModel:
 
 
 def _refuse_other_files(folder: Path, cache_folder: Path | None) -> None:
-    for file, expected in ((WEIGHTS, DEFAULT_WEIGHTS_SHA256), ("tokenizer.json", DEFAULT_TOKENIZER_SHA256)):
+    for file, expected in ((name, DEFAULT_FILES[name][1]) for name in (WEIGHTS, "tokenizer.json")):
         if sha256(folder / file, cache_folder=cache_folder) != expected:
             raise Unavailable(f"{str(folder / file)!r} is not that of {DEFAULT_MODEL}: its SHA-256 is not {expected}")
 
@@ -172,7 +172,7 @@ def _open(name: str, folder: Path, cache_folder: Path | None) -> Embedder:
     identity = fingerprint(folder, cache_folder=cache_folder)
     if supports(folder):
         ask_for_one()
-        from graphmem.kernel.embed.encoder import LightEncoder  # noqa: PLC0415 - numpy and tokenizers
+        from graphmem.kernel.embed.encoder import LightEncoder  # noqa: PLC0415 - numpy and a tokenizer
 
         return LightEncoder(folder, name=name, fingerprint=identity)
     from graphmem.kernel.embed.transformer import TransformerEncoder  # noqa: PLC0415 - numpy, then torch
@@ -211,9 +211,15 @@ def _fetch(name: str, revision: str | None) -> Path:
             hub = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
             port = hub.port or (80 if hub.scheme == "http" else 443)
             socket.create_connection((hub.hostname or "", port), timeout=HUB_TIMEOUT_S).close()
+        if name == DEFAULT_MODEL:
+            from graphmem.kernel.embed.fetch import fetch_default  # noqa: PLC0415 - an HTTP client
+
+            return fetch_default()
         from huggingface_hub import HfApi, snapshot_download  # noqa: PLC0415 - 0.5 s CPU
         from huggingface_hub.errors import HTTPError  # noqa: PLC0415 - of its HTTP client, which is no OSError
-    except (ImportError, OSError, ValueError) as error:
+    except ImportError as error:
+        raise Unavailable(f"{name!r} cannot be fetched ({error}): pip install 'graphmem[models]'") from error
+    except (OSError, ValueError) as error:
         raise Unavailable(f"the hub cannot be reached for {name!r}: {error}") from error
     try:
         HfApi().model_info(name, revision=revision, timeout=HUB_TIMEOUT_S)  # asked once; a download is tried six times

@@ -8,6 +8,8 @@ from typing import Any
 from graphmem.errors import Unavailable
 
 WEIGHTS = "model.safetensors"
+# What is in a tokenizer.json whose ids the light encoder knows.
+WORD_PIECES = (b'"BertNormalizer"', b'"BertPreTokenizer"', b'"WordPiece"', b'"[CLS]"', b'"[SEP]"')
 EMBEDDINGS = (
     "word_embeddings.weight",
     "position_embeddings.weight",
@@ -96,7 +98,7 @@ def supports(folder: Path) -> bool:
             and not recipe.lower_case
             and recipe.max_tokens is not None
             and recipe.max_tokens <= config["max_position_embeddings"]
-            and (folder / "tokenizer.json").is_file()
+            and all(map((folder / "tokenizer.json").read_bytes().__contains__, WORD_PIECES))
             and all(weights[name].dtype == "F32" for name in tensor_names(config["num_hidden_layers"]))
         )
     except (AttributeError, KeyError, OSError, TypeError, ValueError):

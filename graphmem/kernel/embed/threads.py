@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 Part = TypeVar("Part")
 Made = TypeVar("Made")
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # read when numpy is imported
-MOST_CORES = 4  # more hold more memory: 60 MB for each batch of long texts
+MOST_CORES = 4  # more hold more memory: 40 MB for each batch of long texts
 
 
 def ask_for_one() -> None:

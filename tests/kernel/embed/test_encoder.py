@@ -2,11 +2,13 @@
 
 import json
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from graphmem.constants import EMBEDDING_BATCH
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.encoder import LightEncoder, Matrix, erf
 from graphmem.kernel.embed.model import fingerprint
@@ -104,6 +106,20 @@ def test_a_text_is_read_up_to_256_word_pieces(light: LightEncoder) -> None:
     whole = light.encode_query("word " * 254)
     assert np.array_equal(light.encode_query("word " * 254 + "more"), whole)
     assert not np.array_equal(light.encode_query("word " * 253), whole)
+
+
+@pytest.mark.long
+def test_many_long_texts_take_little_memory_at_once(light: LightEncoder) -> None:
+    """A batch of 32 took 160 MB."""
+    alone = light.encode_query("word " * 254)
+    tracemalloc.start()
+    try:
+        together = light.encode(["word " * 254] * EMBEDDING_BATCH)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 60 * 2**20
+    assert np.abs(together - alone).max() <= 1e-6
 
 
 def test_progress_counts_the_texts_that_are_done(light: LightEncoder) -> None:

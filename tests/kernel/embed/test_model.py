@@ -92,7 +92,7 @@ def test_finding_and_using_the_default_model_imports_neither_its_package_nor_tor
 
 
 def test_the_module_itself_imports_nothing_heavy() -> None:
-    heavy = "('numpy', 'tokenizers', 'torch', 'huggingface_hub')"
+    heavy = "('numpy', 'kitoken', 'torch', 'huggingface_hub')"
     assert (
         run(f"import sys, graphmem.kernel.embed.model; print([name for name in {heavy} if name in sys.modules])")
         == "[]"
@@ -215,6 +215,30 @@ def test_what_is_not_there_is_said_with_its_reason(name: str, reason: str) -> No
 
 def test_a_folder_without_weights_is_no_model(tmp_path: Path) -> None:
     assert find_model(str(tmp_path), cache_folder=None).warnings[0] == f"there are no weights in {str(tmp_path)!r}"
+
+
+def test_a_model_of_the_hub_says_what_to_install_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client of the hub comes with sentence-transformers; only the default model does without."""
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    found = find_model("nobody/nothing", cache_folder=None)
+    assert found.embedder is None
+    assert "pip install 'graphmem[models]'" in found.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("part", "other"), [("WordPiece", "Unigram"), ("BertNormalizer", "Lowercase"), ("[CLS]", "<s>")]
+)
+def test_a_model_with_another_tokenizer_says_what_to_install_for_it(
+    folder: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, part: str, other: str
+) -> None:
+    place = copy(folder, tmp_path / "other")
+    (place / "tokenizer.json").write_text((folder / "tokenizer.json").read_text().replace(f'"{part}"', f'"{other}"'))
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    found = find_model(str(place), cache_folder=cache)
+    assert found.embedder is None
+    assert "pip install 'graphmem[models]'" in found.warnings[0]
 
 
 def test_a_hub_that_does_not_answer_is_given_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
