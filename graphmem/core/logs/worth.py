@@ -1,5 +1,5 @@
 """
-Worth: how likely it is that a fix pair helps another session (docs/benchmarks.md, "Harvest").
+Worth: how likely it is that a fix pair helps another session (docs/benchmarks/learning.md, "Harvest").
 
 A rule of a tool holds in other sessions too; an error in code that was half written does not come again. The signs
 were chosen on 60 judged pairs of one project, and judge the pairs of a session that was left out nearly as well.

@@ -43,7 +43,7 @@ NOT_ALL = lazy_re(r"\bnot (all|every|each|only|always)\b")  # says something els
 WHENEVER = lazy_re(r"\b(?:every|each) time\b")
 ENDINGS = ("ing", "ed", "es", "s", "e")  # of words that are inflected; others make another word
 STEM = 3  # letters that a word keeps at least
-MANY_WORDS = 4  # that two similar texts share, whatever their length: measured, docs/benchmarks.md
+MANY_WORDS = 4  # that two similar texts share, whatever their length: measured, docs/benchmarks/diagnosis.md
 MOST_PHRASES = 24  # of a text whose phrases may be in another order
 ORDER = "the order of words"  # named where two texts have the same words in other places
 
@@ -299,7 +299,7 @@ def stemmed(word: str) -> str:
 
     A stemmer for search (Snowball's for English) takes words for one that are made from each other: operator and
     operation, author and authorization, import and important. Here that would merge different memories
-    (docs/benchmarks.md, "Near-duplicates").
+    (docs/benchmarks/diagnosis.md, "Near-duplicates").
     """
     if not word.isalpha():
         return word

@@ -185,7 +185,7 @@ def probabilities(snapshot: Snapshot, found: Found, hits: Collection[Hit]) -> di
     Return how likely each of some results is related, by the signs that the first one is judged by.
 
     The weights are fitted to first results. Of later ones, which have less of a lead, fewer are relevant than this
-    says; below `unsure` hardly any is (docs/benchmarks.md, "A context block").
+    says; below `unsure` hardly any is (docs/benchmarks/relevance.md, "A context block").
     """
     weights = _fitted(snapshot).related
     asked = set(query_terms(telling(found.query)))

@@ -2,7 +2,7 @@
 CI logs: the jobs in a log of GitHub Actions or GitLab, whether each failed, and the lines that say why.
 
 A runner's last line (`Process completed with exit code 1`) says that a job failed and never why. How often the line
-that people name is among the first three: docs/benchmarks.md, "Harvest".
+that people name is among the first three: docs/benchmarks/learning.md, "Harvest".
 """
 
 import re

@@ -2,7 +2,7 @@
 History: what the messages of commits say was tried and taken back, and which errors they quote that the commit fixes.
 
 A revert without a reason, or of what was pushed by mistake, says nothing; nor does an error that is not fixed. How
-often a candidate is right: docs/benchmarks.md, "Harvest".
+often a candidate is right: docs/benchmarks/learning.md, "Harvest".
 """
 
 import re

@@ -1,7 +1,7 @@
 """
 Workarounds: what comments in code say is there only for now, because of a version or an issue that they name.
 
-How often a candidate is right: docs/benchmarks.md, "Harvest".
+How often a candidate is right: docs/benchmarks/learning.md, "Harvest".
 """
 
 import re

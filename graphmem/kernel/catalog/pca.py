@@ -5,7 +5,7 @@ A product with all rows is cheaper than an index that has to be built (engine-no
 reading them is what costs. So each is kept a second time by its first principal components, a third as long.
 A search takes the best by these and measures them by the whole rows. The components are computed once, from a sample;
 a row that is added later is projected on them, so nothing is ever built again.
-Measured: docs/benchmarks.md, "Search at scale".
+Measured: docs/benchmarks/scale.md, "Search at scale".
 """
 
 import mmap

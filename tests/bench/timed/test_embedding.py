@@ -2,7 +2,7 @@
 Bulk embedding, side by side with sentence-transformers: ``pytest -m bench -s tests/bench/timed/test_embedding.py``.
 
 2,000 texts of the public sets, each way in a process of its own, with one thread. Results with machine and date:
-docs/benchmarks.md.
+docs/benchmarks/installation.md.
 """
 
 import random

@@ -2,7 +2,7 @@
 Wrong merges and missed duplicates: ``pytest -m bench -s tests/bench/timed/test_near_duplicates.py``.
 
 Texts of the public sets are stored, then look-alikes and re-wordings of them, made by rule, are added (dry), each
-through `add` with the model. Results with machine and date: docs/benchmarks.md.
+through `add` with the model. Results with machine and date: docs/benchmarks/diagnosis.md.
 """
 
 import hashlib

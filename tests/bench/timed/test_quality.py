@@ -1,7 +1,7 @@
 """
 Relevance on the public sets: ``pytest -m bench -s tests/bench/timed/test_quality.py``.
 
-The command does the work; here it is held to what decision 4 promises. Results: docs/benchmarks.md.
+The command does the work; here it is held to what decision 4 promises. Results: docs/benchmarks/relevance.md.
 """
 
 from pathlib import Path

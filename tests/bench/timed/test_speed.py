@@ -2,7 +2,7 @@
 Speed, side by side with the raw engine in the same run: ``pytest -m bench -s tests/bench``.
 
 Every figure is CPU time of this process (or of a child and its children), the median of several runs, and stands beside
-what the engine alone needs for the same rows. Results with machine and date: docs/benchmarks.md.
+what the engine alone needs for the same rows. Results with machine and date: docs/benchmarks/calls.md.
 """
 
 import os
