@@ -129,7 +129,7 @@ RUN_DAYS = 7.0  # a run that failed longer ago belongs to no session of today
 KEPT_RUNS = 200  # commands of all sessions whose failures are remembered, the latest
 RUNS_BYTES = 4 * 2**20  # of the file that remembers them; a larger one is not ours
 
-# --- search among very many (docs/benchmarks/scale.md, "Search at scale") ----------------------------------------------
+# --- search among very many (docs/benchmarks/scale.md, "Search at scale") ----------------------------------------
 SKETCH_ROWS = 50_000  # vectors from which short ones choose among them; the product with all costs 10 ms there
 SKETCH_DIMENSIONS = 128  # of a short vector; they carry 0.73 of what distinguishes real texts
 SKETCH_CANDIDATES = 2_000  # rows that short vectors put forward; recall@10 is 1.0 at 375,000 rows of real texts

@@ -66,12 +66,12 @@ def test_a_write_opens_at_most_25_files_and_folders_and_a_query_10(
 
 @pytest.mark.parametrize(
     ("name", "statements", "calls"),
-    [("add", 40, 4_200), ("link", 36, 2_500), ("query", 44, 12_300), ("related", 21, 1_050)],
+    [("add", 40, 4_400), ("link", 36, 2_600), ("query", 44, 12_800), ("related", 21, 1_100)],
 )
 def test_a_call_runs_a_bounded_number_of_statements_and_functions(
     memory: Memory, name: str, statements: int, calls: int
 ) -> None:
-    """Of a store of a thousand records, without a model."""
+    """Of a store of a thousand records, without a model; versions of Python differ by some functions."""
     made: dict[str, Callable[[int], object]] = {
         "add": lambda number: memory.failures.add(f"the widget fell off its hinge number {number}", fix="oil it"),
         "link": lambda number: memory.relations.link("failure/first", "causes", f"failure/f{number}"),

@@ -2,7 +2,8 @@
 Note items: what notes for agents and decision records say, each as the record that it may become.
 
 A rule is a constraint, a choice with its reason a decision, "when X, do Y" a pattern. Headings, links, descriptions of
-folders and commands, checklists and examples are nothing. How often that is right: docs/benchmarks/learning.md, "Harvest".
+folders and commands, checklists and examples are nothing. How often that is right:
+docs/benchmarks/learning.md, "Harvest".
 """
 
 import re

@@ -2,7 +2,8 @@
 Outcomes: whether a command failed, also where its exit status does not say so.
 
 One rule for hooks, ``ran``, ``match`` and imports of transcripts. Where a pipe, ``||`` or ``;`` hides the status, the
-output decides: that of 24 such runs of real agents that were read, 22 had failed; docs/benchmarks/learning.md, "Harvest".
+output decides: that of 24 such runs of real agents that were read, 22 had failed;
+docs/benchmarks/learning.md, "Harvest".
 """
 
 from graphmem.core.logs.check import checks
