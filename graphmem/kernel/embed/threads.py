@@ -2,8 +2,8 @@
 One thread for the linear algebra of one text.
 
 The products of one text are small. Of two threads each waits for the other, and spins: on a busy machine of two cores a
-text then takes 7 to 26 times the CPU (docs/benchmarks/installation.md, "Embedding"). Many texts are divided instead, a batch to each
-core.
+text then takes 7 to 26 times the CPU (docs/benchmarks/installation.md, "Embedding"). Many texts are divided instead,
+a batch to each core.
 """
 
 import os

@@ -1,7 +1,8 @@
 """
 Logs of 50 MB against 504 expressions, beside RE2 alone: ``pytest -m bench -s tests/bench/timed/test_match.py``.
 
-And what is found on the public sets, against Python's own `re`. Results with machine and date: docs/benchmarks/diagnosis.md.
+And what is found on the public sets, against Python's own `re`. Results with machine and date:
+docs/benchmarks/diagnosis.md.
 """
 
 import json
