@@ -66,7 +66,7 @@ def test_a_write_opens_at_most_25_files_and_folders_and_a_query_10(
 
 @pytest.mark.parametrize(
     ("name", "statements", "calls"),
-    [("add", 40, 4_400), ("link", 36, 2_600), ("query", 44, 12_800), ("related", 21, 1_100)],
+    [("add", 40, 4_600), ("link", 36, 2_800), ("query", 44, 13_200), ("related", 21, 1_200)],
 )
 def test_a_call_runs_a_bounded_number_of_statements_and_functions(
     memory: Memory, name: str, statements: int, calls: int
