@@ -21,7 +21,7 @@ _SHELL = (
     r"(?:[\w./-]*/)?(?:(?:ba|z|k|c|da|a|fi)?sh|pwsh|powershell|cmd|python[\d.]*|perl|ruby|node|deno|bun|php|lua|iex|"
     r"Invoke-Expression|source)\b"
 )
-_BEFORE = r"(?:sudo(?:\s+-\S+)*\s+|doas\s+|env(?:\s+\S+=\S+)*\s+|exec\s+|nohup\s+)*"
+_PREFIX = r"(?:sudo(?:\s+-\S+)*\s+|doas\s+|env(?:\s+\S+=\S+)*\s+|exec\s+|nohup\s+)*"
 
 
 class Unsafe(NamedTuple):
@@ -32,11 +32,11 @@ class Unsafe(NamedTuple):
 
 
 FORMS = (
-    Unsafe("runs what it fetches", rf"{_FETCH}[^|\n`;]*\|(?:[^|\n`;]*\|)?\s*{_BEFORE}{_SHELL}"),
+    Unsafe("runs what it fetches", rf"{_FETCH}[^|\n`;]*\|(?:[^|\n`;]*\|)?\s*{_PREFIX}{_SHELL}"),
     Unsafe("runs what it fetches", rf"(?:{_SHELL}|\beval|(?:^|\s)\.)\s[^\n;|]*(?:<\(|\$\(|`|\()\s*{_FETCH}"),
     Unsafe(
         "runs what it fetches",
-        rf"{_FETCH}[^\n]*?://[^\n]*?(?:&&|;)\s*{_BEFORE}(?:{_SHELL}\s+[^\s-]|\./\S|chmod\s+\S*x)",
+        rf"{_FETCH}[^\n]*?://[^\n]*?(?:&&|;)\s*{_PREFIX}(?:{_SHELL}\s+[^\s-]|\./\S|chmod\s+\S*x)",
     ),
     Unsafe(
         "runs what it fetches",
