@@ -622,8 +622,8 @@ class Memory(Handle):
     def get(self, ref: str) -> Got:
         """Return a record with its edges, by reference or unambiguous name; an archived one too."""
     def list(
-        self, kind: str | None = None, *, tags: Collection[str] = (), archived: bool = False, sort: str | None = None,
-        limit: int | None = None, cursor: str | None = None,
+        self, kind: str | None = None, *, tags: Collection[str] = (), by: str | None = None, archived: bool = False,
+        sort: str | None = None, limit: int | None = None, cursor: str | None = None,
     ) -> Listing:
         """Return records of a kind or entity type with all of ``tags``; ``sort`` is a field, ``-field`` reversed."""
     def supersede(self, old: str, new: str, reason: str | None = None) -> Changed:

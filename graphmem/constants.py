@@ -252,6 +252,7 @@ GIT_BYTES = 2**28  # that one call of git may print; the log of 100,000 commits 
 
 # --- the store ---------------------------------------------------------------------------------------------------
 FORMAT = 1  # of the files of a store
+AUTHOR_CHARACTERS = 100  # of the name of who writes
 FILE_BYTES = 2**30  # bytes of a data file at most; a kind may be a folder of files
 UNUSED_S = 3_600.0  # seconds after which a past state that nobody asks for, or vectors of another model, may go
 SPLIT_ROWS = 20_000  # rows of a file from which it should be split: a write reads and writes all of it

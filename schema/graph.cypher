@@ -7,6 +7,9 @@ CREATE NODE TABLE IF NOT EXISTS `Failure` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -42,6 +45,9 @@ CREATE NODE TABLE IF NOT EXISTS `Pattern` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -73,6 +79,9 @@ CREATE NODE TABLE IF NOT EXISTS `Lesson` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -108,6 +117,9 @@ CREATE NODE TABLE IF NOT EXISTS `Experience` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -136,6 +148,9 @@ CREATE NODE TABLE IF NOT EXISTS `Insight` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -168,6 +183,9 @@ CREATE NODE TABLE IF NOT EXISTS `Campaign` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -195,6 +213,9 @@ CREATE NODE TABLE IF NOT EXISTS `Task` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -240,6 +261,9 @@ CREATE NODE TABLE IF NOT EXISTS `Decision` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -262,6 +286,9 @@ CREATE NODE TABLE IF NOT EXISTS `Constraint` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -284,6 +311,9 @@ CREATE NODE TABLE IF NOT EXISTS `Exploration` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -307,6 +337,9 @@ CREATE NODE TABLE IF NOT EXISTS `Session` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -331,6 +364,9 @@ CREATE NODE TABLE IF NOT EXISTS `Run` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -351,6 +387,9 @@ CREATE NODE TABLE IF NOT EXISTS `Event` (
   `kind` STRING,
   `created_at` TIMESTAMP,
   `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
   `aliases` STRING[],
   `sources` STRING[],
   `archived_at` TIMESTAMP,
@@ -371,7 +410,9 @@ CREATE REL TABLE IF NOT EXISTS `SOLVES` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `CAUSES` (
@@ -379,7 +420,9 @@ CREATE REL TABLE IF NOT EXISTS `CAUSES` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `PREREQUISITE` (
@@ -387,7 +430,9 @@ CREATE REL TABLE IF NOT EXISTS `PREREQUISITE` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `CO_OCCURS` (
@@ -395,7 +440,9 @@ CREATE REL TABLE IF NOT EXISTS `CO_OCCURS` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `VARIANT` (
@@ -403,7 +450,9 @@ CREATE REL TABLE IF NOT EXISTS `VARIANT` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `PART_OF` (
@@ -411,7 +460,9 @@ CREATE REL TABLE IF NOT EXISTS `PART_OF` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `DEPENDS_ON` (
@@ -419,7 +470,9 @@ CREATE REL TABLE IF NOT EXISTS `DEPENDS_ON` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `BLOCKED_BY` (
@@ -427,7 +480,9 @@ CREATE REL TABLE IF NOT EXISTS `BLOCKED_BY` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `HANDED_OUT` (
@@ -435,7 +490,9 @@ CREATE REL TABLE IF NOT EXISTS `HANDED_OUT` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `USED` (
@@ -444,6 +501,8 @@ CREATE REL TABLE IF NOT EXISTS `USED` (
   `note` STRING,
   `created_at` TIMESTAMP,
   `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING,
   `helped` BOOLEAN
 );
 
@@ -452,7 +511,9 @@ CREATE REL TABLE IF NOT EXISTS `DERIVED_FROM` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `SEEN_IN` (
@@ -460,7 +521,9 @@ CREATE REL TABLE IF NOT EXISTS `SEEN_IN` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `ABOUT` (
@@ -468,7 +531,9 @@ CREATE REL TABLE IF NOT EXISTS `ABOUT` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );
 
 CREATE REL TABLE IF NOT EXISTS `SUPERSEDES` (
@@ -476,5 +541,7 @@ CREATE REL TABLE IF NOT EXISTS `SUPERSEDES` (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );

@@ -5,5 +5,7 @@ CREATE REL TABLE IF NOT EXISTS {relation} (
   `weight` DOUBLE,
   `note` STRING,
   `created_at` TIMESTAMP,
-  `updated_at` TIMESTAMP
+  `updated_at` TIMESTAMP,
+  `by` STRING,
+  `via` STRING
 );

@@ -9,6 +9,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # read when numpy is imported; idle threads
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["GRAPHMEM_EMBEDDING_BACKGROUND"] = "false"  # no test leaves a process behind
 os.environ["GRAPHMEM_USER_STORE"] = ""  # what a developer remembers is in no test
+os.environ["GRAPHMEM_BY"] = ""  # rows name nobody, whoever runs the tests; those of authors give a name
 os.environ["GRAPHMEM_EMBEDDING_WAIT"] = "600"  # no answer depends on how fast the machine is
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process that a test starts would compile all of graphmem
 
@@ -47,6 +48,7 @@ OURS = (
     "GRAPHMEM_EMBEDDING_BACKGROUND",
     "GRAPHMEM_EMBEDDING_WAIT",
     "GRAPHMEM_USER_STORE",
+    "GRAPHMEM_BY",
 )  # set above, also for fixtures of a whole module
 # The same tests of the same code end alike: only a run of everything looks for new examples.
 settings.register_profile("usual", deadline=None, derandomize=True)

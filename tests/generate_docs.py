@@ -216,6 +216,9 @@ MEANINGS = {
     "kind": "Which kind of row this is.",
     "created_at": "When it was made, in UTC.",
     "edited": "Each field changed since then, with the time of its last change.",
+    "by": "Who changed the row last.",
+    "via": "Through what it was changed last: cli, mcp, http, a coding agent, import or extractor:NAME.",
+    "authors": "Who wrote the rest, by field: a name and a way; `created_at` for what was never changed.",
     "name": "What people see and type; unique in its kind, for an entity in its type.",
     "key": "Its first name, which never changes; in the files only where it differs from the name.",
     "aliases": "Old names, and names of duplicates that were merged into it; found by every look-up.",
@@ -775,6 +778,8 @@ def config() -> str:
             most = next((f"{bound.le:,g}" for bound in field.metadata if hasattr(bound, "le")), "")
             rows.append([f"`{name}`", default, most, variable, SETTINGS.get(name, "–")])
     assert issubclass(Settings, SettingsSection)
+    meaning = "The name that rows give who writes them; empty for no name. A project cannot set it."
+    rows.append(["`by`", "git's `user.name`", "", "`GRAPHMEM_BY`", meaning])
     meaning = "Whether the user's own store is asked too; the variable names its folder, and empty turns it off."
     rows.append(["`user_store`", "`True`", "", "`GRAPHMEM_USER_STORE`", meaning])
     return "\n\n".join([

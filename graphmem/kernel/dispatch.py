@@ -33,12 +33,14 @@ class Caller:
             no others, of the operations that are ``scoped``; all other operations are refused.
         writes: those whose records it may write; None for all.
         scope: the scope of the project that says what it sees and writes, read at each call; None for none.
+        by: who it is, where its token says so; None for the user of this process.
     """
 
     may: Effect = WRITE
     sees: frozenset[str] | None = None
     writes: frozenset[str] | None = None
     scope: str | None = None
+    by: str | None = None
 
     def with_rights(self, runtime: Runtime | None) -> "Caller":
         """Return the caller with what its scope allows as its file is now."""
@@ -54,8 +56,8 @@ class Caller:
 
     def client(self, runtime: Runtime, *, is_writing: bool = False) -> Client:
         """Return the client of this thread, on which every read sees what the caller may see."""
-        is_limited = self.sees is not None or self.writes is not None
-        return runtime.client(Rights(self.sees, self.writes, is_writing) if is_limited else ALL_RIGHTS)
+        rights = Rights(self.sees, self.writes, by=self.by)
+        return runtime.client(rights if rights == ALL_RIGHTS else rights._replace(is_writing=is_writing))
 
     def admit(self, operation: Operation, request: Request | None = None) -> None:
         """

@@ -137,6 +137,7 @@ class Handle(Operations):
         progress: Progress = no_progress,
         at: str | None = None,
         command: str = "python",
+        via: str = "python",
         models: Models | None = None,
         scope: str | None = None,
     ) -> None:
@@ -153,6 +154,7 @@ class Handle(Operations):
                 progress,
                 command,
                 options,
+                via=via,
                 models=models or Models(),
                 tells_subjects=scope is None,
             ),

@@ -8,6 +8,7 @@ driver runs for every file of a merge, so nothing here loads the models.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 import orjson
@@ -241,3 +242,11 @@ def _explain(line: bytes, error: orjson.JSONDecodeError) -> BadLine:
     if _nesting(line) > NESTING:
         return BadLine(f"nested over {NESTING} levels deep", f"at most {NESTING}", code="too_deep")
     return BadLine(f"no JSON: {error.msg}", "a whole JSON object", column=error.colno)
+
+
+def instant(time: str) -> str:
+    """Return a time in its canonical text, in which the order of texts is that of instants."""
+    if len(time) == 24 and time[-1] == "Z":
+        return time
+    moment = datetime.fromisoformat(time).astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds")[:23] + "Z"

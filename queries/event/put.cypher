@@ -7,6 +7,9 @@
 // param  kind                 STRING
 // param  created_at           TIMESTAMP
 // param  edited               STRING
+// param  by                   STRING
+// param  via                  STRING
+// param  authors              STRING
 // param  aliases              STRING[]
 // param  sources              STRING[]
 // param  archived_at          TIMESTAMP
@@ -26,6 +29,9 @@ SET
   n.`kind` = $kind,
   n.`created_at` = $created_at,
   n.`edited` = $edited,
+  n.`by` = $by,
+  n.`via` = $via,
+  n.`authors` = $authors,
   n.`aliases` = $aliases,
   n.`sources` = $sources,
   n.`archived_at` = $archived_at,

@@ -7,5 +7,7 @@
 // param  note       STRING     what was noted
 // param  created_at TIMESTAMP  when it was made
 // param  updated_at TIMESTAMP  when it was changed last
+// param  by         STRING     who changed it last
+// param  via        STRING     and through what
 MATCH (a:{from} {`key`: $source}), (b:{to} {`key`: $target})
-CREATE (a)-[:{relation} {weight: $weight, note: $note, created_at: $created_at, updated_at: $updated_at}]->(b);
+CREATE (a)-[:{relation} {weight: $weight, note: $note, created_at: $created_at, updated_at: $updated_at, by: $by, via: $via}]->(b);

@@ -224,7 +224,8 @@ def test_nodes_relations_and_paths_are_json_with_references(asked: Memory) -> No
     assert (node["ref"], node["label"], node["properties"]["trigger"]) == ("failure/a", "Failure", "boom")
     assert relation["properties"].pop("created_at") == relation["properties"].pop("updated_at")
     assert relation == {
-        "type": "CAUSES", "from": "failure/a", "to": "failure/b", "properties": {"weight": 0.5, "note": "seen"},
+        "type": "CAUSES", "from": "failure/a", "to": "failure/b",
+        "properties": {"weight": 0.5, "note": "seen", "by": None, "via": None},
     }  # fmt: skip
     assert [part.get("ref") or part["type"] for part in path] == ["failure/a", "CAUSES", "failure/b"]
     assert ref == "failure/b"

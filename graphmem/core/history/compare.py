@@ -11,7 +11,7 @@ from graphmem.kernel.ndjson import BadLine, Row, decode
 from graphmem.names import TYPE_NAME, row_key, row_title
 
 # What follows from another change, or says when it was: shown only where nothing else changed. A key never changes.
-ASIDE = frozenset({"edited", "aliases", "archived_at"})
+ASIDE = frozenset({"edited", "authors", "aliases", "archived_at"})
 ORDER = (*MODELS, "entity type", "relation type")
 ENDS = ("from", "to", "ref", "task")  # of an edge, of a report
 COUNTED = ("created", "changed", "removed")  # what is reported as a number of things, by its sign; the rest by its word

@@ -84,6 +84,8 @@ def said(value: JsonValue) -> str:
 def _lines_of(found: Why) -> Iterator[str]:
     """Yield a record and why it is there, a line each."""
     yield f"{found.ref}  {one_line(found.record.headline)}"
+    if found.record.by:
+        yield terminal.field("by", wording.authorship(found.record))
     yield from _came_from(found.origin)
     if found.renamed:
         yield terminal.field("renamed from", ", ".join(found.renamed))

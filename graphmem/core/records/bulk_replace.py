@@ -115,7 +115,7 @@ def replace(snapshot: Snapshot, name: str, source: str, lines: Sequence[bytes]) 
             for number in sorted(gone - kept):
                 removes.setdefault(before[number][0], []).append(number)
             if isinstance(snapshot, Writing) and (intake.puts or removes):
-                snapshot.commit(list(intake.puts.values()), removes)
+                snapshot.commit(list(intake.puts.values()), removes, via=f"extractor:{name}")
     return intake, done
 
 

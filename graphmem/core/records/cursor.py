@@ -78,7 +78,7 @@ class ListPlace:
 
 def _list_asked(request: ListRequest) -> str:
     """Return what distinguishes one list from another: what is asked for, but where it begins and ends."""
-    asked = [request.kind, sorted(set(request.tags)), request.archived, request.sort]
+    asked = [request.kind, sorted(set(request.tags)), request.archived, request.sort, request.by]
     return sha256(orjson.dumps(asked)).hexdigest()[:16]
 
 

@@ -85,7 +85,7 @@ def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
     catalog, is_live = snapshot.catalog, not request.archived
     snapshot.client.refuse_unseen([request.kind or ""])
     record_types = record_types_of(snapshot.vocabulary, request.kind)
-    if not tags and sort is None:
+    if not tags and sort is None and request.by is None:
         after = place.name if place else ("", "")
         ids = catalog.listed(record_types, is_live=is_live, after=after, limit=most)
         records, total = catalog.records(ids), catalog.count_listed(record_types, is_live=is_live)
@@ -93,7 +93,11 @@ def listing(snapshot: Snapshot, request: ListRequest) -> Listing:
     else:
         ids = catalog.listed(record_types, is_live=is_live)
         records = catalog.records(ids)
-        found = [records[number] for number in ids if set(tags) <= set(getattr(records[number], "tags", ()))]
+        found = [
+            record
+            for record in map(records.__getitem__, ids)
+            if set(tags) <= set(getattr(record, "tags", ())) and (request.by is None or request.by in record.writers)
+        ]
         total = len(found)
         if sort is not None:
             found = _sorted_by(found, sort)

@@ -77,6 +77,7 @@ class ListRequest(Request):
 
     kind: str | None = Field(None, description="Return only this kind or entity type")
     tags: Texts = Field((), description="Return only records with all of these tags")
+    by: str | None = Field(None, description="Return only records of which this author wrote something")
     archived: bool = Field(False, description="Return the archived records instead of the live ones")
     sort: str | None = Field(None, description="Sort by this field, with - before it in reverse; by name if not given")
     limit: int | None = Field(None, ge=0, description="Return at most this many records; all if not given")

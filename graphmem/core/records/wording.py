@@ -13,6 +13,7 @@ from graphmem.core.records.relation_contract import Edge, Reached, Solution
 from graphmem.kernel import terminal
 from graphmem.kernel.answer import Store
 from graphmem.kernel.model import Failure, MemoryRecord, Record
+from graphmem.kernel.model.authors import CREATION
 from graphmem.kernel.system import shell
 from graphmem.kernel.text import count, one_line
 from graphmem.names import visible
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # 8 ms that most answers need not take
 
 ADVISING = ("fix", "insight", "match")  # texts that a user may want to make the current ones
 LAST = ("sources", "alternates", "aliases", "created_at", "updated_at")
-UNSHOWN = ("kind", "key", "name", "ref", "edited")
+UNSHOWN = ("kind", "key", "name", "ref", "edited", "via", "authors")
 
 
 def line(record: Record, doubts: Sequence[Doubt] = ()) -> str:
@@ -107,9 +108,20 @@ def fields(record: Record, *, but: str = "") -> str:
     for name in names:
         if name == "fix" and isinstance(record, Failure):
             lines += [terminal.field(word, said) for word, said in advice(record)]
+        elif name == "by" and record.by:
+            lines.append(terminal.field(name, authorship(record)))
         elif name not in (*UNSHOWN, but) and values[name] not in (None, [], (), {}, "", False, 0):
             lines.append(terminal.field(name, shown(values[name])))
     return "\n".join(lines)
+
+
+def authorship(record: Record) -> str:
+    """Return who changed a record last and who wrote the rest, each with the way that it came."""
+    others = [
+        f"{'created' if field == CREATION else field} by {by or 'unknown'}{via and f' via {via}'}"
+        for field, (by, via) in record.authors.items()
+    ]
+    return "; ".join([f"{record.by} via {record.via}", *others])
 
 
 def shown(value: object) -> str:

@@ -26,7 +26,7 @@ from graphmem.names import TAGS, one_line, quoted, visible
 TEXT_WIDTH, ADVICE_WIDTH = 120, 240  # characters of a text in a brief answer
 MOST_HITS = 50  # of an answer; more come with its cursor
 MOST_NOTES = 10  # beside an answer
-UNSHOWN = ("kind", "key", "name", "ref", "edited", "alternates", "helped", "failed", "fix")
+UNSHOWN = ("kind", "key", "name", "ref", "edited", "authors", "alternates", "helped", "failed", "fix")
 
 
 class View(Request):

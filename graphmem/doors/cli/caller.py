@@ -25,6 +25,8 @@ from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.service_state import Done
 from graphmem.kernel.machine.state import State
 from graphmem.kernel.settings.folders import user_store
+from graphmem.kernel.system.surroundings import variables
+from graphmem.kernel.system.user import coding_agent
 from graphmem.kernel.terminal import fitted
 from graphmem.names import for_user, inert, visible
 
@@ -52,6 +54,7 @@ class Invocation:
     is_user: bool = False  # the folder is that of the user's own store
     is_talk_off: bool = False  # what the store reports is in the answer of this command
     command: str = ""  # the verb and its noun, such as "add failure"
+    via: str | None = None  # through what its rows are written, where the command says so
     opened: "Memory | None" = None
     bar: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
@@ -94,6 +97,7 @@ class Invocation:
                 at=self.at,
                 new_id=self.new_id,
                 command=self.command,
+                via=self.via or coding_agent(variables()) or "cli",
                 models=self.models,
                 scope=self.scope,
             )

@@ -30,6 +30,7 @@ def hook(
     Example: graphmem hook claude-code < event.json
     """
     invocation = invocation_of(ctx)
+    invocation.via = client
     invocation.is_quiet = True  # a client shows its user what a hook says there, and some give it to the agent
     try:
         until = float(variables().get("GRAPHMEM_HOOK_UNTIL", "inf"))

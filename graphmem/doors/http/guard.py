@@ -57,7 +57,9 @@ class Access:
         of_scope = [name for name, token in self.scopes.items() if hmac.compare_digest(sent, token.encode())]
         if scheme.lower() != "bearer":
             return None
-        return OWNER if is_all else Caller(may=READ) if is_read else Caller(scope=of_scope[0]) if of_scope else None
+        if is_all or is_read:
+            return OWNER if is_all else Caller(may=READ)
+        return Caller(scope=of_scope[0], by=of_scope[0]) if of_scope else None
 
     def is_host(self, header: str, reached: str) -> bool:
         """Return whether a caller names this server; ``reached`` is the address that it connected to."""

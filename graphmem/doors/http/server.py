@@ -81,7 +81,7 @@ def http_beside(service: Service, address: str, say: Callable[[str], None]) -> I
         service.scope_token_files = {
             scope: files[variable_of(scope)] for scope in scopes if variable_of(scope) in files
         }
-        with Memory(service.project, models=service.models, command="http", scope="") as memory:
+        with Memory(service.project, models=service.models, command="http", via="http", scope="") as memory:
             metrics = Metrics(service)
             app = make_app(memory, lambda: status_of(service.project, service.state()), metrics, service.ended)
             with watched(metrics.add), running(Guard(app, access, service, metrics), listener):

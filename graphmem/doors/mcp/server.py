@@ -65,6 +65,7 @@ class KeptMemory:
                     lock_timeout_s=self.lock_timeout_s,
                     on_message=say,
                     command="mcp",
+                    via="mcp",
                     scope=self.scope,
                 )
             return self.memory

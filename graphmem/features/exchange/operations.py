@@ -334,7 +334,7 @@ class Work:
                 writing.notify(f"what this import gave is not kept, so the next one changes less: {error}")
         used = {path_of(made): type_text(made) for made in self.types.values()}
         if self.intake.puts or used:
-            writing.commit(list(self.intake.puts.values()), types=used)
+            writing.commit(list(self.intake.puts.values()), types=used, via="import")
         if self.types:
             writing.notify(f"declared the types {', '.join(sorted(self.types))}")
 

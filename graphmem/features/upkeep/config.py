@@ -6,6 +6,7 @@ from pydantic import Field
 
 from graphmem.errors import NotFound
 from graphmem.kernel.answer import Answer, Part
+from graphmem.kernel.git import commands
 from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.settings.config import Settings, gathered, sections, variable_of
@@ -25,7 +26,7 @@ class Setting(Part):
     name: str
     value: bool | int | float | str
     origin: str
-    default: bool | int | float | str
+    default: bool | int | float | str | None
 
 
 class ConfigShown(Answer):
@@ -35,7 +36,7 @@ class ConfigShown(Answer):
     ignored: list[str] = []
 
 
-USER_STORE = "user_store"
+BY, USER_STORE = "by", "user_store"
 
 
 @operation(
@@ -58,6 +59,8 @@ def config(client: Client, request: ConfigRequest) -> ConfigShown:
     """
     runtime, settings = client.runtime, client.settings
     _, origins, *_ = gathered(client.layout.config, runtime.options, runtime.environment)
+    if settings.by is None:
+        settings, origins[BY] = settings.model_copy(update={BY: commands.user_name(client.root)}), "git"
     if user_store() is None:
         settings, origins[USER_STORE] = settings.model_copy(update={USER_STORE: False}), variable_of(USER_STORE)
     shown = [
@@ -81,4 +84,4 @@ def config(client: Client, request: ConfigRequest) -> ConfigShown:
 def _every_name() -> list[tuple[str, str, str]]:
     """Return section, key and name of each setting; no section for those at the top of a file."""
     found = [(section, key, f"{section}.{key}") for section, model in sections().items() for key in model.model_fields]
-    return [*found, ("", USER_STORE, USER_STORE)]
+    return [*found, *(("", name, name) for name in (BY, USER_STORE))]

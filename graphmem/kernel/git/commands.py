@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import groupby
 from math import ceil
 from operator import itemgetter
@@ -22,12 +23,13 @@ from pathlib import Path
 from threading import Timer
 from time import monotonic
 
-from graphmem.constants import FILE_BYTES, GIT_BYTES, GIT_S
+from graphmem.constants import AUTHOR_CHARACTERS, FILE_BYTES, GIT_BYTES, GIT_S
 from graphmem.errors import NotFound, Unavailable, Usage
 from graphmem.kernel.git.places import is_own, top_of
 from graphmem.kernel.system.programs import program
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.system.surroundings import variables
+from graphmem.names import printable
 from graphmem.patterns import lazy_re
 
 DATE = lazy_re(r"\d{4}-\d{2}-\d{2}([T ].+)?")
@@ -221,6 +223,36 @@ def is_in_working_tree(folder: Path) -> bool | None:
     except Unavailable:
         return None
     return None if found is None else found == "true"
+
+
+def user_name(folder: Path) -> str:
+    """Return the name, on one line, that git gives to who commits in a folder; empty where it knows no name."""
+    given = variables()
+    home = given.get("HOME", "")
+    files = (
+        given.get("GIT_CONFIG_GLOBAL") or os.path.join(home, ".gitconfig"),
+        os.path.join(given.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git/config"),
+        os.path.join(folder, ".git/config"),
+    )
+    return _user_name(folder, *((path, _changed_at(path)) for path in files))
+
+
+@lru_cache(16)  # to ask git takes 3 ms
+def _user_name(folder: Path, *stamps: tuple[str, int]) -> str:
+    """Do the work of ``user_name``, while the files stay as they are that usually say it."""
+    try:
+        _, printed, _ = run(folder, "config", "--get", "user.name")
+    except Unavailable:
+        return ""
+    return "".join(filter(printable, " ".join(printed.decode("utf-8", "replace").split())))[:AUTHOR_CHARACTERS].strip()
+
+
+def _changed_at(path: str) -> int:
+    """Return when a file was changed, in nanoseconds; 0 where it is missing."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def is_in_hook() -> bool:

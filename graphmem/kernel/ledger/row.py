@@ -8,6 +8,7 @@ import orjson
 
 from graphmem.kernel.ledger.codec import validated
 from graphmem.kernel.model import MODELS, Frozen
+from graphmem.kernel.model.authors import Author, changed_by
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time, instant
 from graphmem.kernel.model.record import Row, plain
@@ -16,12 +17,13 @@ from graphmem.kernel.ndjson import BadLine, decode, encode
 from graphmem.names import edge_key, row_id, row_key
 from graphmem.patterns import lazy_re
 
-PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of a plain edge: its ends and perhaps a weight
-WEIGHTED_EDGE = PLAIN_EDGE | {"weight"}
-PLAIN_LINE = b'{"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"%b}'  # its canonical line
+PLAIN_EDGE = {"kind", "from", "type", "to", "created_at"}  # the fields of a plain edge: its ends
+PLAIN_TOO = {"weight", "by", "via"}  # and what it may have beside
+PLAIN_LINE = b'{%b"created_at":"%b","from":%b,"kind":"relation","to":%b,"type":"%b"%b}'  # its canonical line
 PLAIN_TEXT = lazy_re(  # that line where no text needs an escape: taken apart without a parser
-    r'\{"created_at":"([^"\\\0-\x1f]+)","from":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","kind":"relation",'
-    r'"to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"(?:,"weight":([01]\.[0-9]{0,14}[1-9]|[12]))?\}'
+    r'\{(?:"by":"([^"\\\0-\x1f]+)",)?"created_at":"([^"\\\0-\x1f]+)","from":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)",'
+    r'"kind":"relation","to":"([a-z][a-z0-9_]*/[^"\\\0-\x1f]+)","type":"([a-z][a-z0-9_]*)"'
+    r'(?:,"via":"([^"\\\0-\x1f]+)")?(?:,"weight":([01]\.[0-9]{0,14}[1-9]|[12]))?\}'
 )
 
 
@@ -37,14 +39,34 @@ def entry(record: Frozen, symmetric: Container[str]) -> Entry:
     return Entry(row_id(row_key(row, symmetric)), record.kind, encode(row), record)
 
 
+def signed_entry(found: Entry, before: bytes | None, author: Author, symmetric: Container[str]) -> Entry:
+    """
+    Return a row that is to be written with its authors.
+
+    Args:
+        before: the line of the row as it was; None for one that is new.
+    """
+    row = changed_by(author, None if before is None else orjson.loads(before), found.row)
+    if (made := found.record) is None:
+        if is_plain_edge(row):
+            return plain_edge(row, symmetric)
+        made = MODELS["relation"].model_validate(row)
+    says = {"by": row.get("by"), "via": row.get("via"), "authors": row.get("authors", {})}
+    return entry(made.model_copy(update=says), symmetric)
+
+
 def plain_edge(row: dict[str, Any], symmetric: Container[str]) -> Entry:
     """Return a checked plain edge with a canonical time as a row of the ledger."""
-    source, kind, target, weight = row["from"], row["type"], row["to"], b""
+    source, kind, target, by, rest = row["from"], row["type"], row["to"], b"", b""
+    if "by" in row:
+        by = b'"by":%b,' % _json_text(row["by"])
+    if "via" in row:
+        rest = b',"via":%b' % _json_text(row["via"])
     if "weight" in row:
         value = plain(row["weight"])
         row = row if value is row["weight"] else {**row, "weight": value}
-        weight = b',"weight":%b' % orjson.dumps(value)
-    line = PLAIN_LINE % (row["created_at"].encode(), _json_text(source), _json_text(target), kind.encode(), weight)
+        rest += b',"weight":%b' % orjson.dumps(value)
+    line = PLAIN_LINE % (by, row["created_at"].encode(), _json_text(source), _json_text(target), kind.encode(), rest)
     return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, None)
 
 
@@ -68,7 +90,7 @@ def _read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
         found = PLAIN_TEXT.fullmatch(line.decode())
         if found is None:
             return None
-        created_at, source, target, kind, weight = found.groups()
+        by, created_at, source, target, kind, via, weight = found.groups()
         instant(created_at)
     except ValueError:
         return None
@@ -77,6 +99,7 @@ def _read_plain_edge(line: bytes, symmetric: Container[str]) -> Entry | None:
     row: Row = {"created_at": created_at, "from": source, "kind": "relation", "to": target, "type": kind}
     if weight:
         row["weight"] = float(weight)
+    row.update((name, value) for name, value in (("by", by), ("via", via)) if value)
     return Entry(row_id(edge_key(source, kind, target, symmetric=kind in symmetric)), "relation", line, None, row)
 
 
@@ -95,8 +118,10 @@ def time_text(time: str) -> str:
 
 
 def is_plain_edge(row: Row) -> bool:
-    """Return whether a row is an edge of its ends and perhaps a weight, all valid: a model could refuse nothing."""
-    if row.get("kind") != "relation" or not (row.keys() == PLAIN_EDGE or row.keys() == WEIGHTED_EDGE):
+    """Return whether a row is an edge of its ends, perhaps a weight and an author: a model could refuse nothing."""
+    if row.get("kind") != "relation" or not row.keys() >= PLAIN_EDGE or not row.keys() - PLAIN_EDGE <= PLAIN_TOO:
+        return False
+    if not all(isinstance(row.get(name, ""), str) for name in ("by", "via")):
         return False
     weight = row.get("weight", MAX_WEIGHT)
     if not isinstance(weight, float | int) or isinstance(weight, bool) or not 0 < weight <= MAX_WEIGHT:

@@ -10,7 +10,7 @@ from graphmem.kernel.model.record import OwnEdge, Record, Refers, Row
 from graphmem.names import printable, split_ref
 
 TWICE = ("created_at", "name")  # what a row of a fact says by other fields
-NEVER = ("key", "aliases", "edited", "archived_at", "archive_reason", "superseded_by", "alternates")
+NEVER = ("key", "aliases", "edited", "archived_at", "archive_reason", "superseded_by", "alternates", "authors")
 NAME_CHARACTERS = 256  # of what identifies a fact
 
 

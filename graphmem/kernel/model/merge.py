@@ -7,18 +7,18 @@ the models; nothing here loads them, for the merge driver is a process of its ow
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Self, TypeVar
 
-from graphmem.kernel.ndjson import Row, encode
+from graphmem.kernel.model.authors import CREATION, NOBODY, SIGNATURE, Author, author_of, signed
+from graphmem.kernel.ndjson import Row, encode, instant
 from graphmem.kernel.versions import by_name, pairs
 
 FACTS = frozenset({"feedback", "run", "event", "purge"})  # kinds whose rows are things that happened
 RULES = ("key", "set", "map", "value")
-IDENTITY = frozenset({"kind", "key", "created_at", "edited", "alternates"})  # merged by rules of their own
+IDENTITY = SIGNATURE | {"kind", "key", "created_at", "edited", "alternates"}  # merged by rules of their own
 
 T = TypeVar("T")
-DatedValue = tuple[Any, str]  # the value of a field, None where it has none, and when it was given
+DatedValue = tuple[Any, str, Author]  # the value of a field, None where it has none, when it was given, and by whom
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def merged_fact(ours: Row, theirs: Row) -> Row:
     if ours["kind"] == "run":
         first = min(ours, theirs, key=lambda row: (instant(row["at"]), encode(row)))
         seen = sorted({*(ours.get("seen") or ()), *(theirs.get("seen") or ())})
-        both = {**ours, **theirs, **first}
-        return {name: seen if name == "seen" else value for name, value in both.items() if name != "seen" or seen}
+        both = {**ours, **theirs, **dict.fromkeys(SIGNATURE), **first, "seen": seen or None}
+        return {name: value for name, value in both.items() if value is not None}
     return max(ours, theirs, key=lambda row: (instant(row["at"]), encode(row)))
 
 
@@ -71,7 +71,7 @@ def _merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Ro
     if (newer := _created_again(base, ours, theirs)) is not None:
         return newer
     sides = (base or {}, ours, theirs)
-    created = created_at(base, ours, theirs)
+    created, maker = _creation(base, ours, theirs)
     names = {name for side in sides for name in (*side, *_edits(side))} - rules.fixed - IDENTITY
     found: dict[str, DatedValue] = {}
     lost: set[tuple[str, str]] = set()
@@ -86,10 +86,10 @@ def _merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Ro
         if loser and len(state) == 1 and state[0] not in rules.values and loser[0][0] is not None:
             lost.add((state[0], _as_text(loser[0][0])))
     row: Row = {"kind": ours["kind"], "created_at": created, **{name: ours[name] for name in rules.fixed}}
-    row |= {name: value for name, (value, _) in found.items() if value is not None}
-    edited = {name: time for name, (_, time) in found.items() if time}
-    for name, (value, time) in found.items():
-        if value is not None and time == created and name not in rules.sets | rules.maps:
+    row |= {name: value for name, (value, *_) in found.items() if value is not None}
+    edited = {name: time for name, (_, time, _) in found.items() if time}
+    for name, (value, time, by) in found.items():
+        if value is not None and (time, by) == (created, maker) and name not in rules.sets | rules.maps:
             del edited[name]  # a value that is there and has no time of its own is as old as its record
     if edited:
         row["edited"] = edited
@@ -99,6 +99,7 @@ def _merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Ro
     kept = three_way(was, *both) | lost
     if aside := sorted(pair for pair in kept if pair in was or pair[1] != _as_text(row.get(pair[0]))):
         row["alternates"] = [{"field": name, "text": text} for name, text in aside]
+    row = signed(row, {CREATION: maker} | {name: found[name][2] for name in edited})
     key = ours.get("key") or ours.get("name")
     return row if key is None or key == row.get("name") else {**row, "key": key}
 
@@ -106,18 +107,20 @@ def _merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Ro
 def _merged_set(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
     """Return what a set comes to, and when it was last changed."""
     items = sorted(three_way(*(side.get(name) or () for side in sides)))
-    return items or None, _set_at(name, sides)
+    return items or None, *_set_at(name, sides)
 
 
 def _merged_map(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
     """Return what versions by name come to, both where two sides have two of one name, and when they last changed."""
     found = by_name(three_way(*(pairs(side.get(name) or {}) for side in sides)))
-    return found or None, _set_at(name, sides)
+    return found or None, *_set_at(name, sides)
 
 
-def _set_at(name: str, sides: tuple[Row, Row, Row]) -> str:
-    """Return when a set was last changed; empty where it never was."""
-    was, our, their = (instant(time) if (time := _edits(side).get(name)) else "" for side in sides)
+def _set_at(name: str, sides: tuple[Row, Row, Row]) -> tuple[str, Author]:
+    """Return when a set was last changed, and its author then; empty where it never was."""
+    was, our, their = (
+        (instant(time), author_of(side, name)) if (time := _edits(side).get(name)) else ("", NOBODY) for side in sides
+    )
     return our if their == was else their if our == was else max(our, their)
 
 
@@ -146,10 +149,10 @@ def _created_again(base: Row | None, ours: Row, theirs: Row) -> Row | None:
     return later[0] if len(later) == 1 and was in both else None
 
 
-def created_at(base: Row | None, ours: Row, theirs: Row) -> str:
-    """Return when the merged record was created: as the side has it that changed it, the earlier where both did."""
-    our, their = instant(ours["created_at"]), instant(theirs["created_at"])
-    was = instant(base["created_at"]) if base else None
+def _creation(base: Row | None, ours: Row, theirs: Row) -> tuple[str, Author]:
+    """Return when the merged record was created, and its author: as the side has it that changed it, or the earlier."""
+    our, their = ((instant(row[CREATION]), author_of(row, CREATION)) for row in (ours, theirs))
+    was = (instant(base[CREATION]), author_of(base, CREATION)) if base else None
     if our == was:
         return their
     return our if their == was else min(our, their)
@@ -164,20 +167,12 @@ def _dated_value(row: Row, name: str) -> DatedValue:
     """
     value = row.get(name)
     time = _edits(row).get(name) or (row["created_at"] if value is not None else None)
-    return value, instant(time) if time else ""
+    return (value, instant(time), author_of(row, name)) if time else (value, "", NOBODY)
 
 
 def _rank(side: list[DatedValue]) -> tuple[str, bytes]:
     """Return what orders the two sides of a field: the later time, then the greater value."""
-    return max(time for _, time in side), encode({"": [list(pair) for pair in side]})
-
-
-def instant(time: str) -> str:
-    """Return a time in its canonical text, in which the order of texts is that of instants."""
-    if len(time) == 24 and time[-1] == "Z":
-        return time
-    moment = datetime.fromisoformat(time).astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
+    return max(time for _, time, _ in side), encode({"": [list(pair) for pair in side]})
 
 
 def _edits(row: Row) -> Mapping[str, str]:

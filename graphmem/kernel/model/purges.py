@@ -3,8 +3,7 @@
 import hashlib
 from collections.abc import Callable, Container, Iterable
 
-from graphmem.kernel.model.merge import instant
-from graphmem.kernel.ndjson import Row
+from graphmem.kernel.ndjson import Row, instant
 from graphmem.names import row_key
 
 # Fields that hold references without which a row is nothing, by kind.

@@ -34,6 +34,11 @@ TIME = lazy_re(r"\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+")
 INDEXED_CHARACTERS = 64 * 1024  # of a record; an import may keep any number
 
 
+def is_absent(value: object) -> bool:
+    """Return whether a field holds nothing: an answer leaves it out."""
+    return not value
+
+
 def united(*texts: str | None) -> str:
     """Return texts of a record in one, a line each; one that repeats another blurs what both say to the model."""
     return "\n".join(dict.fromkeys(filter(None, texts)))
@@ -61,12 +66,20 @@ class Frozen(BaseModel):
     kind: str
     created_at: Time
     edited: dict[str, Time] = Field(default_factory=dict)
+    by: Item | None = Field(None, exclude_if=is_absent)  # who changed it last; ``model/authors.py``
+    via: Item | None = Field(None, exclude_if=is_absent)  # and through what
+    authors: dict[str, tuple[Item, Item]] = Field(default_factory=dict, exclude_if=is_absent)  # of the rest, by field
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def updated_at(self) -> Time:
         """The latest of ``created_at`` and the times in ``edited``."""
         return max((self.created_at, *self.edited.values())) if self.edited else self.created_at
+
+    @property
+    def writers(self) -> frozenset[str]:
+        """The names of those who wrote something of it."""
+        return frozenset(filter(None, (self.by, *(by for by, _ in self.authors.values()))))
 
     @model_validator(mode="before")
     @classmethod

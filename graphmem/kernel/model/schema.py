@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.json_schema import models_json_schema
 
 from graphmem.kernel.model import MODELS, Fact, Record
+from graphmem.kernel.model.authors import SIGNATURE
 from graphmem.kernel.model.field import as_day, as_set, as_versions, passes_through
 from graphmem.kernel.model.record import Frozen, limits, row_fields
 from graphmem.kernel.model.vocabulary import BUILT_IN_RELATIONS
@@ -81,7 +82,7 @@ def rule(model: type[Frozen], name: str, alias: str) -> str:
     """Return the rule of a field: key, own (a rule that only this field has), state, set, map, text or value."""
     if alias in ("kind", "key") or alias in model.fixed:
         return "key"
-    if alias in ("created_at", "edited", "alternates"):
+    if alias in SIGNATURE or alias in ("created_at", "edited", "alternates"):
         return "own"
     if any(alias in state for state in model.states):
         return "state"

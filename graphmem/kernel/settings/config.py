@@ -20,6 +20,7 @@ from graphmem.kernel.settings.folders import user_config
 from graphmem.kernel.settings.trust import Asked, asked_for, trust_file, untrusted
 from graphmem.kernel.system import foreign, safe_files
 from graphmem.kernel.system.surroundings import variables
+from graphmem.names import printable
 
 
 def web_address(text: str) -> str:
@@ -46,6 +47,13 @@ def _hook_events(text: str) -> str:
     return text
 
 
+def _author_name(text: str) -> str:
+    """Return the name that rows give who writes them, or raise ``ValueError``."""
+    if text != text.strip() or not printable(text) or len(text) > constants.AUTHOR_CHARACTERS:
+        raise ValueError(f"a name of at most {constants.AUTHOR_CHARACTERS} printable characters")
+    return text
+
+
 Share = Annotated[float, Field(ge=0, le=1)]
 Exponent = Annotated[float, Field(ge=0, le=4)]
 Profile = Literal["classic", "learned"]
@@ -58,7 +66,7 @@ SHOWN = 80  # characters of a value in a message
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
 HOOK_EVENTS = ("start", "prompt", "before", "after", "end", "credit", "all")
-TOP_LEVEL = {"format", "user_store"}
+TOP_LEVEL = {"format", "user_store", "by"}
 OWN = {"ignored", "wrong"}  # of a ``Settings`` itself: no file gives them
 # Settings that decide what a write stores: where one of them is wrong, nothing is written.
 STORED = ("format", "store.secrets", "retrieval.merge_similarity", "retrieval.variant_similarity")
@@ -199,6 +207,7 @@ class Settings(SettingsSection):
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)
     harvest: Harvest = Field(default_factory=Harvest)
+    by: Annotated[str, AfterValidator(_author_name)] | None = None  # of who writes; None: git's, empty: nobody's
     user_store: bool = True  # whether the user's own store is asked beside the project's
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
     wrong: tuple[WrongSetting, ...] = ()  # what is left out of files and the environment
@@ -207,7 +216,7 @@ class Settings(SettingsSection):
 def load_settings(
     project: Path | None = None,
     options: Mapping[str, Mapping[str, object]] | None = None,
-    environment: Mapping[str, Mapping[str, object]] | None = None,
+    environment: Mapping[str, Any] | None = None,
 ) -> Settings:
     """
     Return the settings that hold for a store.
@@ -227,7 +236,7 @@ def load_settings(
 def gathered(
     project: Path | None,
     options: Mapping[str, Mapping[str, object]] | None = None,
-    environment: Mapping[str, Mapping[str, object]] | None = None,
+    environment: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], dict[str, str], tuple[str, ...], tuple[WrongSetting, ...]]:
     """
     Return the values that are not the defaults by section and key, and what gave each by its name.
@@ -256,7 +265,10 @@ def gathered(
         wrong += (one.model_copy(update={"is_of_project": True}) for one in bad)
         ignored = [*_without_untrusted(project, found), *_without_raises(found, _validated(values))]
         lay(found, lambda name: str(project))
-    given = {name: dict(keys) for name, keys in (from_environment() if environment is None else environment).items()}
+    given = {
+        name: dict(found) if isinstance(found, Mapping) else found
+        for name, found in (from_environment() if environment is None else environment).items()
+    }
     wrong += _without_wrong(given, ENVIRONMENT)
     lay(given, variable_of)
     lay(options or {}, lambda name: f"--{name.partition('.')[2].replace('_', '-')}")
@@ -378,6 +390,8 @@ def _without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
         if value is not None and not (isinstance(value, int | float) and value <= bound):
             _taken_out(found, name)
             lines.append(f"{name} = {_shown(value)} of the project, which may lower it from {bound:g} and not raise it")
+    if found.pop("by", None) is not None:
+        lines.append("by of the project, which cannot say who its users are: it belongs in the user's own config file")
     if found.get("user_store") not in (None, False) and not bounds.user_store:
         del found["user_store"]
         lines.append("user_store of the project, which may turn it off and not on")
@@ -456,7 +470,9 @@ def unknown(name: str, known: list[str], where: str) -> BadInput:
 
 def from_environment() -> dict[str, Any]:
     """Return the settings that ``GRAPHMEM_<SECTION>_<KEY>`` name; other variables belong to other programs."""
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, Any] = {}
+    if (by := variables().get("GRAPHMEM_BY")) is not None:
+        found["by"] = by
     for section in sections():
         prefix = f"GRAPHMEM_{section.upper()}_"
         for variable, value in variables().items():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from graphmem.constants import DEFAULT_MODEL, FORMAT, MODEL_COMMAND, SHOWN_FINDINGS, SILENT_BYTES, SILENT_CLUES
 from graphmem.errors import DamagedCatalog, GraphmemError, Refused, Unavailable, Usage
@@ -31,6 +31,7 @@ from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.machine.state import State
+from graphmem.kernel.model.authors import Author
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
 from graphmem.kernel.registry import extensions
@@ -75,6 +76,7 @@ class Rights(NamedTuple):
     sees: frozenset[str] | None = None
     writes: frozenset[str] | None = None
     is_writing: bool = False  # what it may write is read too, to decide what a write does; its answer does not show it
+    by: str | None = None  # who the caller is, where a token says so
 
     @property
     def visible(self) -> frozenset[str] | None:
@@ -125,8 +127,9 @@ class Runtime:
     progress: Progress = no_progress
     command: str = "python"  # what the notes for ``undo`` call the writes
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # settings that win over all others
-    environment: Mapping[str, Mapping[str, object]] = field(default_factory=from_environment)
+    environment: Mapping[str, Any] = field(default_factory=from_environment)
     models: Models = field(default_factory=Models)
+    via: str = "python"  # through what the rows are written
     tells_subjects: bool = True  # of commits, which may be about what a caller with a scope does not see
     asks_user: bool = True  # whether questions go to the user's own store too
     project: Path | None = None  # the one that the user's own store is asked for
@@ -157,7 +160,7 @@ class Runtime:
             if folder not in self.users:
                 self.users[folder] = Runtime(
                     folder, None, self.now, self.new_id, command=self.command, options=self.options,
-                    environment=self.environment, models=self.models, asks_user=False, project=project,
+                    environment=self.environment, models=self.models, via=self.via, asks_user=False, project=project,
                 )  # fmt: skip
             return self.users[folder]
 
@@ -245,6 +248,12 @@ class Client:
     def state(self) -> State:
         """What this machine keeps of the store."""
         return State(self.layout.state_file, self.notify_once)
+
+    def author(self, via: str | None = None) -> Author | None:
+        """Return who writes, and through what; None where rows are to say nothing of that."""
+        named = self.rights.by or self.settings.by
+        by = commands.user_name(self.root) if named is None else named
+        return (by, via or self.runtime.via) if by else None
 
     @property
     def formats(self) -> tuple[tuple[str, str], ...]:
@@ -406,7 +415,7 @@ class Client:
     @property
     def known_types(self) -> Vocabulary:
         """The types that the caller may read or write; of relation types, those of which an edge may be."""
-        known, (sees, writes, _) = self.everything.vocabulary, self.rights
+        known, (sees, writes, *_) = self.everything.vocabulary, self.rights
         return known if sees is None or writes is None else known.narrowed(sees | writes)
 
     def rights_to(self, made: EntityType | RelationType) -> str | None:
@@ -416,7 +425,7 @@ class Client:
         Returns:
             Nothing for a caller who may do all; None where it may do nothing.
         """
-        sees, writes, _ = self.rights
+        sees, writes, *_ = self.rights
         if sees is None and writes is None:
             return ""
         reads = sees if isinstance(made, EntityType) or sees is None or writes is None else sees | writes

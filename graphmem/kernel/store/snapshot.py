@@ -183,6 +183,7 @@ class Writing(Snapshot):
         removes: Mapping[str, Sequence[int]] | None = None,
         types: Types = NO_TYPES,
         *,
+        via: str | None = None,
         is_noted: bool = True,
         is_moved: bool = False,
     ) -> None:
@@ -193,6 +194,7 @@ class Writing(Snapshot):
             puts: rows that are new or take the place of the row with their number.
             removes: numbers of rows to take out, by file.
             types: new texts of files of types, by path below the store; None for one that goes.
+            via: through what the rows come, where that is not the caller.
             is_noted: the write can be taken back with ``undo``.
             is_moved: the rows are there already, under other keys: a secret that one holds is not brought in now.
 
@@ -211,7 +213,8 @@ class Writing(Snapshot):
             for guard in guards:
                 guard(self.client, rows)
         try:
-            self.client.ledger.commit(puts, removes, types, is_noted=is_noted, is_moved=is_moved)
+            author = self.client.author(via) if is_noted and not is_moved else None
+            self.client.ledger.commit(puts, removes, types, author=author, is_noted=is_noted, is_moved=is_moved)
         except BadInput as error:
             hidden = [found.file for found in self.client.ledger.findings() if not self.client.may_see(found.file)]
             if not error.message.startswith(tuple(hidden)):

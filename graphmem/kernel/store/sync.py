@@ -23,10 +23,11 @@ from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import files_by_kind, holds, is_of_purges, part_of, usual_file
 from graphmem.kernel.ledger.port import PlaceMoved, RowPlace
 from graphmem.kernel.ledger.row import entry as entry_of
-from graphmem.kernel.ledger.row import plain_edge
+from graphmem.kernel.ledger.row import plain_edge, signed_entry
 from graphmem.kernel.ledger.types import NO_TYPES, Types, drifted
 from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.state import State
+from graphmem.kernel.model.authors import Author
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.purges import Purges
@@ -181,20 +182,32 @@ class SyncedLedger:
         removes: Mapping[str, Sequence[int]] | None = None,
         types: Types = NO_TYPES,
         *,
+        author: Author | None = None,
         is_noted: bool = True,
         is_moved: bool = False,
     ) -> None:
-        """Write rows into their files and take them in; called by ``runtime.Writing.commit``, which says how."""
+        """
+        Write rows into their files and take them in; called by ``runtime.Writing.commit``, which says how.
+
+        Args:
+            author: who changes them; None where the rows are to say of their authors what they say now.
+        """
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         purges = self.catalog.purges()
         rows = [_created_after_purge(entry, purges, self.symmetric) for entry in puts]
         for file, entries in self.by_file(rows).items():
-            batches.setdefault(file, Batch(file)).entries = entries
+            made = entries if author is None else self.signed(file, entries, author)
+            batches.setdefault(file, Batch(file)).entries = made
         self.refuse_drifted(file for file, batch in batches.items() if batch.entries)
         if not (is_moved or self.may_hold_secrets):
             for refuse in extensions("batch"):
                 refuse(self.catalog, batches.values())
         self.write(batches, types, is_noted=is_noted)
+
+    def signed(self, file: str, entries: Sequence[Entry], author: Author) -> list[Entry]:
+        """Return rows that are to be written into a file, with their authors."""
+        before = self.catalog.lines_of([entry.id for entry in entries], file)
+        return [signed_entry(entry, before.get(entry.id), author, self.symmetric) for entry in entries]
 
     def by_file(self, puts: Sequence[Entry]) -> dict[str, list[Entry]]:
         """Return rows by the files that they go into: where a row of their number is, or where it belongs."""

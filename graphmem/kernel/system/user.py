@@ -11,12 +11,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OF_USER = "user:"  # begins the references of the user's own store where several stores are shown
-CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS")  # variables that a caller brings, by how they begin
+# Variables that say which coding agent runs a command, as each client sets them for the commands that it starts.
+AGENTS = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "codex",
+    "CURSOR_AGENT": "cursor",
+    "GEMINI_CLI": "gemini",
+    "OPENCODE": "opencode",
+}
+CALLERS = ("GRAPHMEM_", "GIT_", "XDG_", "VIRTUAL_ENV", "COLUMNS", *AGENTS)  # that a caller brings, by how they begin
 # Of those, what no other process has to know, and what would choose the programs that git runs.
 SECRETS = ("GRAPHMEM_HTTP_TOKEN", "GRAPHMEM_HTTP_READ_TOKEN")  # by how they begin: a scope's ends with its name
 WITHHELD = (*SECRETS, "GIT_EXEC_PATH")
 FOREIGN = ("PYTHON", "LD_", "DYLD_")  # variables that choose the code which a process runs, by how they begin
 PLACES = ("PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # of them, folders that an installation may need
+
+
+def coding_agent(variables: "Mapping[str, str]") -> str | None:
+    """Return the coding agent that runs a command with these variables; None where a person or a program does."""
+    return next((agent for name, agent in AGENTS.items() if variables.get(name)), None)
 
 
 def callers_own(variables: "Mapping[str, str]") -> dict[str, str]:

@@ -33,9 +33,10 @@ def test_each_setting_names_what_gave_it_and_later_wins(memory: Memory, monkeypa
     assert by_name["store.lock_timeout"] == (3.0, "--lock-timeout")
     assert by_name["retrieval.critical"] == (0.6, "default")
     assert by_name["user_store"] == (False, "GRAPHMEM_USER_STORE")
+    assert by_name["by"] == ("", "GRAPHMEM_BY")
     assert [text.partition(" of ")[0] for text in found.ignored] == ["cypher.timeout = 9"]
     assert by_name.keys() == {
-        "user_store", *(f"{section}.{key}" for section, model in sections().items() for key in model.model_fields)
+        "by", "user_store", *(f"{section}.{key}" for section, model in sections().items() for key in model.model_fields)
     }  # fmt: skip
 
 

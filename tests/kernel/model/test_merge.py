@@ -10,6 +10,7 @@ import pytest
 
 from graphmem.kernel.git.merge_driver import rule_table
 from graphmem.kernel.model import MODELS
+from graphmem.kernel.model.authors import changed_by
 from graphmem.kernel.model.merge import Rules, merged
 from graphmem.kernel.model.schema import row_names
 from graphmem.kernel.ndjson import encode
@@ -181,7 +182,7 @@ def put_aside(row: dict[str, Any], texts: set[tuple[str, str]]) -> dict[str, Any
 
 def live(state: State, rng: random.Random, steps: int, since: int) -> State:  # noqa: PLR0912 - one case a kind of work
     """Return a state after some random work."""
-    rows = dict(state)
+    rows, signed = dict(state), dict(state)
     work = ["edit"] * 4 + [
         "aside",
         "aside",
@@ -197,7 +198,12 @@ def live(state: State, rng: random.Random, steps: int, since: int) -> State:  # 
         "delete",
         "rename",
     ]
-    for _ in range(steps):
+    for step in range(steps + 1):
+        for name in [name for name, row in rows.items() if row is not signed.get(name)] if rng.random() < 0.9 else ():
+            author = rng.choice(("ana", "bo")), rng.choice(("cli", "mcp"))
+            signed[name] = rows[name] = changed_by(author, signed.get(name), rows[name])
+        if step == steps:
+            break
         now = since + rng.randrange(20)
         key = rng.choice(sorted(rows)) if rows else None
         match rng.choice(work):

@@ -17,7 +17,14 @@ from graphmem.kernel.system.files import shipped
 from graphmem.names import label, relation_label
 
 SCALARS = {str: "STRING", float: "DOUBLE", int: "INT64", bool: "BOOLEAN", datetime: "TIMESTAMP"}
-EDGE_COLUMNS = {"weight": "DOUBLE", "note": "STRING", "created_at": "TIMESTAMP", "updated_at": "TIMESTAMP"}
+EDGE_COLUMNS = {
+    "weight": "DOUBLE",
+    "note": "STRING",
+    "created_at": "TIMESTAMP",
+    "updated_at": "TIMESTAMP",
+    "by": "STRING",
+    "via": "STRING",
+}
 FIRST = {"key": "STRING", "ref": "STRING", "name": "STRING", "kind": "STRING"}
 COMPUTED: dict[str, dict[str, str]] = {  # columns that follow from the fields of a kind
     "task": {"seq": "STRING", "slug": "STRING", "unmet": "STRING[]"},
