@@ -7,18 +7,26 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import psycopg
 import pytest
 
 from graphmem import Memory
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.dispatch import OWNER
 from graphmem.kernel.handle import Operations
+from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
+from graphmem.kernel.ledger.postgres.place import PostgresPlace
+from graphmem.kernel.ledger.postgres.schema import make_project, make_schema
+from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.store.runtime import Runtime
+from graphmem.names import row_key
 from tests.kernel.ledger.memory_place import MemoryPlace, SharedRows
+from tests.postgres import postgres
 from tests.sample import Clock, data, new_store, open_memory
 
+PROJECTS = itertools.count(1)
 FAILURES = "data/failure.ndjson"
 
 
@@ -74,18 +82,32 @@ class FileCase:
             yield
 
 
-class MemoryCase:
-    """Rows in memory; each machine has a catalog and a state of its own."""
+class ElsewhereCase:
+    """A place that is no folder; each machine has a catalog and a state of its own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.shared = SharedRows()
+
+    def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
+        """Return the place, with what a machine has read of it."""
+        raise NotImplementedError
 
     def open(self, machine: str = "one") -> Memory:
         folder = self.folder / machine
         if not folder.exists():
             new_store(folder)
-        return MemoryOnRows(folder, self.shared)
+        return MemoryOnRows(folder, self.place)
+
+
+class MemoryCase(ElsewhereCase):
+    """Rows in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.shared = SharedRows()
+
+    def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
+        return MemoryPlace(self.shared, catalog, timeout_s)
 
     def put_line(self, line: bytes, part: str = "failure") -> None:
         self.shared.put_line(f"data/{part}.ndjson", line.rstrip(b"\n"))
@@ -102,12 +124,64 @@ class MemoryCase:
             self.shared.step = lambda: None
 
 
-class MemoryOnRows(Memory):
-    """A store whose rows are in memory."""
+class PostgresCase(ElsewhereCase):
+    """A project of a server."""
 
-    def __init__(self, folder: Path, shared: SharedRows) -> None:
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.address, self.project = postgres().address, f"p{next(PROJECTS)}"
+        with psycopg.connect(self.address, autocommit=True) as owner:
+            make_schema(owner)
+            make_project(owner, self.project)
+
+    def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
+        return PostgresPlace(self.address, self.project, catalog, lock_timeout_s=timeout_s)
+
+    def put_line(self, line: bytes, part: str = "failure") -> None:
+        found = read_entry(line.rstrip(b"\n"), ())
+        row = found.row
+        kind, type_name = holds(f"data/{part}.ndjson")
+        with psycopg.connect(self.address) as other:
+            sql = "UPDATE graphmem.project SET seq = seq + 1, commit = 7 WHERE name = %s RETURNING seq"
+            seq = other.execute(sql, [self.project]).fetchone()
+            assert seq is not None
+            values = (self.project, found.id, row_key(row, ()), kind, type_name, found.line.decode(), seq[0])
+            sql = (
+                "INSERT INTO graphmem.rows (project, id, key, kind, type, row, seq) VALUES (%s, %s, %s, %s, %s, %s, %s)"
+                " ON CONFLICT (project, id) DO UPDATE SET row = excluded.row, seq = excluded.seq, deleted_at = NULL"
+            )
+            other.execute(sql, values)
+
+    def remove(self) -> None:
+        with psycopg.connect(self.address) as other:
+            other.execute("UPDATE graphmem.project SET seq = seq + 1, commit = 8 WHERE name = %s", [self.project])
+            sql = (
+                "UPDATE graphmem.rows SET row = NULL, deleted_at = now(),"
+                " seq = (SELECT seq FROM graphmem.project WHERE name = %s) WHERE project = %s AND kind = 'failure'"
+            )
+            other.execute(sql, [self.project, self.project])
+
+    @contextlib.contextmanager
+    def dying(self, step: Callable[[], None]) -> Iterator[None]:
+        def before(call: Callable[..., Any]) -> Callable[..., Any]:
+            def run(*arguments: Any, **named: Any) -> Any:
+                step()
+                return call(*arguments, **named)
+
+            return run
+
+        with pytest.MonkeyPatch.context() as patch:
+            for kind, name in ((psycopg.Connection, "execute"), (psycopg.Cursor, "executemany")):
+                patch.setattr(kind, name, before(getattr(kind, name)))
+            yield
+
+
+class MemoryOnRows(Memory):
+    """A store whose rows are no files of its own."""
+
+    def __init__(self, folder: Path, place: Callable[[Catalog, float], RowPlace]) -> None:
         def open_rows(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
-            return MemoryPlace(shared, catalog, timeout_s)
+            return place(catalog, timeout_s)
 
         numbers = itertools.count(1)
         options: dict[str, dict[str, object]] = {"embedding": {"model": "none"}, "store": {"lock_timeout": 5.0}}

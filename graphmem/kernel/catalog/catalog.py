@@ -17,6 +17,7 @@ from graphmem.kernel.catalog.database import open_file, remove, renew, transacti
 from graphmem.kernel.catalog.files import FileReads
 from graphmem.kernel.catalog.records import RecordReads
 from graphmem.kernel.catalog.relations import RelationReads
+from graphmem.kernel.ledger.port import CURSOR
 
 CHECKPOINT_S = 10.0  # seconds to wait for readers of an older state, until the log of the catalog can be cut
 # What holds rows, and what follows from them.
@@ -92,6 +93,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
             self.connection.execute(f"DELETE FROM {table}")
         for table in ("lexical_terms", "lexical"):
             self.connection.execute(f"DROP TABLE IF EXISTS {table}")
+        self.keep(CURSOR, None)
         self.next_epoch()
 
     def copy(self, path: Path) -> None:

@@ -14,11 +14,14 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple, Protocol, Self
 
+from graphmem.errors import Unavailable
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.types import Types
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.vocabulary import Vocabulary
+
+CURSOR = "cursor"  # under what the catalog keeps up to where a place was read that has no stamp for each part
 
 
 class Stamp(NamedTuple):
@@ -40,6 +43,10 @@ class Stamp(NamedTuple):
 
 class PlaceMoved(Exception):
     """Others changed parts while they were read."""
+
+
+class PlaceAway(Unavailable):
+    """The place does not answer: reads go on from what was read before, and nothing is written."""
 
 
 class LastRead(Protocol):
@@ -87,6 +94,9 @@ class RowPlace(Protocol):
     """
 
     lock_timeout_s: float
+
+    def close(self) -> None:
+        """Let go of what keeps the place open; the next use opens it again."""
 
     # --- watching -----------------------------------------------------------------------------------------------
 

@@ -318,6 +318,7 @@ class Client:
         self.drop_vectors()
         self.close_graph()
         self.catalog.close()
+        self.ledger.place.close()
         if self.present is not None and self.whole is None:
             self.present.close()
 

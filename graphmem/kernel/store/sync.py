@@ -21,7 +21,7 @@ from graphmem.kernel.ledger import undo
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import files_by_kind, holds, is_of_purges, part_of, usual_file
-from graphmem.kernel.ledger.port import PlaceMoved, RowPlace
+from graphmem.kernel.ledger.port import PlaceAway, PlaceMoved, RowPlace
 from graphmem.kernel.ledger.row import entry as entry_of
 from graphmem.kernel.ledger.row import plain_edge, signed_entry
 from graphmem.kernel.ledger.types import NO_TYPES, Types, drifted
@@ -111,15 +111,15 @@ class SyncedLedger:
         Args:
             is_thorough: compare the bytes of every file, not only sizes and times.
         """
-        if not self.place.has_changed(is_thorough=is_thorough):
-            return Sync()
         must_read = is_thorough or self.catalog.is_new
         patience_s = self.place.lock_timeout_s if must_read else READER_PATIENCE_S
         try:
+            if not self.place.has_changed(is_thorough=is_thorough):
+                return Sync()
             with self.place.holding(patience_s):
                 self.catalog.look_again()
                 return self.sync_locked(is_thorough=is_thorough, patience_s=patience_s)
-        except Locked as error:
+        except (Locked, PlaceAway) as error:
             if must_read:
                 raise
             return Sync(waits_for=error.message)  # what was read last is whole

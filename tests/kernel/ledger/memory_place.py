@@ -62,6 +62,9 @@ class MemoryPlace:
         self.lock_timeout_s = lock_timeout_s
         self.seen: Mapping[str, Part] = {}
 
+    def close(self) -> None:
+        """Nothing keeps it open."""
+
     @contextlib.contextmanager
     def holding(self, timeout_s: float) -> Iterator[None]:
         if not self.shared.lock.acquire(timeout=timeout_s):

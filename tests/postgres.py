@@ -1,0 +1,84 @@
+"""A PostgreSQL server of the tests: from the machine's packages, in a temporary folder, ended with the tests."""
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import psycopg
+import pytest
+
+PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgresql")
+START_S = 30.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server; ``folder`` has its socket."""
+
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def address(self) -> str:
+        return f"host={self.folder} dbname=postgres user=postgres"
+
+
+def programs() -> Path | None:
+    """Return the folder with the newest server's programs; None where there is none."""
+    found = [path for place in PLACES for path in Path(place).glob("*/bin/postgres")]
+    return max(found).parent if found else None
+
+
+@cache
+def postgres() -> Server:
+    """Return the server of this process, started when a test first asks for it."""
+    bin_folder = programs()
+    if bin_folder is None:
+        pytest.skip("there is no PostgreSQL server here; on Debian: apt-get install postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="gm-pg-"))
+    user = "postgres" if os.geteuid() == 0 else None  # it does not run as root
+    if user:
+        shutil.chown(folder, "postgres", "postgres")
+    data = folder / "data"
+    command: list[str | Path] = [
+        bin_folder / "initdb",
+        "-D",
+        data,
+        "-U",
+        "postgres",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--locale=C",
+        "-N",
+    ]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder, user=user, group=user)
+    options = ("listen_addresses=", f"unix_socket_directories={folder}", "fsync=off", "max_connections=50")
+    process = subprocess.Popen(
+        [bin_folder / "postgres", "-D", data, *(word for option in options for word in ("-c", option))],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, group=user,
+    )  # fmt: skip
+    server = Server(folder, process)
+    atexit.register(end, server)
+    until = time.monotonic() + START_S
+    while True:
+        try:
+            psycopg.connect(server.address).close()
+            return server
+        except psycopg.OperationalError:
+            assert time.monotonic() < until and process.poll() is None, "the server does not start"
+            time.sleep(0.05)
+
+
+def end(server: Server) -> None:
+    """End the server, and remove what it had."""
+    server.process.kill()
+    server.process.wait()
+    shutil.rmtree(server.folder, ignore_errors=True)
