@@ -81,7 +81,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
         intake = Intake(snapshot, policy, request.name)
         records, solved = 0, list[tuple[str, str]]()
         later: list[Given] = []  # what is settled when all records are known
-        rows = read_lines(intake, _drained(given_lines), project)
+        rows = read_lines(intake, drained(given_lines), project)
         while part := list(islice(rows, sys.maxsize if request.dedup else PART)):  # those that are compared all at once
             is_record = [isinstance(given.record, Record) and not isinstance(given.record, Fact) for given in part]
             found = [*compress(part, is_record)]
@@ -128,7 +128,7 @@ def bulk_add(client: Client, lines: Iterable[bytes], request: AddRowsRequest) ->
     return BulkAdded.model_validate({**intake.counts, "relations": intake.relations, **shown})
 
 
-def _drained(items: list[Item]) -> Iterator[Item]:
+def drained(items: list[Item]) -> Iterator[Item]:
     """Yield the items of a list in their order, and let go of each: very many hold much memory."""
     items.reverse()
     while items:
@@ -137,7 +137,7 @@ def _drained(items: list[Item]) -> Iterator[Item]:
 
 def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> Iterator[Given]:
     """Yield the rows of the input that are whole and of a kind that there is."""
-    time = intake.snapshot.now
+    time, policy = intake.snapshot.now, intake.policy
     now = format_time(time)
     for place, raw in enumerate(lines, 1):
         line = raw.strip(b"\r\n\xef\xbb\xbf") if place == 1 else raw.rstrip(b"\r\n")
@@ -161,7 +161,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> Iter
                 refuse_blank(type(record), vars(record))
                 refuse_oversize(record)
             names_record = name is not None or key is not None
-            if record is None and not intake.policy.may_skip:  # else the line as it is may be put aside
+            if record is None and (policy.imports or not policy.may_skip):  # else its line as it is may be put aside
                 yield Given(place, encode(row), None, None)
             else:
                 yield Given(place, line, row, record, None if name is None else str(name), names_record)
@@ -170,7 +170,7 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> Iter
             intake.rejects.append(line)
         except GraphmemError as error:
             intake.refuse(Given(place, line, {}, None), refused_row(error))
-        if len(intake.findings) >= MOST_BAD_ROWS and not intake.policy.may_skip:
+        if len(intake.findings) >= MOST_BAD_ROWS and not policy.may_skip:
             raise _bad_input(intake)
         if place % REPORT_EVERY == 0:
             intake.client.runtime.progress("reading", place, 0)
@@ -298,14 +298,14 @@ def refuse_cycles(intake: Intake) -> None:
 def add_edges(intake: Intake, rows: list[Given]) -> None:
     """Take in edges, and let go of them: their ends by key, in order where they are symmetric."""
     made: list[tuple[Given, Entry]] = []
-    for given in _drained(rows):
+    for given in drained(rows):
         try:
             made.append((given, settle_edge(intake, given)))
         except (BadInput, Refused) as error:
             intake.refuse(given, refused_row(error))
     times = Counter(fresh.id for _, fresh in made)
     there = intake.client.everything.files_of(times, "relation")
-    for given, fresh in _drained(made):
+    for given, fresh in drained(made):
         may_swap = given.row["type"] in intake.symmetric
         is_told = times[fresh.id] > 1 or intake.policy.owned is not None  # very many are not kept
         if is_told and intake.is_again(given, fresh.id, may_swap=may_swap):

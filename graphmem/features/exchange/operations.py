@@ -6,7 +6,7 @@ Source: docs/guides/importing.md, docs/decisions/0036-imports.md.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import orjson
 from pydantic import Field
 
 from graphmem.core.foreign.reading import Draft, ForeignInput, Source
-from graphmem.core.records.bulk_add import MANY_RECORDS, add_fact, read_lines, refuse_cycles, settle_edge
+from graphmem.core.records.bulk_add import MANY_RECORDS, add_fact, drained, read_lines, refuse_cycles, settle_edge
 from graphmem.core.records.bulk_new import Project
 from graphmem.core.records.duplicates import aside_fields
 from graphmem.core.records.imports import EarlierImports, sets_of, with_aside
@@ -28,7 +28,7 @@ from graphmem.errors import Refused, Unavailable
 from graphmem.features.exchange.importers import formats
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.ledger.types import path_of, type_text
-from graphmem.kernel.model import Fact, Feedback, Record, Relation, Task
+from graphmem.kernel.model import Campaign, Fact, Feedback, Record, Relation, Task
 from graphmem.kernel.model.field import as_set
 from graphmem.kernel.model.vocabulary import EntityType, RelationType, Vocabulary
 from graphmem.kernel.ndjson import Row, encode
@@ -40,6 +40,7 @@ from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.system.surroundings import current_folder
+from graphmem.names import row_id
 
 
 class ImportRequest(Request):
@@ -84,6 +85,7 @@ class Imported(Answer):
 
 ACTIONS = ("created", "merged", "updated", "unchanged")
 MOST_TYPES = 300  # that an input may bring: each is a file, and is compared with all others
+NO_ROW: Row = {}  # of a draft that has become a line
 LINK = "relation"  # what links are counted as, whether they are rows or fields of one
 
 
@@ -125,12 +127,14 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
     kept = places(client)
     with client.reading() as snapshot:
         vocabulary = snapshot.vocabulary
-    rows = (under_current_names(draft.row, vocabulary) for draft in reading.drafts)
-    lines = [encode(shortened_fields(row, kept)) for row in rows]
+    lines: list[bytes] = []
+    for place, draft in enumerate(reading.drafts):  # of a row its line alone: very many hold much memory
+        lines.append(encode(shortened_fields(under_current_names(draft.row, vocabulary), kept)))
+        reading.drafts[place] = draft._replace(row=NO_ROW)
     project = Project.around(client.root, lines)
     with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
         work = Work.of(snapshot, reading)
-        work.take_in(list(read_lines(work.intake, lines, project)))
+        work.take_in(read_lines(work.intake, drained(lines), project))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
     for take_over in extensions("run_state") if run else ():
@@ -159,7 +163,7 @@ class Work:
     tool: EarlierImports  # what its imports made and gave before
     counts: dict[str, Counter[str]] = field(default_factory=lambda: {action: Counter() for action in ACTIONS})
     firsts: dict[str, Given] = field(default_factory=dict)  # by key: the first row of the input that makes the record
-    taken: set[str] = field(default_factory=set)  # links that were counted
+    taken: set[str | int] = field(default_factory=set)  # links that were counted
     fresh: set[str] = field(default_factory=set)  # keys of records that are new
 
     @classmethod
@@ -171,29 +175,35 @@ class Work:
         intake = Intake(snapshot, Policy(may_skip=True, imports=tool), reading.format, vocabulary)
         return cls(snapshot, reading, intake, types, tool)
 
-    def take_in(self, rows: Sequence[Given]) -> None:
+    def take_in(self, rows: Iterable[Given]) -> None:
         """Take in the rows of the input: records, then what names them."""
-        records = [given for given in rows if isinstance(given.record, Record) and not isinstance(given.record, Fact)]
+        records, edges, facts = list[Given](), list[Given](), list[Given]()
+        for given in rows:
+            if given.is_edge:
+                edges.append(given)
+            elif isinstance(given.record, Record | Feedback):  # a purge is of the store that it was in
+                (facts if isinstance(given.record, Feedback | Fact) else records).append(given)
         self.intake.look_up(records)
-        for given in records:
+        for given in drained(records):
             self.gather(given)
         for given in sorted(self.firsts.values(), key=lambda given: isinstance(given.record, Task)):  # campaigns first
             self.intake.guarded(given, self.place)
         self.drop_refused()
         refuse_cycles(self.intake)
-        edges = [given for given in rows if given.is_edge]
-        for given in edges:
+        self.firsts.clear()
+        for given in drained(edges):
             self.intake.guarded(given, self.place_edge)
-        for given in rows:
-            if isinstance(given.record, Feedback | Fact):
-                self.intake.guarded(given, self.place_fact)
+        for given in facts:
+            self.intake.guarded(given, self.place_fact)
 
     def gather(self, given: Given) -> None:
         """Find out which record a row is of: one of its origin, one of its key, or a new one."""
         record = given.record
         assert isinstance(record, Record)
         number = self.intake.number_of(record)
-        key = self.snapshot.catalog.stored(number).key_ref if number is not None else record.key_ref
+        key = record.key_ref
+        if number is not None and number != row_id(key):
+            key = self.snapshot.catalog.stored(number).key_ref
         for handle in (record.ref, record.key_ref):
             self.intake.handles.setdefault(handle, key)
         first = self.firsts.get(key)
@@ -214,13 +224,15 @@ class Work:
         """Take in a record: a new one, or what it changes of the one that is there."""
         assert isinstance(given.record, Record)
         record = self.with_keys(given.record)
-        number = self.intake.number_of(record)
-        before = self.snapshot.catalog.stored(number) if number is not None else None
+        links, number = self.draft(given).links, self.intake.number_of(record)
+        before = self.snapshot.catalog.stored(number) if links and number is not None else None
         action = self.intake.take_one(given._replace(record=record))
+        if not isinstance(record, Task | Campaign):  # no row asks for it again, and very many hold much memory
+            self.intake.records.pop(record.key_ref, None)
         if action == "created":
             self.fresh.add(record.key_ref)
         self.count(str(action), record.kind)
-        for name, ref in self.draft(given).links:
+        for name, ref in links:
             self.count_link(before, name, self.intake.handles.get(ref, ref), given)
 
     def with_keys(self, record: Record) -> Record:
@@ -257,9 +269,9 @@ class Work:
         if is_waiting:
             self.intake.handles[str(given.row["to"])] = str(given.row["to"])
         fresh = settle_edge(self.intake, given)
-        if str(fresh.id) in self.taken:
+        if fresh.id in self.taken:
             return self.count("merged", LINK)
-        self.taken.add(str(fresh.id))
+        self.taken.add(fresh.id)
         if is_waiting:
             self.reading.dangling += 1
             self.tool.notes[fresh.id] = {}
