@@ -17,7 +17,7 @@ from graphmem.kernel.handle import Operations
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
-from graphmem.kernel.ledger.postgres.schema import make_project, make_schema
+from graphmem.kernel.ledger.postgres.schema import grant, make_project
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.store.runtime import Runtime
@@ -131,18 +131,20 @@ class PostgresCase(ElsewhereCase):
         super().__init__(folder)
         self.address, self.project = postgres().address, f"p{next(PROJECTS)}"
         with psycopg.connect(self.address, autocommit=True) as owner:
-            make_schema(owner)
             make_project(owner, self.project)
+            with contextlib.suppress(psycopg.errors.DuplicateObject):
+                owner.execute("CREATE ROLE member LOGIN")
+            grant(owner, "member", self.project, writes=True)
 
     def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
-        return PostgresPlace(self.address, self.project, catalog, lock_timeout_s=timeout_s)
+        return PostgresPlace(f"{self.address} user=member", self.project, catalog, lock_timeout_s=timeout_s)
 
     def put_line(self, line: bytes, part: str = "failure") -> None:
         found = read_entry(line.rstrip(b"\n"), ())
         row = found.row
         kind, type_name = holds(f"data/{part}.ndjson")
         with psycopg.connect(self.address) as other:
-            sql = "UPDATE graphmem.project SET seq = seq + 1, commit = 7 WHERE name = %s RETURNING seq"
+            sql = "UPDATE graphmem.project SET seq = seq + 1, commit = 7 WHERE project = %s RETURNING seq"
             seq = other.execute(sql, [self.project]).fetchone()
             assert seq is not None
             values = (self.project, found.id, row_key(row, ()), kind, type_name, found.line.decode(), seq[0])
@@ -154,10 +156,10 @@ class PostgresCase(ElsewhereCase):
 
     def remove(self) -> None:
         with psycopg.connect(self.address) as other:
-            other.execute("UPDATE graphmem.project SET seq = seq + 1, commit = 8 WHERE name = %s", [self.project])
+            other.execute("UPDATE graphmem.project SET seq = seq + 1, commit = 8 WHERE project = %s", [self.project])
             sql = (
                 "UPDATE graphmem.rows SET row = NULL, deleted_at = now(),"
-                " seq = (SELECT seq FROM graphmem.project WHERE name = %s) WHERE project = %s AND kind = 'failure'"
+                " seq = (SELECT seq FROM graphmem.project WHERE project = %s) WHERE project = %s AND kind = 'failure'"
             )
             other.execute(sql, [self.project, self.project])
 

@@ -17,11 +17,12 @@ import psycopg
 from psycopg import errors as failures
 from psycopg.rows import tuple_row
 
-from graphmem.errors import FileReplaced, Locked, Unavailable
+from graphmem.errors import FileReplaced, Locked, Refused, Unavailable
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
 from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp
+from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
@@ -97,6 +98,10 @@ class PostgresPlace:
             self.close()
             said = " ".join(str(error).split())
             raise PlaceAway(f"the server of the memory does not answer: {said}", hint="see: graphmem doctor") from error
+        except (failures.UndefinedTable, failures.InvalidSchemaName) as error:
+            raise Unavailable(
+                "the database has no tables of graphmem", hint="their owner makes them with: graphmem team init URL"
+            ) from error
         except psycopg.Error as error:
             raise Unavailable(f"the server of the memory refuses: {' '.join(str(error).split())}") from error
 
@@ -116,10 +121,11 @@ class PostgresPlace:
 
     def last_commit(self) -> tuple[str, int, int]:
         """Return epoch, number and random number of the last commit."""
-        found = self.ask("SELECT epoch, seq, commit FROM graphmem.project WHERE name = %s", self.project)
+        found = self.ask("SELECT epoch, seq, commit FROM graphmem.project WHERE project = %s", self.project)
         if not found:
             raise Unavailable(
-                f"the server has no project {self.project!r}", hint="its owner makes it with: graphmem team init URL"
+                f"the server has no project {self.project!r} that this role may read",
+                hint="its owner lets it in with: graphmem team grant URL ROLE",
             )
         epoch, seq, commit = found[0]
         return epoch, seq, commit
@@ -261,8 +267,7 @@ class PostgresPlace:
     @contextlib.contextmanager
     def holding(self, timeout_s: float) -> Iterator[None]:
         connection = self.connected()
-        with self.answering():
-            connection.execute("BEGIN")
+        self.run("BEGIN")
         try:
             self.lock(timeout_s)
             yield
@@ -279,12 +284,14 @@ class PostgresPlace:
             for name, seconds in limits.items():
                 self.ask("SELECT set_config(%s, %s, true)", name, f"{seconds * 1000:.0f}ms")
             if not self.ask("SELECT 1 FROM graphmem.writer WHERE project = %s FOR UPDATE", self.project):
-                self.last_commit()
-                raise Unavailable(f"project {self.project!r} has no row for its writers", hint="see: graphmem doctor")
+                self.last_commit()  # raises where there is no such project
         except Unavailable as error:
             if isinstance(error.__cause__, failures.LockNotAvailable):
                 raise Locked(f"another writer holds project {self.project!r} of the server") from None
-            raise
+            if not isinstance(error.__cause__, failures.InsufficientPrivilege):
+                raise
+            self.run("ROLLBACK")  # who may only read holds nothing, and what it reads is whole without
+            self.run("BEGIN")
 
     def tidy(self) -> str | None:
         return None
@@ -329,8 +336,25 @@ class PostgresPlace:
 
     def count(self, number: int) -> tuple[str, int]:
         """Begin to commit: return the epoch and the number of the commit; no other one gets a number until it ends."""
-        sql = "UPDATE graphmem.project SET seq = seq + 1, commit = %s WHERE name = %s RETURNING epoch, seq"
-        ((epoch, seq),) = self.ask(sql, number, self.project)
+        version = self.ask("SELECT max(version) FROM graphmem.version")[0][0]
+        if version > SCHEMA_VERSION:
+            raise Refused(
+                f"the tables in the server have version {version}, and this graphmem writes {SCHEMA_VERSION}",
+                hint="upgrade graphmem; until then it only reads",
+            )
+        sql = "UPDATE graphmem.project SET seq = seq + 1, commit = %s WHERE project = %s RETURNING epoch, seq"
+        try:
+            found = self.ask(sql, number, self.project)
+        except Unavailable as error:
+            if not isinstance(error.__cause__, failures.InsufficientPrivilege):
+                raise
+            found = []
+        if not found:
+            raise Refused(
+                f"this role may not write project {self.project!r}",
+                hint="its owner lets it with: graphmem team grant URL ROLE",
+            )
+        epoch, seq = found[0]
         return epoch, seq
 
     def refuse_changed(self, files: Iterable[str]) -> None:

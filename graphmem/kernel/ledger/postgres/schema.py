@@ -1,16 +1,26 @@
-"""The tables of a place in PostgreSQL: only what Citus, YugabyteDB and managed services have too; projects first."""
+"""
+The tables of a place in PostgreSQL, and who may use them.
+
+Only what Citus, YugabyteDB and managed services have too: no trigger, no advisory lock, no extension; the project comes
+first in every key. Who is a member of a project sees and writes its rows and no others: row-level security, which holds
+for the owner of the tables too.
+"""
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+from psycopg.sql import SQL, Composed, Identifier, Literal
+
+from graphmem.errors import NotFound, Refused
 
 SCHEMA_VERSION = 1
 TABLES = """
 CREATE SCHEMA IF NOT EXISTS graphmem;
 CREATE TABLE IF NOT EXISTS graphmem.version (version integer NOT NULL);
 CREATE TABLE IF NOT EXISTS graphmem.project (
-  name text PRIMARY KEY,
+  project text PRIMARY KEY,
   epoch text NOT NULL,              -- another one after a restore or a promotion: nothing read before counts
   seq bigint NOT NULL DEFAULT 0,    -- of the last commit
   commit bigint NOT NULL DEFAULT 0  -- the random number of the last commit
@@ -40,21 +50,114 @@ CREATE TABLE IF NOT EXISTS graphmem.changes (
   at timestamptz NOT NULL,
   PRIMARY KEY (project, seq, id)
 );
+CREATE TABLE IF NOT EXISTS graphmem.member (
+  role text NOT NULL,
+  project text NOT NULL,
+  writes boolean NOT NULL,
+  PRIMARY KEY (role, project)
+);
+ALTER TABLE graphmem.member ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS own ON graphmem.member;
+CREATE POLICY own ON graphmem.member FOR SELECT USING (role = current_user);
 """
+SECURED = {"project": ("UPDATE",), "writer": ("UPDATE",), "rows": ("INSERT", "UPDATE"), "changes": ("INSERT", "UPDATE")}
+POLICIES = """
+ALTER TABLE graphmem.{table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE graphmem.{table} FORCE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS reading ON graphmem.{table};
+DROP POLICY IF EXISTS writing ON graphmem.{table};
+CREATE POLICY reading ON graphmem.{table} FOR SELECT USING (EXISTS (
+  SELECT 1 FROM graphmem.member m WHERE m.role = current_user AND m.project = {table}.project));
+CREATE POLICY writing ON graphmem.{table} USING (EXISTS (
+  SELECT 1 FROM graphmem.member m WHERE m.role = current_user AND m.project = {table}.project AND m.writes));
+"""
+Owner = psycopg.Connection[Any]
 
 
-def make_schema(owner: psycopg.Connection[Any]) -> None:
-    """Make the tables, as their owner; those that are there stay. Two who do so at once make one."""
+def schema_statements() -> list[Composed]:
+    """Return what makes the schema; run again it changes nothing."""
+    version = SQL("INSERT INTO graphmem.version SELECT {} WHERE NOT EXISTS (SELECT 1 FROM graphmem.version)")
+    policies = [SQL(POLICIES).format(table=Identifier(table)) for table in SECURED]
+    return [Composed([SQL(TABLES)]), *policies, version.format(Literal(SCHEMA_VERSION))]
+
+
+def project_statements(project: str, owner: str) -> list[Composed]:
+    """Return what makes a project, unless it is there, and lets the owner of the tables write it."""
+    values = {"project": Literal(project), "epoch": Literal(secrets.token_hex(8)), "owner": Literal(owner)}
+    texts = (
+        "INSERT INTO graphmem.member VALUES ({owner}, {project}, true) ON CONFLICT DO NOTHING",
+        "INSERT INTO graphmem.project (project, epoch) VALUES ({project}, {epoch}) ON CONFLICT DO NOTHING",
+        "INSERT INTO graphmem.writer VALUES ({project}) ON CONFLICT DO NOTHING",
+    )
+    return [SQL(text).format(**values) for text in texts]
+
+
+def grant_statements(role: str, project: str, *, writes: bool) -> list[Composed]:
+    """Return what lets a role read a project, or write it too; whichever it could before."""
+    named = Identifier(role)
+    found = [
+        SQL("GRANT USAGE ON SCHEMA graphmem TO {}").format(named),
+        SQL("GRANT SELECT ON ALL TABLES IN SCHEMA graphmem TO {}").format(named),
+    ]
+    for table, rights in SECURED.items() if writes else ():
+        given = SQL(", ".join(rights))  # constants
+        found.append(SQL("GRANT {} ON {} TO {}").format(given, Identifier("graphmem", table), named))
+    member = SQL(
+        "INSERT INTO graphmem.member VALUES ({}, {}, {})"
+        " ON CONFLICT (role, project) DO UPDATE SET writes = excluded.writes"
+    )
+    return [*found, member.format(Literal(role), Literal(project), Literal(writes))]
+
+
+def revoke_statements(role: str, project: str) -> list[Composed]:
+    """Return what takes a role out of a project; its next statement sees no row of it."""
+    member = SQL("DELETE FROM graphmem.member WHERE role = {} AND project = {}")
+    return [member.format(Literal(role), Literal(project))]
+
+
+def run(owner: Owner, statements: Sequence[Composed]) -> None:
+    """Run statements, all or none."""
     with owner.transaction():
-        owner.execute(TABLES)
-        owner.execute(
-            "INSERT INTO graphmem.version SELECT %s WHERE NOT EXISTS (SELECT 1 FROM graphmem.version)", [SCHEMA_VERSION]
+        for statement in statements:
+            owner.execute(statement)
+
+
+def make_project(owner: Owner, project: str) -> None:
+    """
+    Make the tables where they are missing, and a project in them.
+
+    Raises:
+        Refused: the tables are of a newer version.
+    """
+    refuse_newer(owner)
+    run(owner, [*schema_statements(), *project_statements(project, owner.info.user)])
+
+
+def grant(owner: Owner, role: str, project: str, *, writes: bool) -> None:
+    """
+    Let a role of the server read a project, or write it too.
+
+    Raises:
+        NotFound: the server has no such role.
+    """
+    if owner.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
+        make = SQL("CREATE ROLE {} LOGIN").format(Identifier(role)).as_string(owner)
+        raise NotFound(f"the server has no role {role!r}", hint=f"its administrator makes it with: {make}")
+    run(owner, grant_statements(role, project, writes=writes))
+
+
+def version_of(connection: Owner) -> int | None:
+    """Return the version of the tables; None where there are none."""
+    if connection.execute("SELECT to_regclass('graphmem.version')").fetchone() == (None,):
+        return None
+    found = connection.execute("SELECT max(version) FROM graphmem.version").fetchone()
+    return found[0] if found else None
+
+
+def refuse_newer(owner: Owner) -> None:
+    """Raise ``Refused`` where the tables are of a newer version than this program knows."""
+    if (found := version_of(owner)) is not None and found > SCHEMA_VERSION:
+        raise Refused(
+            f"the tables in the server have version {found}, and this graphmem writes {SCHEMA_VERSION}",
+            hint="upgrade graphmem",
         )
-
-
-def make_project(owner: psycopg.Connection[Any], name: str) -> None:
-    """Make a project, unless it is there."""
-    with owner.transaction():
-        sql = "INSERT INTO graphmem.project (name, epoch) VALUES (%s, %s) ON CONFLICT DO NOTHING"
-        owner.execute(sql, [name, secrets.token_hex(8)])
-        owner.execute("INSERT INTO graphmem.writer VALUES (%s) ON CONFLICT DO NOTHING", [name])

@@ -1,0 +1,52 @@
+"""Where a project is in a server: ``postgresql://HOST/DATABASE?project=NAME``."""
+
+from typing import NamedTuple, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from graphmem.errors import Usage
+from graphmem.names import SLUG
+
+SCHEMES = ("postgresql", "postgres")
+EXAMPLE = "such as postgresql://host/database?project=shop"
+
+
+class ServerAddress(NamedTuple):
+    """
+    The address of a project in a server.
+
+    Attributes:
+        database: as libpq takes it; may hold a password.
+        project: the name of the project in the database.
+    """
+
+    database: str
+    project: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """
+        Return the address that a text is.
+
+        Raises:
+            Usage: it is none; the message shows no password.
+        """
+        try:
+            parts = urlsplit(text)
+            given = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        except ValueError:
+            raise Usage("the address of the server cannot be read", hint=EXAMPLE) from None
+        if parts.scheme not in SCHEMES:
+            raise Usage(f"the address of the server begins with {parts.scheme!r}", hint=EXAMPLE)
+        projects = [value for name, value in given if name == "project"]
+        if len(projects) != 1 or not SLUG.fullmatch(projects[0]):
+            said = f"names project {projects[0]!r}" if projects else "names no project"
+            raise Usage(f"the address of the server {said}", hint=f"a name of a-z 0-9 - _ . at its end, {EXAMPLE}")
+        rest = urlencode([pair for pair in given if pair[0] != "project"])
+        return cls(urlunsplit(parts._replace(query=rest)), projects[0])
+
+    @property
+    def shown(self) -> str:
+        """The address without user, password and options."""
+        parts = urlsplit(self.database)
+        host = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{host}{parts.path}?project={self.project}"
