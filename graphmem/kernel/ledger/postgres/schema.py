@@ -147,7 +147,7 @@ def grant(owner: Owner, role: str, project: str, *, writes: bool) -> None:
 
 
 def version_of(connection: Owner) -> int | None:
-    """Return the version of the tables; None where there are none."""
+    """Return the version of the tables; None where they are missing."""
     if connection.execute("SELECT to_regclass('graphmem.version')").fetchone() == (None,):
         return None
     found = connection.execute("SELECT max(version) FROM graphmem.version").fetchone()
