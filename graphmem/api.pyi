@@ -62,6 +62,7 @@ from graphmem.features.inbox.operations import (Item as Item, ItemChanged as Ite
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
+from graphmem.features.team.server_contract import (ServerChanged as ServerChanged)
 from graphmem.features.upkeep.branch_check import (BranchChecked as BranchChecked)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
@@ -98,6 +99,8 @@ class Store(OpenStore):
     def scopes(self) -> Scopes: ...
     @cached_property
     def extractors(self) -> Extractors: ...
+    @cached_property
+    def team(self) -> Team: ...
     @cached_property
     def embed(self) -> Embed: ...
     def view(self, *, most: int = 10000) -> PageData:
@@ -454,6 +457,18 @@ class Runs(Operations):
         """End the build run: cleared where every chunk is completed, else visible as partial."""
     def resume(self, *, choose: Literal["resume", "fresh", "cancel"] | None = None) -> BuildResume:
         """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
+
+class Team(Operations):
+    """Memories in a PostgreSQL server, and who is a member of a project there."""
+    @staticmethod
+    def init(url: str, *, sql: bool = False) -> ServerChanged:
+        """Make the tables of memories in a PostgreSQL database, and a project in them; what is there stays."""
+    @staticmethod
+    def grant(url: str, role: str, *, read: bool = False, sql: bool = False) -> ServerChanged:
+        """Let a role of a PostgreSQL server read and write a project, or only read it."""
+    @staticmethod
+    def revoke(url: str, role: str, *, sql: bool = False) -> ServerChanged:
+        """Take a role of a PostgreSQL server out of a project: its next statement sees nothing of it."""
 
 class Embed(Operations):
     """The model that makes the vectors."""

@@ -72,6 +72,7 @@ from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
+from graphmem.features.team.server_contract import ServerChanged
 from graphmem.features.upkeep.branch_check import BranchChecked
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
@@ -605,6 +606,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`undo`, `undo --list`": Writes,
     "`purge`": Purged,
     "`trust`": Trust,
+    "`team init`, `team grant`, `team revoke`": ServerChanged,
     "`schema`": SchemaShown,
     "`stats`": Stats,
     "`stats --impact`": Impact,

@@ -278,7 +278,7 @@ def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str)
     noun, _, verb = name.rpartition(".")
     nouns = {
         "explorations": "explore", "extractors": "extract", "embed": "embed", "imports": "import",
-        "candidates": "review",
+        "candidates": "review", "team": "team",
     }  # fmt: skip
     command = nouns.get(noun, verb)
     assert command in VERBS

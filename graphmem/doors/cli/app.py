@@ -100,6 +100,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "schema": (MADE, "schema", "Print the JSON Schema of what is stored, taken or answered."),
     "doctor": ("doctor", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
     "trust": (MADE, "trust", "Let the project name a model of its own."),
+    "team": (MADE, "team", "Make memories in a PostgreSQL server, and say who may use them."),
     "stats": (MADE, "stats", "Show counts, worth, connectivity, estimates."),
     "verify-loop": (MADE, "verify-loop", "Say whether learning happens, and where it breaks off."),
     "view": ("view", "view", "Look at the memory in a browser, and work in it."),

@@ -1,13 +1,21 @@
 """Where a project is in a server: ``postgresql://HOST/DATABASE?project=NAME``."""
 
+from importlib.util import find_spec
 from typing import NamedTuple, Self
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from graphmem.errors import Usage
+from graphmem.errors import Unavailable, Usage
 from graphmem.names import SLUG
 
+CLIENT = "psycopg"
 SCHEMES = ("postgresql", "postgres")
 EXAMPLE = "such as postgresql://host/database?project=shop"
+
+
+def refuse_without_client() -> None:
+    """Raise ``Unavailable`` where the package is missing that speaks with the server."""
+    if find_spec(CLIENT) is None:
+        raise Unavailable(f"a memory in PostgreSQL needs {CLIENT}", hint="pip install 'graphmem[team]'")
 
 
 class ServerAddress(NamedTuple):
@@ -42,7 +50,8 @@ class ServerAddress(NamedTuple):
             said = f"names project {projects[0]!r}" if projects else "names no project"
             raise Usage(f"the address of the server {said}", hint=f"a name of a-z 0-9 - _ . at its end, {EXAMPLE}")
         rest = urlencode([pair for pair in given if pair[0] != "project"])
-        return cls(urlunsplit(parts._replace(query=rest)), projects[0])
+        database = f"{parts.scheme}://{parts.netloc}{parts.path}{rest and f'?{rest}'}"  # `urlunsplit` drops a bare //
+        return cls(database, projects[0])
 
     @property
     def shown(self) -> str:

@@ -15,13 +15,13 @@ from typing import Any, Protocol
 import orjson
 import psycopg
 from psycopg import errors as failures
-from psycopg.rows import tuple_row
 
 from graphmem.errors import FileReplaced, Locked, Refused, Unavailable
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
 from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp
+from graphmem.kernel.ledger.postgres.connection import answering, connect
 from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
@@ -30,7 +30,6 @@ from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.ndjson import BadLine
 from graphmem.names import row_id, row_key, split_ref
 
-CONNECT_S = 5  # seconds to reach a server
 STATEMENT_S = 60.0  # seconds that one statement may take
 IDLE_S = 60.0  # seconds after which the server takes the lock from a writer that does nothing
 TEXT = "file"  # the kind of a row that is a text of the vocabulary
@@ -78,32 +77,18 @@ class PostgresPlace:
             PlaceAway: the server does not answer.
         """
         if self.connection is None or self.connection.closed:
-            with self.answering():
-                self.connection = psycopg.connect(
-                    self.address,
-                    autocommit=True,
-                    prepare_threshold=None,  # a pooler gives the next transaction another connection
-                    connect_timeout=CONNECT_S,
-                    application_name="graphmem",
-                    row_factory=tuple_row,
-                )
+            self.connection = connect(self.address)
         return self.connection
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Raise ``PlaceAway`` where the server ends the connection in the block, or is not reached."""
+        """Do as ``connection.answering``, and let go of a connection that has ended."""
         try:
-            yield
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            with answering():
+                yield
+        except PlaceAway:
             self.close()
-            said = " ".join(str(error).split())
-            raise PlaceAway(f"the server of the memory does not answer: {said}", hint="see: graphmem doctor") from error
-        except (failures.UndefinedTable, failures.InvalidSchemaName) as error:
-            raise Unavailable(
-                "the database has no tables of graphmem", hint="their owner makes them with: graphmem team init URL"
-            ) from error
-        except psycopg.Error as error:
-            raise Unavailable(f"the server of the memory refuses: {' '.join(str(error).split())}") from error
+            raise
 
     def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return what a statement gives."""

@@ -81,11 +81,11 @@ def schema_statements() -> list[Composed]:
     return [Composed([SQL(TABLES)]), *policies, version.format(Literal(SCHEMA_VERSION))]
 
 
-def project_statements(project: str, owner: str) -> list[Composed]:
+def project_statements(project: str) -> list[Composed]:
     """Return what makes a project, unless it is there, and lets the owner of the tables write it."""
-    values = {"project": Literal(project), "epoch": Literal(secrets.token_hex(8)), "owner": Literal(owner)}
+    values = {"project": Literal(project), "epoch": Literal(secrets.token_hex(8))}
     texts = (
-        "INSERT INTO graphmem.member VALUES ({owner}, {project}, true) ON CONFLICT DO NOTHING",
+        "INSERT INTO graphmem.member VALUES (current_user, {project}, true) ON CONFLICT DO NOTHING",
         "INSERT INTO graphmem.project (project, epoch) VALUES ({project}, {epoch}) ON CONFLICT DO NOTHING",
         "INSERT INTO graphmem.writer VALUES ({project}) ON CONFLICT DO NOTHING",
     )
@@ -122,6 +122,11 @@ def run(owner: Owner, statements: Sequence[Composed]) -> None:
             owner.execute(statement)
 
 
+def script(statements: Sequence[Composed]) -> list[str]:
+    """Return statements as an administrator runs them, all or none."""
+    return ["BEGIN;", *(f"{one.as_string(None).strip().rstrip(';')};" for one in statements), "COMMIT;"]
+
+
 def make_project(owner: Owner, project: str) -> None:
     """
     Make the tables where they are missing, and a project in them.
@@ -130,7 +135,7 @@ def make_project(owner: Owner, project: str) -> None:
         Refused: the tables are of a newer version.
     """
     refuse_newer(owner)
-    run(owner, [*schema_statements(), *project_statements(project, owner.info.user)])
+    run(owner, [*schema_statements(), *project_statements(project)])
 
 
 def grant(owner: Owner, role: str, project: str, *, writes: bool) -> None:
