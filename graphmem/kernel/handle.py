@@ -14,7 +14,7 @@ from graphmem.kernel.dispatch import OWNER, Caller, Log
 from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.registry import OPERATIONS, STREAMS, Operation
 from graphmem.kernel.settings.folders import named_scope
-from graphmem.kernel.store import git_setup
+from graphmem.kernel.store import git_setup, in_server
 from graphmem.kernel.store.runtime import (
     Client,
     MessageHandler,
@@ -141,6 +141,10 @@ class Handle(Operations):
         models: Models | None = None,
         scope: str | None = None,
     ) -> None:
+        elsewhere: dict[str, Any] = {}
+        if (server := in_server.server_in_use(folder, at)) is not None:
+            folder = in_server.machine_folder(server)
+            elsewhere = {"open_place": in_server.opening(server), "project": in_server.code_folder()}
         is_fresh = not find_store(folder).local.exists()
         scope = (named_scope() if scope is None else scope) or None
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
@@ -157,6 +161,7 @@ class Handle(Operations):
                 via=via,
                 models=models or Models(),
                 tells_subjects=scope is None,
+                **elsewhere,
             ),
             Caller(scope=scope),
         )

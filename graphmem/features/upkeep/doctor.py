@@ -67,7 +67,8 @@ def _surroundings(client: Client) -> Iterator[Finding]:
     layout = client.layout
     if isinstance(client.clone.refusal, Refused):
         yield Finding.of(FOLDER, Code.TRACKED, client.clone.refusal.message, "neither in git", TRACKED_FIX)
-    yield from _unfinished(layout)
+    if client.ledger.is_in_files:
+        yield from _unfinished(layout)
     yield from (found for found in in_git.findings(layout) if found.code != Code.NOT_ON_DISK)  # of `validate`
     for name in layout.look().leftovers if layout.private is None else ():
         yield Finding.of(name, Code.LEFTOVER, "a process that died left this file", "no such file", REPAIR_COMMAND)
@@ -87,7 +88,7 @@ def _surroundings(client: Client) -> Iterator[Finding]:
 
 def _tool_copies(client: Client) -> list[str]:
     """Return the copies of data files that ``git mergetool`` left, and that no row is read of."""
-    if client.layout.private is not None or client.ledger.files.is_merging:
+    if client.layout.private is not None or not client.ledger.is_in_files or client.ledger.files.is_merging:
         return []
     copies = [file for file in client.layout.data_files() if MERGETOOL.fullmatch(file)]
     return [file for file in copies if not client.catalog.rows_in(file)]
@@ -97,7 +98,7 @@ def _large(client: Client) -> Iterator[Finding]:
     """Yield which kinds have so large files that they should be split, or be so into more."""
     sizes: dict[str, list[tuple[int, int]]] = {}
     with client.reading() as snapshot:
-        for file in snapshot.ledger.place.parts():
+        for file in snapshot.ledger.place.parts() if snapshot.ledger.is_in_files else ():
             stat = safe_files.stat_of(snapshot.layout.store / file)
             size = snapshot.catalog.rows_in(file), stat.st_size if stat else 0
             sizes.setdefault(home_of(file), []).append(size)

@@ -36,11 +36,12 @@ def export(snapshot: Writing, request: ExportRequest) -> Exported:
     """Bring every file into canonical form, or write a canonical copy to another folder."""
     to = None if request.to is None else current_folder() / request.to
     _refuse_findings(snapshot)
+    is_in_files = snapshot.ledger.is_in_files
     files: dict[str, ExportedFile] = {}
     contents: dict[str, bytes | None] = {}
     for file in snapshot.ledger.place.parts():
         data = _canonical(snapshot, file)
-        is_changed = safe_files.read(snapshot.layout.store / file) != data
+        is_changed = is_in_files and safe_files.read(snapshot.layout.store / file) != data
         digest = hashlib.sha256(data).hexdigest()
         files[file] = ExportedFile(rows=data.count(b"\n"), sha256=digest, changed=is_changed)
         if to is not None or is_changed:
@@ -51,6 +52,9 @@ def export(snapshot: Writing, request: ExportRequest) -> Exported:
         contents["schema.json"] = vocabulary_json(snapshot.catalog.vocabulary)
         for path in _other_files(snapshot):
             contents[path.relative_to(snapshot.layout.store).as_posix()] = safe_files.read(path)
+        for file in () if is_in_files else snapshot.ledger.place.all_parts():
+            if not file.startswith("data/"):
+                contents[file] = snapshot.ledger.place.text(file)
         replace_files({to / file: data for file, data in contents.items()})
     snapshot.ledger.sync_written()
     return Exported(files=files)
@@ -112,7 +116,7 @@ def stale_vocabulary(snapshot: Snapshot) -> list[Finding]:
     """Report when ``schema.json`` is not what the types say."""
     path = snapshot.layout.vocabulary
     found = safe_files.read(path) if safe_files.is_file(path) else b""
-    if is_vocabulary(found, snapshot.catalog.vocabulary, is_merged=True):
+    if not snapshot.ledger.is_in_files or is_vocabulary(found, snapshot.catalog.vocabulary, is_merged=True):
         return []
     what, right = "schema.json is stale", "the vocabulary of types/"
     return [Finding.of("schema.json", Code.STALE_SCHEMA, what, right, "graphmem export", line=1)]

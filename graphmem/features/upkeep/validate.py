@@ -214,7 +214,7 @@ def _catalog_differences(client: Client) -> list[Finding]:
     """Report where the catalog does not hold the lines of the files, byte for byte."""
     aside = {finding.file for finding in client.ledger.findings()} | client.catalog.purged_rows().keys()
     differing = []
-    for file in client.ledger.place.parts():
+    for file in client.ledger.place.parts() if client.ledger.is_in_files else ():
         if file in aside:
             continue
         with safe_files.opened(client.layout.store / file) as handle:
@@ -245,7 +245,7 @@ def _placed(snapshot: Snapshot, suspects: Iterable[FindingDraft]) -> list[Findin
     for found in suspects:
         if found.line is not None:
             wanted.setdefault(found.file, {})[found.line] = None
-    for file, lines in wanted.items():
+    for file, lines in wanted.items() if snapshot.ledger.is_in_files else ():
         with safe_files.opened(snapshot.layout.store / file) as handle:
             for place, line in enumerate(snapshot.ledger.files.lines_in(file, handle), 1):
                 if line in lines and lines[line] is None:

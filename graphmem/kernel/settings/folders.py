@@ -67,6 +67,11 @@ def project_folder() -> str | None:
     return variables().get("GRAPHMEM_DIR") or None
 
 
+def named_server() -> str | None:
+    """Return the address of the server that ``GRAPHMEM_STORE`` names."""
+    return variables().get("GRAPHMEM_STORE") or None
+
+
 def named_scope() -> str | None:
     """Return the scope that ``GRAPHMEM_SCOPE`` names."""
     return variables().get("GRAPHMEM_SCOPE") or None

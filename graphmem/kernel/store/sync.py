@@ -82,6 +82,11 @@ class SyncedLedger:
         self.notices: list[str] = []  # of the last writes, for people
 
     @property
+    def is_in_files(self) -> bool:
+        """Whether the rows are in files of this machine."""
+        return isinstance(self.place, FilePlace)
+
+    @property
     def files(self) -> FilePlace:
         """The files that the rows are in, for what is about files; ``Unavailable`` where they are elsewhere."""
         if not isinstance(self.place, FilePlace):

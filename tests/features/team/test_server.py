@@ -1,11 +1,12 @@
 """``graphmem team``: projects in a server, who is a member, and what a project's owner or administrator sees."""
 
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
+from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.postgres import postgres
 
 NUMBERS = count(1)
@@ -61,3 +62,54 @@ def test_what_is_wrong_is_one_line_without_a_password(graphmem: Graphmem, url: s
     assert (away.status, away.out) == (4, "")
     assert away.err.startswith("error: the server of the memory does not answer: ")
     assert "secret" not in away.err
+
+
+def test_machines_share_a_memory_without_a_file_in_their_projects(
+    graphmem: Graphmem,  # noqa: F811
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What one writes the other finds at once; each keeps what it has read below its own home."""
+    graphmem("team", "init", url)
+    monkeypatch.setenv("GRAPHMEM_STORE", url)
+
+    def on(machine: str) -> None:
+        (tmp_path / machine / "project").mkdir(parents=True, exist_ok=True)
+        monkeypatch.chdir(tmp_path / machine / "project")
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / machine / "state"))
+        monkeypatch.setenv("GRAPHMEM_BY", machine)
+
+    on("ana")
+    trigger = ("--trigger", "port in use on startup", "--fix", "kill the old server")
+    assert graphmem("add", "failure", "--name", "port", *trigger) == Done(0, "created failure/port\n", "")
+    on("bo")
+    assert graphmem("query", "port in use").out.startswith("failure/port\n")
+    assert graphmem("edit", "port", "--tag", "net").status == 0
+    on("ana")
+    assert "by:             bo via cli; created by ana via cli" in graphmem("get", "port").out
+    refused = graphmem("undo")
+    assert (refused.status, "changed since: failure/port" in refused.err) == (3, True)
+    assert graphmem("type", "add", "entity", "room").status == 0
+    assert graphmem("validate") == Done(0, "all files are well\n", "")
+    assert graphmem("doctor").err == ""
+    on("bo")
+    assert graphmem("add", "entity", "room", "attic").status == 0
+    assert graphmem("export").err.startswith("error: the rows of this store are not in files")
+    assert graphmem("export", "--to", str(tmp_path / "backup")).status == 0
+    assert (tmp_path / "backup/types/entities/room.md").is_file()
+    assert (tmp_path / "backup/data/failure.ndjson").read_bytes().count(b"\n") == 1
+    for machine in ("ana", "bo"):
+        assert list((tmp_path / machine / "project").iterdir()) == []
+
+
+def test_two_memories_at_once_and_the_past_are_refused(
+    graphmem: Graphmem,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("GRAPHMEM_STORE", "postgresql:///x?project=shop")
+    assert graphmem("list", "--at", "HEAD").err.startswith("error: --at is about commits of git")
+    assert graphmem("--dir", str(tmp_path), "list").status == 0  # a folder that is named is the one that is meant
+    monkeypatch.setenv("GRAPHMEM_DIR", str(tmp_path))
+    assert graphmem("list").err.startswith("error: GRAPHMEM_STORE and GRAPHMEM_DIR name two memories")
