@@ -62,6 +62,7 @@ from graphmem.features.inbox.operations import (Item as Item, ItemChanged as Ite
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
+from graphmem.features.team.contract import (LedgerMoved as LedgerMoved, Synced as Synced)
 from graphmem.features.upkeep.branch_check import (BranchChecked as BranchChecked)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
 from graphmem.features.upkeep.embedding import (EmbeddingStatus as EmbeddingStatus, ModelChanged as ModelChanged)
@@ -99,6 +100,8 @@ class Store(OpenStore):
     @cached_property
     def extractors(self) -> Extractors: ...
     @cached_property
+    def ledger(self) -> Ledger: ...
+    @cached_property
     def embed(self) -> Embed: ...
     def view(self, *, most: int = 10000) -> PageData:
         """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
@@ -129,6 +132,8 @@ class Store(OpenStore):
         until: float | None = None,
     ) -> HookAnswer:
         """Answer an event of a coding agent, and keep what its session was shown."""
+    def sync(self, remote: str | None = None) -> Synced:
+        """Exchange the memory of a ref with another repository, merged by rows."""
     def export(self, *, to: Path | str | None = None) -> Exported:
         """Bring every file into canonical form, or write a canonical copy to another folder."""
     def export_check(self) -> Checked:
@@ -455,6 +460,11 @@ class Runs(Operations):
     def resume(self, *, choose: Literal["resume", "fresh", "cancel"] | None = None) -> BuildResume:
         """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
 
+class Ledger(Operations):
+    """The rows, and the place that they are in."""
+    def move(self, to: Literal["ref", "branch"], *, dry_run: bool = False) -> LedgerMoved:
+        """Move the rows into a ref of their own, or back into files of the branch."""
+
 class Embed(Operations):
     """The model that makes the vectors."""
     def status(self) -> EmbeddingStatus:
@@ -674,7 +684,7 @@ class Memory(Handle):
     ) -> Dump:
         """Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program."""
     @staticmethod
-    def init(folder: Path | str, *, nested: bool = False) -> Initialised:
+    def init(folder: Path | str, *, nested: bool = False, ref: bool = False) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
     def check(self, *, base: str | None = None) -> BranchChecked:
         """Return what a branch does to the memory since it left another one, and what speaks against merging it."""

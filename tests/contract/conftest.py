@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.places import FileCase, MemoryCase, PlaceCase
+from tests.contract.places import FileCase, MemoryCase, PlaceCase, RefCase
 
 
-@pytest.fixture(params=[FileCase, MemoryCase], ids=["files", "memory"])
+@pytest.fixture(params=[FileCase, RefCase, MemoryCase], ids=["files", "ref", "memory"])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> PlaceCase:
     made: PlaceCase = request.param(tmp_path)
     return made

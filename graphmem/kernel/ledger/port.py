@@ -84,9 +84,11 @@ class RowPlace(Protocol):
 
     Attributes:
         lock_timeout_s: seconds that a writer waits for others.
+        notices: what there is to say for people; whoever says it empties the list.
     """
 
     lock_timeout_s: float
+    notices: list[str]
 
     # --- watching -----------------------------------------------------------------------------------------------
 
@@ -170,6 +172,7 @@ class RowPlace(Protocol):
 
         Raises:
             Locked: another writer held it all the time; it names the holder. A holder that dies holds nothing.
+            Refused, Unavailable: the place cannot be followed now; what was last read of it is whole.
         """
 
     def tidy(self) -> str | None:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from graphmem.errors import GraphmemError, Locked, Unavailable
+from graphmem.errors import GraphmemError, Locked, Refused, Unavailable
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.changes import ChangeApplier
 from graphmem.kernel.catalog.database import CatalogError, table_of
@@ -78,7 +78,7 @@ class SyncedLedger:
         self.reader = PlaceReader(place, catalog, layout.purge)
         self.may_hold_secrets = False  # as the settings say
         self.writes = 0  # that this process made
-        self.notices: list[str] = []  # of the last writes, for people
+        self.notices: list[str] = []  # for people, of the last writes and of the place
 
     @property
     def files(self) -> FilePlace:
@@ -118,10 +118,17 @@ class SyncedLedger:
             with self.place.holding(patience_s):
                 self.catalog.look_again()
                 return self.sync_locked(is_thorough=is_thorough, patience_s=patience_s)
-        except Locked as error:
+        except (Locked, Refused, Unavailable) as error:
             if must_read:
                 raise
             return Sync(waits_for=error.message)  # what was read last is whole
+        finally:
+            self.hear()
+
+    def hear(self) -> None:
+        """Keep for people what the place has to say."""
+        self.notices += self.place.notices
+        self.place.notices.clear()
 
     def sync_locked(
         self, *, is_thorough: bool = False, patience_s: float | None = None, is_whole: bool = False
@@ -163,6 +170,7 @@ class SyncedLedger:
             if (text := self.place.tidy()) is not None:
                 self.notices.append(text)
                 self.sync_locked()
+            self.hear()
             if (request := requests.current()) is not None:
                 request.refuse_done(self.state, self.has_happened)
             yield sync
@@ -253,6 +261,7 @@ class SyncedLedger:
             raise
         self.writes += 1
         self.notices += removals
+        self.hear()
         for note in notes:
             undo.confirm(note)
         if request is not None:
