@@ -62,6 +62,7 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     "features.upkeep.embedding": "EmbeddingStatus ModelChanged",
     "features.upkeep.schema": "SchemaShown",
     "features.team.server_contract": "ServerChanged",
+    "features.team.contract": "LedgerMoved Synced",
     "features.upkeep.store_contract": "Exported Initialised Rebuilt Reset Resolved Split Trust Vacuumed",
     "core.page.operations": "PageData",
     "features.work.observation": "Observed",

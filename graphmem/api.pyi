@@ -62,6 +62,7 @@ from graphmem.features.inbox.operations import (Item as Item, ItemChanged as Ite
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
 from graphmem.features.learning.lessons import (Injected as Injected, Learned as Learned)
 from graphmem.features.runs.contract import (BuildResume as BuildResume, Required as Required, RunShown as RunShown)
+from graphmem.features.team.contract import (LedgerMoved as LedgerMoved, Synced as Synced)
 from graphmem.features.team.server_contract import (ServerChanged as ServerChanged)
 from graphmem.features.upkeep.branch_check import (BranchChecked as BranchChecked)
 from graphmem.features.upkeep.config import (ConfigShown as ConfigShown)
@@ -100,6 +101,8 @@ class Store(OpenStore):
     @cached_property
     def extractors(self) -> Extractors: ...
     @cached_property
+    def ledger(self) -> Ledger: ...
+    @cached_property
     def team(self) -> Team: ...
     @cached_property
     def embed(self) -> Embed: ...
@@ -132,6 +135,8 @@ class Store(OpenStore):
         until: float | None = None,
     ) -> HookAnswer:
         """Answer an event of a coding agent, and keep what its session was shown."""
+    def sync(self, remote: str | None = None) -> Synced:
+        """Exchange the memory of a ref with another repository, merged by rows."""
     def export(self, *, to: Path | str | None = None) -> Exported:
         """Bring every file into canonical form, or write a canonical copy to another folder."""
     def export_check(self) -> Checked:
@@ -458,6 +463,11 @@ class Runs(Operations):
     def resume(self, *, choose: Literal["resume", "fresh", "cancel"] | None = None) -> BuildResume:
         """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
 
+class Ledger(Operations):
+    """The rows, and the place that they are in."""
+    def move(self, to: Literal["ref", "branch"], *, dry_run: bool = False) -> LedgerMoved:
+        """Move the rows into a ref of their own, or back into files of the branch."""
+
 class Team(Operations):
     """Memories in a PostgreSQL server, and who is a member of a project there."""
     @staticmethod
@@ -689,7 +699,7 @@ class Memory(Handle):
     ) -> Dump:
         """Return all rows, or those of kinds and types, one JSON object a line, or in the form of another program."""
     @staticmethod
-    def init(folder: Path | str, *, nested: bool = False) -> Initialised:
+    def init(folder: Path | str, *, nested: bool = False, ref: bool = False) -> Initialised:
         """Prepare a project: make ``.graphmem`` in ``folder``, or complete it; run again it changes nothing."""
     def check(self, *, base: str | None = None) -> BranchChecked:
         """Return what a branch does to the memory since it left another one, and what speaks against merging it."""

@@ -72,6 +72,7 @@ from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
 from graphmem.features.learning.lessons import Injected, Learned
 from graphmem.features.runs.contract import BuildResume, Required, RunShown
+from graphmem.features.team.contract import LedgerMoved, Synced
 from graphmem.features.team.server_contract import ServerChanged
 from graphmem.features.upkeep.branch_check import BranchChecked
 from graphmem.features.upkeep.config import ConfigShown
@@ -598,6 +599,8 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`embed change`": ModelChanged,
     "`rebuild`": Rebuilt,
     "`split`": Split,
+    "`sync`": Synced,
+    "`ledger move`": LedgerMoved,
     "`vacuum`": Vacuumed,
     "`reset`": Reset,
     "`dump`": Dump,

@@ -23,6 +23,7 @@ from graphmem.features.cypher.engines.kuzu.mirror import KuzuMirror, opened
 from graphmem.features.upkeep.store_contract import Trust
 from graphmem.kernel.embed.model import Embedder
 from graphmem.kernel.git.places import top_of
+from graphmem.kernel.ledger.files.layout import Layout, located
 from graphmem.kernel.machine.state import State
 from graphmem.kernel.system.lock import locked
 
@@ -74,7 +75,7 @@ def open_memory(
     with OPENING, pytest.MonkeyPatch.context() as patch:
         if embedder is None:
             patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
-        if not (folder / ".graphmem").exists():
+        if not located(Layout(folder)).store.exists():
             new_store(folder)
         made = Memory(
             folder,

@@ -167,7 +167,7 @@ def test_what_belongs_to_one_place_of_rows_is_known_only_where_the_place_is_chos
     own = tuple(f"graphmem.kernel.ledger.files.{name}" for name in ("place", "reading", "watch"))
     others = [file for file in MODULES if not file.startswith("kernel/ledger/files/")]
     found = {place.partition(":")[0] for place in importers(others, lambda name: name.startswith(own))}
-    assert found == {"kernel/store/runtime.py", "kernel/store/sync.py"}
+    assert found == {"kernel/store/runtime.py", "kernel/store/sync.py", "kernel/ledger/ref/place.py"}
 
 
 def test_only_cypher_and_what_maintains_the_graph_uses_it() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.places import FileCase, MemoryCase, PlaceCase, PostgresCase
+from tests.contract.places import FileCase, MemoryCase, PlaceCase, PostgresCase, RefCase
 
 
-@pytest.fixture(params=[FileCase, MemoryCase, PostgresCase], ids=["files", "memory", "postgres"])
+@pytest.fixture(params=[FileCase, RefCase, MemoryCase, PostgresCase], ids=["files", "ref", "memory", "postgres"])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> PlaceCase:
     made: PlaceCase = request.param(tmp_path)
     return made

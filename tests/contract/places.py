@@ -1,4 +1,4 @@
-"""The places of rows that the contract runs on (graphmem/kernel/ledger/port.py): files, and rows in memory."""
+"""The places of rows that the contract runs on (graphmem/kernel/ledger/port.py): files, a ref, and rows in memory."""
 
 import contextlib
 import itertools
@@ -13,6 +13,8 @@ import pytest
 from graphmem import Memory
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.dispatch import OWNER
+from graphmem.kernel.git import commands
+from graphmem.kernel.git.ref import MemoryRef
 from graphmem.kernel.handle import Operations
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
@@ -20,10 +22,12 @@ from graphmem.kernel.ledger.postgres.place import PostgresPlace
 from graphmem.kernel.ledger.postgres.schema import grant, make_project
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.store.clone import Clone
+from graphmem.kernel.store.in_ref import ref_of
 from graphmem.kernel.store.runtime import Runtime
 from graphmem.names import row_key
 from tests.kernel.ledger.memory_place import MemoryPlace, SharedRows
 from tests.postgres import postgres
+from tests.repository import Repository
 from tests.sample import Clock, data, new_store, open_memory
 
 PROJECTS = itertools.count(1)
@@ -80,6 +84,55 @@ class FileCase:
             for name in ("replace", "fsync", "unlink"):
                 patch.setattr(os, name, before(getattr(os, name)))
             yield
+
+
+class RefCase:
+    """The files of a store in commits of a ref; the machines are processes of one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repository = Repository(folder)
+        Memory.init(folder, ref=True)
+
+    @property
+    def ref(self) -> MemoryRef:
+        return ref_of(self.repository.folder)
+
+    def open(self, machine: str = "one") -> Memory:
+        return open_memory(self.repository.folder)
+
+    def put_line(self, line: bytes, part: str = "failure") -> None:
+        """Commit a row beside the program, as git does when it fetches into the ref."""
+        ref, path = self.ref, f"data/{part}.ndjson"
+        at = ref.value()
+        assert at is not None
+        files = ref.files(at)
+        with commands.objects(self.repository.folder) as objects:
+            before = objects.read(files[path]) if path in files else b""
+        ref.commit([at], {path: before + line}, "theirs")
+
+    def remove(self) -> None:
+        at = self.ref.value()
+        assert at is not None
+        self.ref.commit([at], {FAILURES: None}, "theirs")
+
+    @contextlib.contextmanager
+    def dying(self, step: Callable[[], None]) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            for owner, name in ((os, "replace"), (os, "fsync"), (os, "unlink"), (commands, "run")):
+                patch.setattr(owner, name, stepping(getattr(owner, name), step))
+            yield
+
+
+def stepping(call: Callable[..., Any], step: Callable[[], None]) -> Callable[..., Any]:
+    """Return a function with ``step`` before and after it."""
+
+    def run(*arguments: Any, **named: Any) -> Any:
+        step()
+        made = call(*arguments, **named)
+        step()
+        return made
+
+    return run
 
 
 class ElsewhereCase:
@@ -165,16 +218,9 @@ class PostgresCase(ElsewhereCase):
 
     @contextlib.contextmanager
     def dying(self, step: Callable[[], None]) -> Iterator[None]:
-        def before(call: Callable[..., Any]) -> Callable[..., Any]:
-            def run(*arguments: Any, **named: Any) -> Any:
-                step()
-                return call(*arguments, **named)
-
-            return run
-
         with pytest.MonkeyPatch.context() as patch:
             for kind, name in ((psycopg.Connection, "execute"), (psycopg.Cursor, "executemany")):
-                patch.setattr(kind, name, before(getattr(kind, name)))
+                patch.setattr(kind, name, stepping(getattr(kind, name), step))
             yield
 
 

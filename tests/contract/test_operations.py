@@ -51,6 +51,7 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "types.drop": {"name": "service"},
     "reset": {},
     "vacuum": {"dry_run": True},
+    "ledger.move": {"to": "branch", "dry_run": True},
     "experiences.promote": {},
     "doctor": {},
     "trust": {},
@@ -81,7 +82,7 @@ OPENING = frozenset({
     "experiences.promote", "insights.add", "campaigns.create", "tasks.start", "tasks.complete", "tasks.block",
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
     "log", "why", "view", "diff", "check", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust",
-    "events.add",
+    "events.add", "sync", "ledger.move",
     "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "imports.file", "embed.status",
     "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.change", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
@@ -278,7 +279,7 @@ def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str)
     noun, _, verb = name.rpartition(".")
     nouns = {
         "explorations": "explore", "extractors": "extract", "embed": "embed", "imports": "import",
-        "candidates": "review", "team": "team",
+        "candidates": "review", "ledger": "ledger", "team": "team",
     }  # fmt: skip
     command = nouns.get(noun, verb)
     assert command in VERBS

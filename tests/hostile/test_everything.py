@@ -68,7 +68,8 @@ COMMANDS = [
     "split failure", "dump --to okf", "vacuum", "rebuild --no-embed", "doctor --fix --yes", "cypher --json RETURN+1",
     "cypher MATCH+(n)+RETURN+n+LIMIT+50",
     "cypher --named failure/steer", "cypher --scope mine MATCH+(n)+RETURN+n+LIMIT+9",
-    "validate", "prime", "prime --json", "status",
+    "validate", "prime", "prime --json", "status", "ledger move ref --dry-run", "ledger move ref",
+    "add failure --trigger x", "sync", "ledger move branch",
     "install claude-code", "uninstall claude-code", "export --to ../out",
 ]  # fmt: skip
 NOT_OF_A_STORE = {"benchmark", "demo", "hook", "mcp", "serve"}  # tests/doors/mcp, tests/doors/service

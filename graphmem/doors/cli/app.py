@@ -99,6 +99,8 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "config": (MADE, "config", "Show the settings that hold here, and where each comes from."),
     "schema": (MADE, "schema", "Print the JSON Schema of what is stored, taken or answered."),
     "doctor": ("doctor", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
+    "sync": (MADE, "sync", "Share the memory of a ref with another repository."),
+    "ledger": (MADE, "ledger", "Keep the rows in a ref of their own, or in the branch."),
     "trust": (MADE, "trust", "Let the project name a model of its own."),
     "team": (MADE, "team", "Make memories in a PostgreSQL server, and say who may use them."),
     "stats": (MADE, "stats", "Show counts, worth, connectivity, estimates."),

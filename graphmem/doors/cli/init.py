@@ -24,6 +24,7 @@ def init(
     ctx: typer.Context,
     project: Annotated[str | None, typer.Argument(metavar="FOLDER", help="The project; here if not given.")] = None,
     nested: bool = option(OPERATIONS["init"].request, "nested"),
+    ref: bool = option(OPERATIONS["init"].request, "ref"),
 ) -> None:
     """
     Prepare a project: make .graphmem, or complete it; run again it changes nothing.
@@ -34,7 +35,7 @@ def init(
     if invocation.is_user and project is not None:
         raise Usage(f"{project!r} is not the folder of the user's own store", hint="graphmem init --user")
     folder = project or invocation.folder or project_folder() or "."
-    answer = Memory.init(folder, nested=nested or invocation.is_user)
+    answer = Memory.init(folder, nested=nested or invocation.is_user, ref=ref)
     done = f"{'made' if answer.created else 'already there:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     for finding in answer.findings:

@@ -1,11 +1,14 @@
-"""More than one machine: memories in a server that several people share."""
+"""More than one clone or machine: a memory in a ref of its own or in a server, and what the clones give each other."""
 
 from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
-    nouns={"team": "Memories in a PostgreSQL server, and who is a member of a project there."},
-    operations={"server": "team.init team.grant team.revoke"},
-    on_store="team",
-    verbs={"team": "team.init team.grant team.revoke"},
+    nouns={
+        "ledger": "The rows, and the place that they are in.",
+        "team": "Memories in a PostgreSQL server, and who is a member of a project there.",
+    },
+    operations={"sync": "sync", "move": "ledger.move", "server": "team.init team.grant team.revoke"},
+    on_store="sync ledger team",
+    verbs={"sync": "sync", "ledger": "ledger.move", "team": "team.init team.grant team.revoke"},
     text="text",
 )

@@ -7,10 +7,10 @@ from graphmem.errors import Refused
 from graphmem.features.upkeep.store_contract import Initialised, InitRequest
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.files.journal import replace_files
-from graphmem.kernel.ledger.files.layout import FOLDER, Layout, above, not_linked
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, above, located, not_linked
 from graphmem.kernel.registry import operation
 from graphmem.kernel.settings.folders import user_store
-from graphmem.kernel.store import in_git
+from graphmem.kernel.store import in_git, in_ref
 from graphmem.kernel.store.git_setup import register
 from graphmem.kernel.store.runtime import Runtime, open_client
 from graphmem.kernel.system import safe_files
@@ -36,10 +36,14 @@ def init(request: InitRequest) -> Initialised:
     Raises:
         Refused: the folder is in a project that has a memory, and none of its own was asked for.
     """
-    layout = not_linked(Layout(request.folder.absolute()))
+    layout = not_linked(located(Layout(request.folder.absolute())))
     is_new = not layout.store.is_dir()
-    if not safe_files.is_file(layout.config) and (lack := in_git.unchecked_out(layout.root)):
+    if request.ref and layout.home is None:
+        layout = in_ref.begun(layout)
+    if not layout.home and not safe_files.is_file(layout.config) and (lack := in_git.unchecked_out(layout.root)):
         raise Refused(lack[0], hint=f"bring it back: {lack[1]}")
+    if not layout.store.is_dir() and (lack := in_ref.unbegun(layout.root)):
+        raise Refused(lack[0], hint=lack[1])
     if is_new and not request.nested:
         _refuse_nested(layout.root)
         _refuse_bare(layout.root)

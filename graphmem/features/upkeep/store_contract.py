@@ -15,6 +15,7 @@ class InitRequest(Request):
 
     folder: Path = Field(description="The project's folder")
     nested: bool = Field(False, description="Make a memory of its own below a folder that has one")
+    ref: bool = Field(False, description="Keep the rows in a ref of their own, out of the branches")
 
 
 class ExportRequest(Request):

@@ -12,7 +12,7 @@ import contextlib
 import os
 import selectors
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -100,17 +100,32 @@ def git(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
     raise Unavailable(f"git {arguments[0]} does not work here: {words}", hint=hint)
 
 
-def run(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT_BYTES) -> tuple[int, bytes, bytes]:
+def run(
+    folder: Path,
+    *arguments: str,
+    timeout_s: float = GIT_S,
+    most: int = GIT_BYTES,
+    given: bytes = b"",
+    settings: Sequence[str] = SETTINGS,
+    environment: Mapping[str, str] = ENVIRONMENT,
+) -> tuple[int, bytes, bytes]:
     """
     Run git in a folder and return its exit status, what it prints, and the beginning of what it complains.
+
+    Args:
+        given: its standard input; with one, it may print what fits in memory.
+        settings, environment: as ``start`` takes them.
 
     Raises:
         Unavailable: git is not installed, the time is up, or git prints more than ``most`` bytes.
     """
-    with start(folder, *arguments) as process:
+    with start(folder, *arguments, settings=settings, environment=environment) as process:
         try:
-            printed, complaint = output(process, monotonic() + timeout_s, most)
-        except TimeoutError:
+            if given:
+                printed, complaint = process.communicate(given, timeout_s)
+            else:
+                printed, complaint = output(process, monotonic() + timeout_s, most)
+        except (TimeoutError, subprocess.TimeoutExpired):
             raise Unavailable(f"git {arguments[0]} took longer than {timeout_s:.1f} s") from None
         except OverflowError:
             raise Unavailable(f"git {arguments[0]} printed more than {most / 2**20:,.0f} MiB") from None
@@ -120,26 +135,32 @@ def run(folder: Path, *arguments: str, timeout_s: float = GIT_S, most: int = GIT
     return process.returncode, printed, complaint
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+def start(
+    folder: Path, *arguments: str, settings: Sequence[str] = SETTINGS, environment: Mapping[str, str] = ENVIRONMENT
+) -> subprocess.Popen[bytes]:
     """
     Start git in a folder, with nothing of the repository's own that would run a program.
+
+    Args:
+        settings: of git, which win over those of the repository.
+        environment: variables beside those that are passed on.
 
     Raises:
         Unavailable: git is not installed, or the folder's git directory may be a stranger's: ``refuse_foreign``.
     """
     refuse_foreign(folder)
-    settings = (word for setting in SETTINGS for word in ("-c", setting))
+    given_settings = (word for setting in settings for word in ("-c", setting))
     given = variables().items()
     kept = {name: value for name, value in given if not name.startswith(("GIT_", "GRAPHMEM_")) or name.startswith(KEPT)}
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(
-            [program("git") or "git", "--no-pager", *settings, *arguments],
+            [program("git") or "git", "--no-pager", *given_settings, *arguments],
             cwd=folder,
             stdin=pipe,
             stdout=pipe,
             stderr=pipe,
-            env=kept | ENVIRONMENT,
+            env={**kept, **environment},
         )
     except FileNotFoundError:
         raise Unavailable("git is not installed, or not on the PATH", hint="history is read from git") from None

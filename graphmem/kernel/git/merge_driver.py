@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> int:
     try:
         was, our, their = (Path(side).read_bytes() for side in (base, ours, theirs))
         if path.endswith("schema.json"):
-            data = _merge_schema(was, our, their)
+            data = merge_schema(was, our, their)
         else:
             data = merge_rows(was, our, their, symmetric_types(path))
         replace(Path(ours), data)
@@ -141,20 +141,25 @@ def rule_table() -> dict[str, Any]:
 
 def symmetric_types(path: str) -> frozenset[str]:
     """Return the relation types without a direction: graphmem's own, and the project's as its schema.json has them."""
-    names = set(rule_table()["symmetric"])
     store = next((folder for folder in Path(path).parents if folder.name == ".graphmem"), None)
-    if store is None:
-        return frozenset(names)
     try:
-        with safe_files.opened(store / "schema.json") as file:
-            declared = json.loads(file.read(SCHEMA_BYTES))["relations"]
+        return symmetric_in(safe_files.read(store / "schema.json", most=SCHEMA_BYTES) if store else b"")
+    except OSError:
+        return symmetric_in(b"")
+
+
+def symmetric_in(schema: bytes) -> frozenset[str]:
+    """Return the relation types without a direction: graphmem's own, and those of a ``schema.json``."""
+    names = set(rule_table()["symmetric"])
+    try:
+        declared = json.loads(schema)["relations"]
         names = names - declared.keys() | {name for name, made in declared.items() if made["symmetric"]}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # it is derived, and may be in the middle of a merge itself; canonical rows have their ends in order
     return frozenset(names)
 
 
-def _merge_schema(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+def merge_schema(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """Return the derived vocabulary that two versions come to; the next write derives it from the types again."""
     try:
         documents = [json.loads(side or b"{}") for side in (base, ours, theirs)]

@@ -33,6 +33,12 @@ def _common_of(directory: Path) -> Path:
     return _real(directory, _named_in(directory / "commondir"))
 
 
+def common_of(folder: Path) -> tuple[Path, Path] | None:
+    """Return what holds the history for a folder, and the folder's path below the top; None outside a repository."""
+    top = top_of(folder)
+    return (_common_of(directory_of(top)), _real(folder, "").relative_to(top)) if top is not None else None
+
+
 def is_own(top: Path) -> bool:
     """
     Return whether the git directory of a folder belongs to it: no archive can bring such a one to another project.

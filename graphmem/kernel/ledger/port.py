@@ -91,9 +91,11 @@ class RowPlace(Protocol):
 
     Attributes:
         lock_timeout_s: seconds that a writer waits for others.
+        notices: what there is to say for people; whoever says it empties the list.
     """
 
     lock_timeout_s: float
+    notices: list[str]
 
     def close(self) -> None:
         """Let go of what keeps the place open; the next use opens it again."""
@@ -180,6 +182,7 @@ class RowPlace(Protocol):
 
         Raises:
             Locked: another writer held it all the time; it names the holder. A holder that dies holds nothing.
+            Refused, Unavailable: the place cannot be followed now; what was last read of it is whole.
         """
 
     def tidy(self) -> str | None:

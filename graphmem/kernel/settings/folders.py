@@ -67,6 +67,13 @@ def project_folder() -> str | None:
     return variables().get("GRAPHMEM_DIR") or None
 
 
+def server_folder(name: str) -> Path:
+    """Return the folder, made if it is missing, in which this machine keeps what it has read of a server's memory."""
+    folder = state_folder() / "servers" / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
 def named_server() -> str | None:
     """Return the address of the server that ``GRAPHMEM_STORE`` names."""
     return variables().get("GRAPHMEM_STORE") or None

@@ -12,6 +12,7 @@ from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.database import CATALOG, CatalogError, remove
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.commands import Commit
+from graphmem.kernel.git.ref import blob_hash
 from graphmem.kernel.ledger.files.data_file import without_purged
 from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout, is_plain
@@ -96,16 +97,9 @@ def _is_whole(root: Path, files: dict[str, str]) -> bool:
             data = safe_files.read(root / FOLDER / path)
         except OSError:
             return False
-        if _blob_hash(data, name) != name:
+        if blob_hash(data, name) != name:
             return False
     return True
-
-
-def _blob_hash(data: bytes, like: str) -> str:
-    """Return the hash by which git names these bytes; ``like`` is a hash of the same repository."""
-    digest = hashlib.new("sha1" if len(like) == 40 else "sha256", usedforsecurity=False)
-    digest.update(b"blob %d\0" % len(data) + data)
-    return digest.hexdigest()
 
 
 def _take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: Path) -> None:
@@ -130,7 +124,7 @@ def _take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: P
             data = without_purged(was, purges, symmetric) if file.startswith("data/") else was
             contents[draft / FOLDER / file] = data
             if data is not was:
-                cleared[file] = _blob_hash(data, name)
+                cleared[file] = blob_hash(data, name)
     replace_files({**contents, draft / CLEARED: orjson.dumps(cleared)} if cleared else contents)
     _begin_from(present, local, find_clone(Layout(draft)).layout.local)
     safe_files.replace(draft, root)

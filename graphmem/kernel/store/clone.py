@@ -21,7 +21,7 @@ from pathlib import Path
 from graphmem.errors import GraphmemError, Refused, Unavailable
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import directory_of, is_own, state_of_index, top_of
-from graphmem.kernel.ledger.files.layout import FOLDER, Layout
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, home_in_git
 from graphmem.kernel.settings.folders import private_folder, state_folder
 from graphmem.kernel.system import safe_files
 from graphmem.patterns import lazy_re
@@ -43,12 +43,15 @@ class Clone:
 
     layout: Layout
     git_folder: Path | None
+    home: str  # where the store would be if commits of a ref held its rows; empty where none can
     index: str  # the state of git's index when it was last asked what it tracks
     refusal: GraphmemError | None = None
     notices: tuple[str, ...] = ()
 
     def refuse_tracked(self) -> None:
-        """Raise ``Unavailable`` where git has begun to track what is not to be tracked, such as by a pull."""
+        """Raise ``Unavailable`` where the rows were moved, and where git tracks what it must not, such as by a pull."""
+        if os.path.isdir(self.home) != (self.layout.home is not None):
+            raise Unavailable("the rows were moved since the memory was opened", hint="open it again")
         index = state_of_index(self.git_folder)
         if index != self.index:
             if self.refusal is None and tracked(self.layout, self.git_folder):
@@ -59,7 +62,9 @@ class Clone:
 def find_clone(layout: Layout) -> Clone:
     """Return a store in its clone, with ``local/`` and ``state/`` that were made there and nowhere else."""
     folder = git_folder(layout.root)
-    clone = Clone(layout, folder, state_of_index(folder))
+    watched = None if layout.home else folder  # a branch brings nothing into git's directory
+    home = home_in_git(layout.root)
+    clone = Clone(layout, watched, str(home / FOLDER) if home else "", state_of_index(watched))
     try:
         marks = {path: _read_mark(path) for path in _own_folders(layout)}
         ids = _read_ids([*_git_file(folder), *_user_files()])
@@ -69,7 +74,7 @@ def find_clone(layout: Layout) -> Clone:
         if all(found in [f"{known} {clone.index}" for known in ids] for found in marks.values()):
             return clone
         with _kept_ids(folder) as known:
-            if path := tracked(layout, folder):
+            if path := tracked(layout, watched):
                 return elsewhere(clone, _is_tracked(path))
             clone.notices += tuple(mark(layout, known, clone.index))
     except (OSError, Unavailable) as error:

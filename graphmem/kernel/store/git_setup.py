@@ -30,7 +30,7 @@ def drivers(python: str | None = None) -> dict[str, str]:
 
 def unregistered(layout: Layout) -> dict[str, str]:
     """Return which of git's settings this clone lacks, each with what is wrong; none outside a repository."""
-    if not commands.is_in_working_tree(layout.root):
+    if layout.home or not commands.is_in_working_tree(layout.root):
         return {}
     output_of = (
         commands.git(layout.root, "config", "--local", "-z", "--get-regexp", r"^(merge|diff)\.graphmem\.") or b""

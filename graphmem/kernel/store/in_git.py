@@ -39,7 +39,7 @@ MOST_WORKTREES = 50  # that are looked at
 def findings(layout: Layout) -> list[Finding]:
     """Return what git does to a store that its user may not expect; nothing outside a repository, or without git."""
     folder = git_folder(layout.root)
-    if folder is None or not safe_files.is_folder(layout.store):
+    if layout.home or folder is None or not safe_files.is_folder(layout.store):
         return []
     found = list[Finding]()
     for look in (bare, _kept_out, _changed_by_attributes, not_on_disk, _uncommitted_elsewhere):
@@ -130,14 +130,14 @@ def _uncommitted_elsewhere(layout: Layout) -> Iterator[Finding]:
             continue
         other = Layout(worktree / layout.root.relative_to(top))
         with contextlib.suppress(GraphmemError, OSError):
-            if number := _uncommitted(other):
+            if number := uncommitted(other):
                 place, files = visible(str(worktree)), f"{number:,} file{'' if number == 1 else 's'}"
                 what = f"the worktree {place!r} has memory that is not committed: {files}"
                 fix = command("git", "-C", str(worktree), "add", "--", os.fspath(other.store.relative_to(worktree)))
                 yield Finding.of(FOLDER, Code.UNCOMMITTED, what, "committed memory", f"{fix}, then commit there")
 
 
-def _uncommitted(layout: Layout) -> int:
+def uncommitted(layout: Layout) -> int:
     """Return how many files of a store are not as the commit has them that is checked out there."""
     if layout.store.is_symlink() or not layout.store.is_dir():
         return 0

@@ -11,12 +11,11 @@ from graphmem.kernel.git.places import top_of
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.postgres.address import ServerAddress, refuse_without_client
-from graphmem.kernel.settings.folders import named_server, project_folder, state_folder
+from graphmem.kernel.settings.folders import named_server, project_folder, server_folder
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
 
-SERVERS = "servers"  # the folder of a user with what its machine keeps of memories in servers
 OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
 
 
@@ -42,14 +41,12 @@ def server_in_use(folder: Path | str | None, at: str | None) -> ServerAddress | 
 def machine_folder(address: ServerAddress) -> Path:
     """Return the folder, made if it is missing, in which this machine keeps what it has read of a memory."""
     name = hashlib.sha256(address.database.encode()).hexdigest()[:16]
-    folder = state_folder() / SERVERS / f"{address.project}-{name}"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    layout = Layout(folder)
+    layout = Layout(server_folder(f"{address.project}-{name}"))
     with safe_files.folder(layout.store, make=True):
         pass
     if not safe_files.is_file(layout.config):
         safe_files.write(layout.config, f"format = {FORMAT}\n".encode())
-    return folder
+    return layout.root
 
 
 def code_folder() -> Path:

@@ -26,10 +26,11 @@ from graphmem.kernel.formats_in_use import using
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import top_of
 from graphmem.kernel.graph import GraphMirror
-from graphmem.kernel.ledger.files.layout import FOLDER, Layout, find, not_linked, not_of_another
+from graphmem.kernel.ledger.files.layout import FOLDER, Layout, find, located, not_linked, not_of_another
 from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
+from graphmem.kernel.ledger.ref.place import RefPlace
 from graphmem.kernel.machine.state import State
 from graphmem.kernel.model.authors import Author
 from graphmem.kernel.model.field import format_time, parse_time
@@ -37,7 +38,7 @@ from graphmem.kernel.model.vocabulary import KINDS, EntityType, RelationType, Vo
 from graphmem.kernel.registry import extensions
 from graphmem.kernel.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.kernel.settings.folders import project_folder, user_store
-from graphmem.kernel.store import in_git, purging
+from graphmem.kernel.store import in_git, in_ref, purging
 from graphmem.kernel.store.background import embed_in_background
 from graphmem.kernel.store.checkout import checkout
 from graphmem.kernel.store.clone import Clone, derived_folder, find_clone
@@ -66,7 +67,9 @@ OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
 
 
 def _open_files(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
-    """Return the files of a store as the place of its rows."""
+    """Return the files of a store as the place of its rows, or the ref that has them in its commits."""
+    if clone.layout.home is not None:
+        return RefPlace(clone.layout, catalog, lock, lock_timeout_s=timeout_s)
     return FilePlace(clone.layout, clone.git_folder, catalog, lock, lock_timeout_s=timeout_s)
 
 
@@ -386,6 +389,7 @@ class Client:
         """Take the vocabulary as it is now, and report what was read."""
         self.has_looked = self.is_in_call
         self.load_vocabulary()
+        self.say_of_ledger()
         if sync.waits_for:
             self.notify_once(f"{sync.waits_for}: this is what was read before")
         self.report(sync.rows if sync.is_first and self.present is None else 0)
@@ -660,6 +664,10 @@ class Client:
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
             yield Writing(self)
+        self.say_of_ledger()
+
+    def say_of_ledger(self) -> None:
+        """Report what the ledger has to say for people."""
         for text in self.ledger.notices:
             self.notify_once(text)
         self.ledger.notices.clear()
@@ -907,10 +915,12 @@ def find_store(folder: Path | str | None) -> Layout:
             return find(current_folder(), commands.is_safe)
         except Unavailable:
             top = top_of(current_folder())
-            if top is None or (lack := in_git.unchecked_out(top)) is None:
-                raise
-            raise Unavailable(lack[0], hint=f"bring it back: {lack[1]}") from None
-    layout = Layout(current_folder() / Path(named).expanduser())
+            if top is not None and (lack := in_git.unchecked_out(top)) is not None:
+                raise Unavailable(lack[0], hint=f"bring it back: {lack[1]}") from None
+            if top is not None and (lack := in_ref.unbegun(top)) is not None:
+                raise Unavailable(lack[0], hint=lack[1]) from None
+            raise
+    layout = located(Layout(current_folder() / Path(named).expanduser()))
     if not layout.store.is_dir():
         option = " --user" if layout.root == user_store() else ""
         raise Unavailable(f"{str(named)!r} holds no {FOLDER} folder", hint=f"make one with: graphmem init{option}")

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
-from graphmem.errors import GraphmemError, Locked, Unavailable
+from graphmem.errors import GraphmemError, Locked, Refused, Unavailable
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.changes import ChangeApplier
 from graphmem.kernel.catalog.database import CatalogError, table_of
@@ -21,7 +21,7 @@ from graphmem.kernel.ledger import undo
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import files_by_kind, holds, is_of_purges, part_of, usual_file
-from graphmem.kernel.ledger.port import PlaceAway, PlaceMoved, RowPlace
+from graphmem.kernel.ledger.port import PlaceMoved, RowPlace
 from graphmem.kernel.ledger.row import entry as entry_of
 from graphmem.kernel.ledger.row import plain_edge, signed_entry
 from graphmem.kernel.ledger.types import NO_TYPES, Types, drifted
@@ -79,7 +79,7 @@ class SyncedLedger:
         self.reader = PlaceReader(place, catalog, layout.purge)
         self.may_hold_secrets = False  # as the settings say
         self.writes = 0  # that this process made
-        self.notices: list[str] = []  # of the last writes, for people
+        self.notices: list[str] = []  # for people, of the last writes and of the place
 
     @property
     def is_in_files(self) -> bool:
@@ -124,10 +124,17 @@ class SyncedLedger:
             with self.place.holding(patience_s):
                 self.catalog.look_again()
                 return self.sync_locked(is_thorough=is_thorough, patience_s=patience_s)
-        except (Locked, PlaceAway) as error:
+        except (Locked, Refused, Unavailable) as error:
             if must_read:
                 raise
             return Sync(waits_for=error.message)  # what was read last is whole
+        finally:
+            self.hear()
+
+    def hear(self) -> None:
+        """Keep for people what the place has to say."""
+        self.notices += self.place.notices
+        self.place.notices.clear()
 
     def sync_locked(
         self, *, is_thorough: bool = False, patience_s: float | None = None, is_whole: bool = False
@@ -169,6 +176,7 @@ class SyncedLedger:
             if (text := self.place.tidy()) is not None:
                 self.notices.append(text)
                 self.sync_locked()
+            self.hear()
             if (request := requests.current()) is not None:
                 request.refuse_done(self.state, self.has_happened)
             yield sync
@@ -271,6 +279,7 @@ class SyncedLedger:
             raise
         self.writes += 1
         self.notices += removals
+        self.hear()
         for note in notes:
             undo.confirm(note)
         if request is not None:

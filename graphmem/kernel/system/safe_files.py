@@ -326,6 +326,17 @@ def replace(source: Path, target: Path) -> None:
     _without_folder(target, lambda name, parent: os.replace(source.name, name, src_dir_fd=parent, dst_dir_fd=parent))
 
 
+def move(source: Path, target: Path) -> None:
+    """Give a folder another place on the same disk in one step; no folder may be there. It is on the disk then."""
+
+    def place(name: str, parent: int) -> None:
+        _within(source, lambda old, outer: os.rename(old, name, src_dir_fd=outer, dst_dir_fd=parent))
+
+    _within(target, place)
+    flush(source.parent)
+    flush(target.parent)
+
+
 def remove(path: Path) -> None:
     """Remove a file, or a link itself, if it is there."""
     with contextlib.suppress(FileNotFoundError):

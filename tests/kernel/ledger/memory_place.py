@@ -58,6 +58,7 @@ class MemoryPlace:
 
     def __init__(self, shared: SharedRows, last: LastRead, lock_timeout_s: float) -> None:
         self.shared = shared
+        self.notices: list[str] = []
         self.last = last
         self.lock_timeout_s = lock_timeout_s
         self.seen: Mapping[str, Part] = {}

@@ -2,18 +2,24 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+import orjson
+
 from graphmem.errors import Unavailable
+from graphmem.kernel.git.places import common_of, is_own, top_of
+from graphmem.kernel.git.ref import USUAL_REF, valid_ref
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
 from graphmem.kernel.system.user import is_of_another
 from graphmem.patterns import lazy_re
 
 FOLDER = safe_files.STORE
+CHECKED_OUT = "ref.json"
+IN_GIT = "graphmem"  # the folder in git's directory for stores whose rows are in a ref
 PLAIN = lazy_re(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")  # the path of a file that is read
 TYPE_FILE = lazy_re(r"types/(entities|relations)/[A-Za-z0-9_.-]+\.md")
 EXTRACTOR_FILE = lazy_re(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
@@ -80,16 +86,33 @@ class Layout:
     The paths of one store.
 
     Args:
-        root: the folder that holds ``.graphmem``.
+        root: the folder of the project, which holds ``.graphmem``.
         private: a folder that holds ``local/`` and ``state/`` instead, where those of the store are not to be used.
+        home: the folder in git's directory that holds ``.graphmem`` instead, where commits of a ref hold the rows.
     """
 
     root: Path
     private: Path | None = None
+    home: Path | None = None
 
     @cached_property
     def store(self) -> Path:
-        return self.root / FOLDER
+        return (self.home or self.root) / FOLDER
+
+    @cached_property
+    def checked_out(self) -> Path:
+        """Names the ref whose commits hold the rows, the commit that the files were last as, and how they were then."""
+        return self.store / CHECKED_OUT
+
+    @cached_property
+    def history(self) -> str:
+        """The revision of git whose history is that of the rows: the branch, or the ref that holds them."""
+        if self.home is None:
+            return "HEAD"
+        try:
+            return valid_ref(orjson.loads(safe_files.read(self.checked_out))["ref"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return USUAL_REF
 
     @cached_property
     def config(self) -> Path:
@@ -185,7 +208,7 @@ class Layout:
 
     def folders(self) -> set[Path]:
         """Return the folders whose files are committed, and the one of work under way."""
-        tops = (self.data, self.types, self.extractors, self.scopes, self.queries, self.state)
+        tops = (self.data, self.types, self.extractors, self.scopes, self.queries, self.formats, self.state)
         return {self.store, *(folder for top in tops for folder in safe_files.walk(top))}
 
     def look(self, *tops: Path) -> Look:
@@ -197,6 +220,15 @@ class Layout:
                 files += [place + entry.name for entry in known if entry.is_file(follow_symlinks=False)]
                 links += [place + entry.name for entry in known if entry.is_symlink()]
         return Look(files, links)
+
+    def shared_files(self) -> list[str]:
+        """Return the files that are committed, and others beside them, as paths below the store."""
+        tops = (self.data, self.types, self.extractors, self.scopes, self.queries, self.formats)
+        try:
+            there = safe_files.files(self.store)
+        except FileNotFoundError:
+            return []
+        return [*(path.name for path in there), *self.look(*tops).files]
 
     def look_at_rows(self) -> Look:
         """Look at what is read: the data and the types."""
@@ -212,6 +244,18 @@ def is_plain(file: str) -> bool:
     return PLAIN.fullmatch(file) is not None
 
 
+def located(layout: Layout) -> Layout:
+    """Return where the store of a project is: in git's directory where this clone has its rows in a ref."""
+    home, top = home_in_git(layout.root), top_of(layout.root)
+    return replace(layout, home=home) if home and top and (home / FOLDER).is_dir() and is_own(top) else layout
+
+
+def home_in_git(root: Path) -> Path | None:
+    """Return the folder in git's directory for the store of a project with a ref; None where there is no git."""
+    found = common_of(root)
+    return found[0] / IN_GIT / found[1] if found is not None else None
+
+
 def find(start: Path, is_trusted: Callable[[Path], bool]) -> Layout:
     """
     Return the store of the project that ``start`` is in.
@@ -223,8 +267,8 @@ def find(start: Path, is_trusted: Callable[[Path], bool]) -> Layout:
         Unavailable: neither ``start`` nor a folder above it holds ``.graphmem``.
     """
     for folder in (start, *start.parents):
-        if (folder / FOLDER).is_dir():
-            layout = not_linked(Layout(folder))
+        if (layout := located(Layout(folder))).store.is_dir():
+            layout = not_linked(layout)
             if is_of_another(layout.store.stat().st_uid) and is_trusted(folder):
                 return layout
             return not_of_another(layout)
@@ -236,7 +280,7 @@ def above(folder: Path) -> Path | None:
     for inner, outer in pairwise((folder, *folder.parents)):
         if (inner / ".git").exists():
             return None
-        store = outer / FOLDER
+        store = located(Layout(outer)).store
         if store.is_dir() and not store.is_symlink() and not is_of_another(store.stat().st_uid):
             return outer
     return None

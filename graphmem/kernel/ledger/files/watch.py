@@ -82,6 +82,7 @@ class WatchedFiles:
         self.seen: Look | None = None  # what ``changed`` found
         self.seen_moment: str | None = None  # when it did
         self.is_thorough = False  # whether it compared the bytes of every file
+        self.notices: list[str] = []
 
     @contextlib.contextmanager
     def holding(self, timeout_s: float) -> Iterator[None]:

@@ -63,6 +63,7 @@ class PostgresPlace:
         self.project = project
         self.last = last
         self.lock_timeout_s = lock_timeout_s
+        self.notices: list[str] = []
         self.connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
         self.is_whole = True  # nothing that was read counts: all parts are compared

@@ -1,0 +1,83 @@
+"""Sync: the memory of a ref, exchanged with another repository."""
+
+from graphmem.errors import Refused, Unavailable
+from graphmem.features.team.contract import Synced, SyncRequest
+from graphmem.kernel.git import commands
+from graphmem.kernel.git.remote import Remote, address_of
+from graphmem.kernel.ledger.ref.place import RefPlace
+from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.store.runtime import Client, counted
+
+TRIES = 20  # to be faster than the others who sync at the same time
+
+
+@operation(
+    "sync",
+    writes=True,
+    positional=1,
+    arguments=1,
+    at_home=True,
+    takes={"remote": Taken("REMOTE")},
+    not_over_http="uses the connections and keys of the caller",
+    example="graphmem sync",
+    help="""
+    Share the memory of a ref with another repository: take in what is new there, and give what is new here.
+
+    Rows are merged by key and field. Nothing in the working tree or the index changes.
+    """,
+)
+def sync(client: Client, request: SyncRequest) -> Synced:
+    """
+    Exchange the memory of a ref with another repository, merged by rows.
+
+    Raises:
+        Refused: the rows are in files of the branch, the host refuses the ref, or its ref holds other files.
+        Unavailable: the other repository cannot be reached; the error says what waits.
+    """
+    place = ref_place(client)
+    client.sync()
+    client.refuse_unwritable()
+    remote = Remote(place.ref, *address_of(client.root, request.remote), client.layout.local / "remotes")
+    before = remote.last()
+    began = place.ref.value()
+    received = 0
+    for _ in range(TRIES):
+        try:
+            theirs = remote.fetch()
+            with place.holding(place.lock_timeout_s):
+                began = place.ref.value()
+                if theirs is not None:
+                    received += _count(client, theirs, began)
+                    place.meet(theirs, before)
+                ours = place.ref.value()
+            assert ours is not None
+            sent = _count(client, ours, theirs)
+            if ours == theirs or remote.push(ours, theirs):
+                break
+        except (Unavailable, Refused) as error:
+            waits = counted(_count(client, place.ref.value(), before), "commit")
+            raise type(error)(f"{error.message}; {waits} wait here", hint=error.hint) from None
+    else:
+        raise Unavailable(f"others write to {remote.name} all the time", hint="again: graphmem sync")
+    remote.note(ours)
+    client.has_looked = False
+    client.sync()
+    return Synced(ref=place.ref.name, remote=remote.name, commit=ours, received=received, sent=sent)
+
+
+def ref_place(client: Client) -> RefPlace:
+    """Return the ref that holds the rows, or raise ``Refused`` where they are in files of the branch."""
+    place = client.ledger.place
+    if not isinstance(place, RefPlace):
+        raise Refused(
+            "the rows are in files of the branch, which git pull and git push share",
+            hint="to have them in a ref of their own: graphmem ledger move ref",
+        )
+    return place
+
+
+def _count(client: Client, new: str | None, old: str | None) -> int:
+    """Return how many commits one has that another lacks."""
+    if new is None:
+        return 0
+    return int(commands.output_of(client.root, "rev-list", "--count", new, *([f"^{old}"] if old else []), "--") or 0)
