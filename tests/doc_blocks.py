@@ -27,7 +27,7 @@ from graphmem.doors.cli.app import run
 
 FENCE = re.compile(r"^```(\w*)$")
 FILE = re.compile(r"^<!-- file: (\S+) -->$")
-OF_A_SHELL = re.compile(r"[|<>;&*]|\$\(|\bcd\b")
+OF_A_SHELL = re.compile(r"[|<>;&*]|\$\(|\$[A-Z]|\bcd\b")
 
 
 @dataclass(frozen=True)

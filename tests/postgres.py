@@ -8,13 +8,16 @@ import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 
 PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgresql")
 START_S = 30.0
+NUMBERS = count(1)
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,15 @@ class Server:
     @property
     def address(self) -> str:
         return f"host={self.folder} dbname=postgres user=postgres"
+
+    def new_project(self, role: str) -> str:
+        """Make a database, and a role where it is missing; return the address of a project that is not there yet."""
+        name = f"t{next(NUMBERS)}"
+        with psycopg.connect(self.address, autocommit=True) as admin:
+            if admin.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
+                admin.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(role)))
+            admin.execute(SQL("CREATE DATABASE {}").format(Identifier(name)))
+        return f"postgresql:///{name}?host={self.folder}&user=postgres&project=shop"
 
 
 def programs() -> Path | None:

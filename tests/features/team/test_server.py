@@ -1,6 +1,5 @@
 """``graphmem team``: projects in a server, who is a member, and what a project's owner or administrator sees."""
 
-from itertools import count
 from pathlib import Path
 
 import psycopg
@@ -9,18 +8,11 @@ import pytest
 from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.postgres import postgres
 
-NUMBERS = count(1)
-
 
 @pytest.fixture
 def url() -> str:
     """A database of its own with the role ``carla``, and the address of a project in it."""
-    name = f"t{next(NUMBERS)}"
-    with psycopg.connect(postgres().address, autocommit=True) as admin:
-        if admin.execute("SELECT 1 FROM pg_roles WHERE rolname = 'carla'").fetchone() is None:
-            admin.execute("CREATE ROLE carla LOGIN")
-        admin.execute(f"CREATE DATABASE {name}")
-    return f"postgresql:///{name}?host={postgres().folder}&user=postgres&project=shop"
+    return postgres().new_project("carla")
 
 
 def members(url: str) -> list[tuple[str, str, bool]]:
