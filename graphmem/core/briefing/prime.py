@@ -108,10 +108,12 @@ class StoreStatus(Answer):
     reviewed. ``task`` is the current one of this machine; ``tasks`` are the active and blocked ones of campaigns that
     go on, active ones and the latest first. ``user_store`` is the folder of the user's own store, where questions go to
     it too. ``cold_start`` is true as long as there are so few experiences that each new one has confidence low.
-    ``in_git`` is what git does to the files that a user may not expect.
+    ``in_git`` is what git does to the files that a user may not expect. ``rows`` says where the rows are, if not in
+    the branch.
     """
 
     store: str
+    rows: str | None = None
     user_store: str | None = None
     records: int
     relations: int
@@ -372,6 +374,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
     user, candidates = own_store(snapshot.client), len(waiting(snapshot.client).waiting())
     return StoreStatus(
         store=str(snapshot.root),
+        rows=snapshot.ledger.place.where(),
         user_store=str(user.layout.root) if user else None,
         records=records,
         relations=relations,

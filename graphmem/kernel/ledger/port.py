@@ -97,6 +97,9 @@ class RowPlace(Protocol):
     lock_timeout_s: float
     notices: list[str]
 
+    def where(self) -> str | None:
+        """Return, for people, where the rows are and what a row is worth that was written; None for the branch."""
+
     def close(self) -> None:
         """Let go of what keeps the place open; the next use opens it again."""
 

@@ -15,6 +15,10 @@ def url() -> str:
     return postgres().new_project("carla")
 
 
+def shown(url: str) -> str:
+    return f"{url.partition('?')[0]}?project=shop"
+
+
 def members(url: str) -> list[tuple[str, str, bool]]:
     with psycopg.connect(url.replace("&project=shop", "")) as owner:
         return owner.execute("SELECT role, project, writes FROM graphmem.member ORDER BY role").fetchall()
@@ -83,6 +87,8 @@ def test_machines_share_a_memory_without_a_file_in_their_projects(
     refused = graphmem("undo")
     assert (refused.status, "changed since: failure/port" in refused.err) == (3, True)
     assert graphmem("type", "add", "entity", "room").status == 0
+    worth = "where what was written is lost where the server dies soon after"  # the tests turn `fsync` off
+    assert f"\nrows: in {shown(url)}, {worth}\n" in graphmem("status").out
     assert graphmem("validate") == Done(0, "all files are well\n", "")
     assert graphmem("doctor").err == ""
     on("bo")

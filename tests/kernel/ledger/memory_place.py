@@ -63,6 +63,9 @@ class MemoryPlace:
         self.lock_timeout_s = lock_timeout_s
         self.seen: Mapping[str, Part] = {}
 
+    def where(self) -> str | None:
+        return None
+
     def close(self) -> None:
         """Nothing keeps it open."""
 

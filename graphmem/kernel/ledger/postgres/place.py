@@ -21,6 +21,7 @@ from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
 from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp
+from graphmem.kernel.ledger.postgres.address import ServerAddress
 from graphmem.kernel.ledger.postgres.connection import answering, connect
 from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
 from graphmem.kernel.ledger.row import read_entry
@@ -96,6 +97,17 @@ class PostgresPlace:
         connection = self.connected()
         with self.answering():
             return connection.execute(sql, values).fetchall()
+
+    def where(self) -> str | None:
+        names = ("fsync", "synchronous_commit", "synchronous_standby_names")
+        fsync, waits, standbys = self.ask(f"SELECT {', '.join(f'current_setting({name!r})' for name in names)}")[0]
+        worth = "on the server's disk"
+        if fsync == "off" or waits == "off":
+            worth = "lost where the server dies soon after"
+        elif standbys and waits in ("on", "remote_apply"):
+            worth = "on the server's disk and a standby's"
+        where = ServerAddress(self.address, self.project).shown
+        return f"in {where}, where what was written is {worth}"
 
     def close(self) -> None:
         if self.connection is not None:

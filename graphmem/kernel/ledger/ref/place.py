@@ -75,6 +75,9 @@ class RefPlace(FilePlace):
         super().__init__(layout, None, last, lock, lock_timeout_s=lock_timeout_s)
         self.ref = MemoryRef(layout.root, layout.history, FOLDER)
 
+    def where(self) -> str | None:
+        return f"in commits of {self.ref.name}"
+
     def has_changed(self, *, is_thorough: bool = False) -> bool:
         return self.ref.value() != self.checked_out().commit or super().has_changed(is_thorough=is_thorough)
 
