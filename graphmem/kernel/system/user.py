@@ -14,6 +14,7 @@ OF_USER = "user:"  # begins the references of the user's own store where several
 # Variables that say which coding agent runs a command, as each client sets them for the commands that it starts.
 AGENTS = {
     "CLAUDECODE": "claude-code",
+    "CODEX_THREAD_ID": "codex",
     "CODEX_SANDBOX": "codex",
     "CODEX_SANDBOX_NETWORK_DISABLED": "codex",
     "CURSOR_AGENT": "cursor",
