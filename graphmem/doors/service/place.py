@@ -100,7 +100,7 @@ def store_above(folder: str) -> str | None:
 
 
 def store_of(folder: str) -> str | None:
-    """Return the store of a project, in git's directory where a ref has its rows; None where there is none."""
+    """Return the store of a project, in git's directory where a ref has its rows; None without a store."""
     top, below = folder, ""
     while not os.path.lexists(f"{top}/.git") and os.path.dirname(top) != top:
         top, name = os.path.split(top)
