@@ -762,6 +762,7 @@ SETTINGS = {
     "retrieval.rerank": "Hits that the reranker looks at.",
     "store.lock_timeout": "Seconds that a writer waits for the lock.",
     "store.secrets": "What happens to a text that looks like it holds a secret: `refuse`, `redact` or `allow`.",
+    "ledger.place": "Where the project has its rows: in files of the branch, or in commits of a ref of its own.",
     "cypher.timeout": "Seconds that a user's query may take.",
     "cypher.limit": "Rows that a user's query returns at most.",
     "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`;"

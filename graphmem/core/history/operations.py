@@ -53,7 +53,7 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     folder = client.root
     with client.reading():
         symmetric = client.ledger.symmetric
-    old, new = _ends(folder, request.revisions)
+    old, new = _ends(folder, request.revisions, client.layout.history)
     with commands.objects(folder) as objects:
         before = committed(folder, old)[1] if old is not None else {}
         if new is None:
@@ -108,15 +108,15 @@ def _by_names(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     return [compare.by_names(change, gone | names) for change in changes]
 
 
-def _ends(folder: Path, revisions: str | None) -> tuple[str | None, str | None]:
+def _ends(folder: Path, revisions: str | None, history: str) -> tuple[str | None, str | None]:
     """Return the two commits to compare; None for nothing before the first commit, and for the files as they are."""
     if revisions is None:
-        return commands.commit_of(folder, "HEAD"), None
+        return commands.commit_of(folder, history), None
     if ".." not in revisions:
-        return commands.find_commit(folder, revisions), None
+        return commands.find_commit(folder, revisions, history), None
     is_since_left = "..." in revisions
     first, _, second = revisions.partition("..." if is_since_left else "..")
-    old, new = commands.find_commit(folder, first or "HEAD"), commands.find_commit(folder, second or "HEAD")
+    old, new = (commands.find_commit(folder, one or history, history) for one in (first, second))
     return (commands.merge_base(folder, old, new) if is_since_left else old), new
 
 
@@ -196,7 +196,7 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
     """
     layout, folder = client.layout, client.root
     homes = tuple(home for record_type, _ in map(split_ref, keys) for home in _homes_of(record_type))
-    head = commands.commit_of(folder, "HEAD")
+    head = commands.commit_of(folder, layout.history)
     with commands.objects(folder) as objects:
         seen: dict[str, Row | None] = {}
 
@@ -216,7 +216,9 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
         change = compare.change(row_in(last), next((row for row in now if row is not None), None))
         if change is not None:
             yield Revision(commit=None, at=None, author=None, subject=None, change=change)
-        for commit, by_parent in commands.touching(folder, [f"{FOLDER}/{path}" for path in homes]) if head else ():
+        for commit, by_parent in (
+            commands.touching(folder, [f"{FOLDER}/{path}" for path in homes], layout.history) if head else ()
+        ):
             changes = [compare.change(row_in(old), row_in(new)) for old, new in by_parent]
             # A merge that has the row as one of its parents has it took it from there, and changed nothing.
             if len(changes) >= len(commit.parents) and all(changes) and (change := changes[0]):

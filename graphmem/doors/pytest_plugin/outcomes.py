@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.doors.service.place import STORE, project_of
+from graphmem.doors.service.place import STORE, project_of, store_of
 from graphmem.errors import GraphmemError, Unavailable
 from graphmem.names import one_line, run_key
 
@@ -79,7 +79,7 @@ class Outcomes:
     def waiting(self) -> list[str]:
         """Return the names of what passed and failed before; a module that has a test that passed was collected."""
         assert self.project is not None
-        path = Path(self.project) / STORE / "state" / "state.db"
+        path = Path(store_of(self.project) or "", "state", "state.db")
         keys = dict[str, bytes]()
         if os.path.lexists(path):
             from graphmem.kernel.machine.state import State  # noqa: PLC0415 - not for a project without

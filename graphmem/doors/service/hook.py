@@ -12,7 +12,7 @@ import time
 
 from graphmem.doors.service import caller
 from graphmem.doors.service.launch import launch
-from graphmem.doors.service.place import STORE, is_foreign, path_of, project_of, store_above
+from graphmem.doors.service.place import is_foreign, path_of, project_of, store_above, store_of
 from graphmem.patterns import lazy_re
 
 LIMIT_S = 0.3  # seconds that an agent waits, unless GRAPHMEM_HOOK_LIMIT says otherwise
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
         if project is None:
             return _say_why(arguments, folder, end)
         path = path_of(project, "sock") if project else None
-        if project is None or path is None or not os.path.isdir(f"{project}/{STORE}"):
+        if project is None or path is None or store_of(project) is None:
             return
         event = _event_of(end)
         end = began + limit_of(event)
@@ -70,7 +70,7 @@ def _say_why(arguments: list[str], folder: str, end: float) -> None:
     from graphmem.kernel.system.shell import command  # noqa: PLC0415 - as above
 
     trust = command("git", "config", "--global", "--add", "safe.directory", above)
-    text = f"graphmem is silent here: {above}/{STORE} belongs to another user. If you trust it: {trust}"
+    text = f"graphmem is silent here: {store_of(above)} belongs to another user. If you trust it: {trust}"
     for say in extensions("start"):
         os.write(1, say(arguments[0], event, text).encode())
 

@@ -4,6 +4,7 @@ Where the service of a project is found: a socket in a folder of this user alone
 Only the standard library, and little of it: the caller of a running service imports nothing else.
 """
 
+import contextlib
 import os
 import sys
 from hashlib import sha256
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 KEPT_DIGITS = 16  # of the SHA-256 of the project's path
 MOST_OF_A_PATH = 70  # bytes of the runtime folder: the path of a socket has at most 103 on macOS
 STORE = ".graphmem"
+PATH_BYTES = 4_096  # of a file that names a folder
 SAME = ("HOME", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT")  # variables that choose files and models
 
 
@@ -82,14 +84,14 @@ def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]"
     if named:
         return os.path.join(folder, os.path.expanduser(named))
     above = store_above(folder)
-    if above is None or os.path.islink(f"{above}/{STORE}"):
+    if above is None or os.path.islink(store_of(above) or ""):
         return None
     return above if not is_foreign(above) or _is_safe(above) else None
 
 
 def store_above(folder: str) -> str | None:
     """Return the first folder from here upwards that holds a store; None where none does."""
-    while not os.path.isdir(f"{folder}/{STORE}"):
+    while store_of(folder) is None:
         above = os.path.dirname(folder)
         if above == folder:
             return None
@@ -97,9 +99,26 @@ def store_above(folder: str) -> str | None:
     return folder
 
 
+def store_of(folder: str) -> str | None:
+    """Return the store of a project, in git's directory where a ref has its rows; None without a store."""
+    top, below = folder, ""
+    while not os.path.lexists(f"{top}/.git") and os.path.dirname(top) != top:
+        top, name = os.path.split(top)
+        below = f"{name}/{below}"
+    git = f"{top}/.git"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if os.path.isfile(git):  # of a worktree
+            with open(git, encoding="utf-8") as file:
+                git = os.path.join(top, file.read(PATH_BYTES).removeprefix("gitdir: ").rstrip("\n"))
+            with open(f"{git}/commondir", encoding="utf-8") as file:
+                git = os.path.join(git, file.read(PATH_BYTES).rstrip("\n"))
+    places = (f"{git}/graphmem/{below}{STORE}", f"{folder}/{STORE}")
+    return next((place for place in places if os.path.isdir(place)), None)
+
+
 def is_foreign(folder: str) -> bool:
     """Return whether another user made the store of a project."""
-    return is_of_another(os.stat(f"{folder}/{STORE}").st_uid)
+    return is_of_another(os.stat(store_of(folder) or "").st_uid)
 
 
 def _is_safe(folder: str) -> bool:

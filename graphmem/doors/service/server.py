@@ -32,7 +32,7 @@ from graphmem.doors.service.streams import Streams, of_caller, separate_streams
 from graphmem.doors.service.wire import peer_of, receive, send
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.shared import Models
-from graphmem.kernel.ledger.files.layout import FOLDER
+from graphmem.kernel.ledger.files.layout import Layout, located
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.system.surroundings import Surroundings, called_from
 from graphmem.kernel.system.user import callers_own, own_store
@@ -79,6 +79,7 @@ class Service:
         self.lock = threading.Lock()
         self.ended = threading.Event()
         refuse_no_folder(self.project)
+        self.store = located(Layout(self.project)).store
         self.path = str(path_of(str(self.project), "sock"))
 
     def serve(
@@ -176,11 +177,11 @@ class Service:
         for lock in Path(self.path).parent.glob("*.lock"):
             with contextlib.suppress(OSError), lock.open("rb") as file:
                 project = os.fsdecode(file.read().partition(b"\n")[2])
-                if project and not Path(project, FOLDER).is_dir():
+                if project and not located(Layout(Path(project))).store.is_dir():
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # no service has it
                     _remove_files(lock)
         yield
-        if not (self.project / FOLDER).is_dir():
+        if not located(Layout(self.project)).store.is_dir():
             _remove_files(Path(self.path))
 
     # --- watching -------------------------------------------------------------------------------------------------
@@ -193,14 +194,14 @@ class Service:
             if reason:
                 log.info("ending", extra={"reason": reason})
                 self.stop()
-            elif (found := _stamps(self.project / FOLDER)) != seen or not looks % LOOKS:
+            elif (found := _stamps(self.store)) != seen or not looks % LOOKS:
                 self.take_in()
                 seen = found
             looks += 1
 
     def reason_to_end(self) -> str | None:
         """Return why the service is no longer needed, or None."""
-        if not (self.project / FOLDER).is_dir():
+        if not self.store.is_dir() or located(Layout(self.project)).store != self.store:
             return "the project is gone"
         try:
             if os.lstat(self.path).st_ino != self.made:

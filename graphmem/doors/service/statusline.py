@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from graphmem.doors.service.place import STORE, project_of
+from graphmem.doors.service.place import project_of, store_of
 from graphmem.names import visible
 
 MOST_BYTES = 2 * 2**20  # of all files together
@@ -92,8 +92,8 @@ def main(arguments: list[str]) -> int:
         if os.environ.get("GRAPHMEM_SCOPE") or any(word.partition("=")[0] == "--scope" for word in arguments):
             return 0  # the line is read of the files, whatever a scope allows
         project = project_of(arguments, os.getcwd(), os.environ)
-        if project is not None and _is_folder(f"{project}/{STORE}"):
-            line = " · ".join(_parts(f"{project}/{STORE}"))
+        if project is not None and (store := store_of(project)) is not None and _is_folder(store):
+            line = " · ".join(_parts(store))
             sys.stdout.write(f"{line}\n" if line else "")
             sys.stdout.flush()
     except (OSError, ValueError, RecursionError):

@@ -56,7 +56,7 @@ def sync(client: Client, request: SyncRequest) -> Synced:
                 break
         except (Unavailable, Refused) as error:
             waits = counted(_count(client, place.ref.value(), before), "commit")
-            raise type(error)(f"{error.message}; {waits} wait here", hint=error.hint) from None
+            raise type(error)(f"{error.message}; waiting here: {waits}", hint=error.hint) from None
     else:
         raise Unavailable(f"others write to {remote.name} all the time", hint="again: graphmem sync")
     remote.note(ours)

@@ -42,7 +42,7 @@ def init(request: InitRequest) -> Initialised:
         layout = in_ref.begun(layout)
     if not layout.home and not safe_files.is_file(layout.config) and (lack := in_git.unchecked_out(layout.root)):
         raise Refused(lack[0], hint=f"bring it back: {lack[1]}")
-    if not layout.store.is_dir() and (lack := in_ref.unbegun(layout.root)):
+    if not layout.home and not safe_files.is_file(layout.config) and (lack := in_ref.unbegun(layout.root)):
         raise Refused(lack[0], hint=lack[1])
     if is_new and not request.nested:
         _refuse_nested(layout.root)

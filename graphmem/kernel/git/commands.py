@@ -62,6 +62,7 @@ MEANING = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # asks which
 OTHERS = ("ls-files", "--others", "--exclude-standard", "-z")
 WHOLE = "this clone is partial; to have all of it: git fetch --refetch --no-filter"
 LAST_SECOND = 253_402_300_799  # that a date can name; a commit may claim a later one
+CODE = "Code-Commit"  # the trailer that names the commit of the code, in a ref that holds a memory
 FORMAT = "%x00%H%x00%P%x00%ct%x00%an%x00%s%x00"  # what git reports of a commit; no part of it can hold a NUL
 
 
@@ -303,21 +304,28 @@ def is_safe(folder: Path) -> bool:
 # --- which commit ---------------------------------------------------------------------------------------------------
 
 
-def find_commit(folder: Path, named: str) -> str:
+def find_commit(folder: Path, named: str, history: str = "HEAD") -> str:
     """
     Return the full hash of a commit by its name.
 
     Args:
         folder: lies in the repository.
         named: a commit, branch or tag; or a date, which means the last commit before it.
+        history: HEAD, or the ref that is meant: a commit of the code then means the last one that was made with it,
+            or else before it.
 
     Raises:
         NotFound: there is no such commit.
         Usage: it can be no name of a commit, or the date is none.
     """
     if DATE.fullmatch(named):
-        return _before(folder, named)
+        return _before(folder, named, history)
     found = commit_of(folder, named)
+    if found is not None and history != "HEAD" and git(folder, "merge-base", "--is-ancestor", found, history) is None:
+        with_it = (f"--grep=^{CODE}: {found}$", "-1", history, "--")
+        return output_of(folder, "rev-list", *with_it) or _before(
+            folder, describe(folder, found).at.isoformat(), history
+        )
     if found is None:
         raise NotFound(
             f"{named!r} is not a commit",
@@ -340,8 +348,8 @@ def is_in_history(folder: Path, commit: str) -> bool:
     return git(folder, "merge-base", "--is-ancestor", commit, "HEAD") is not None
 
 
-def _before(folder: Path, date: str) -> str:
-    """Return the last commit on HEAD's history before a date; a day begins at midnight UTC."""
+def _before(folder: Path, date: str, history: str = "HEAD") -> str:
+    """Return the last commit of a history before a date; a day begins at midnight UTC."""
     try:
         moment = datetime.fromisoformat(date)
         moment = moment.replace(tzinfo=moment.tzinfo or UTC)
@@ -350,8 +358,8 @@ def _before(folder: Path, date: str) -> str:
         raise Usage(
             f"{date!r} is not a date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
         ) from None
-    if commit_of(folder, "HEAD") is not None:
-        found = output_of(folder, "rev-list", "-1", f"--min-age={last}", "HEAD", "--")
+    if commit_of(folder, history) is not None:
+        found = output_of(folder, "rev-list", "-1", f"--min-age={last}", history, "--")
         if found is not None:
             return found
     hint = "the clone is shallow: git fetch --unshallow" if is_shallow(folder) else "see: git log"
@@ -487,14 +495,14 @@ def objects(folder: Path) -> Iterator[Objects]:
 Contents = tuple[list[str], list[str]]  # of the changed files before and after, as hashes
 
 
-def touching(folder: Path, paths: list[str]) -> Iterator[tuple[Commit, list[Contents]]]:
+def touching(folder: Path, paths: list[str], history: str) -> Iterator[tuple[Commit, list[Contents]]]:
     """
-    Yield the commits of HEAD's history that changed files at these paths below ``folder``, newest first.
+    Yield the commits of a history that changed files at these paths below ``folder``, newest first.
 
     Each comes with what it changed against each parent; a merge, against those of its parents it differs from.
     """
     how = "-m --full-history --date-order --encoding=UTF-8 --raw --no-abbrev --no-renames".split()
-    output = git(folder, "log", *how, f"--format={FORMAT}", "HEAD", "--", *paths)
+    output = git(folder, "log", *how, f"--format={FORMAT}", history, "--", *paths)
     # Git lists a merge once for each parent that it differs from.
     for commit, parts in groupby(commits(output or b""), key=itemgetter(0)):
         yield commit, [_changed(rest) for _, rest in parts]

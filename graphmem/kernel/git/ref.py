@@ -31,7 +31,6 @@ OWN = lazy_re(
     rf"|types/(entities|relations)/{NAME}\.md|extractors/{NAME}\.md(\.aside)?"
     rf"|queries/{NAME}/{NAME}\.cypher(\.aside)?|(scopes|formats)/{NAME}\.toml"
 )
-CODE = "Code-Commit"  # the trailer that names the commit of the code
 IDENTITY = r"^user\.(name|email)$"
 # A ref counts once it and its objects are on the disk.
 SAFE = ("core.fsync=committed,loose-object,reference", "fastimport.unpackLimit=100")
@@ -165,7 +164,7 @@ class MemoryRef:
             Unavailable: the ref names another commit by now, or git cannot write.
         """
         code = self._code_commit()
-        message = f"{subject}\n\n{CODE}: {code}\n" if code else f"{subject}\n"
+        message = f"{subject}\n\n{commands.CODE}: {code}\n" if code else f"{subject}\n"
         stream = [*self._head(f"committer {self.identity} {int(time.time())} +0000", message)]
         for place, parent in enumerate(parents):
             stream.append(f"{'merge' if place else 'from'} {parent}\n".encode())
@@ -184,7 +183,7 @@ class MemoryRef:
         stream = list[bytes]()
         store = os.fsencode(self.prefix.rstrip("/"))
         for commit, author, committer, subject, tree in self.branch_commits():
-            stream += self._head(f"author {author}\ncommitter {committer}", f"{subject}\n\n{CODE}: {commit}\n")
+            stream += self._head(f"author {author}\ncommitter {committer}", f"{subject}\n\n{commands.CODE}: {commit}\n")
             stream.append(b"M 040000 %b %b\n" % (tree.encode(), store) if tree else b"D %b\n" % store)
         stream += self._head(f"committer {self.identity} {int(time.time())} +0000", "memory: moved from the branch\n")
         return self._imported([*stream, b"deleteall\n", *self._changed(files)])

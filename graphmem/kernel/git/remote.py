@@ -60,8 +60,8 @@ def address_of(root: Path, named: str | None) -> tuple[str, str]:
         raise Usage(f"{visible(address)!r} is not an address", hint="a remote, an address of git, or a folder")
     if not WEB_OR_HOST.fullmatch(address):
         path = Path(os.path.realpath(root / address.removeprefix("file://")))
-        if not path.exists():
-            raise Unavailable(f"remote {visible(name)!r} is not there: {str(path)!r}", hint="see: git remote -v")
+        if found is None and not path.exists():
+            raise Unavailable(f"{visible(name)!r} is neither a remote nor a folder", hint="see: git remote -v")
         if path.is_relative_to(top_of(root) or root):
             raise Refused(f"{str(path)!r} is in the project itself: its hooks would run", hint="move it out of it")
         address = str(path)

@@ -159,6 +159,12 @@ class StoreSettings(SettingsSection):
     secrets: Secrets = "refuse"
 
 
+class LedgerSettings(SettingsSection):
+    """Where the rows are."""
+
+    place: Literal["branch", "ref"] = "branch"
+
+
 class Cypher(SettingsSection):
     """The bounds of a user's query."""
 
@@ -203,6 +209,7 @@ class Settings(SettingsSection):
     embedding: Embedding = Field(default_factory=Embedding)
     retrieval: Retrieval = Field(default_factory=Retrieval)
     store: StoreSettings = Field(default_factory=StoreSettings)
+    ledger: LedgerSettings = Field(default_factory=LedgerSettings)
     cypher: Cypher = Field(default_factory=Cypher)
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)

@@ -45,7 +45,7 @@ def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]
         Unavailable: the store is in no git repository, or git is missing.
     """
     folder = present.layout.root
-    commit = commands.describe(folder, commands.find_commit(folder, at))
+    commit = commands.describe(folder, commands.find_commit(folder, at, present.layout.history))
     tree, files = committed(folder, commit.hash)
     if not files:
         raise NotFound(f"commit {commit.hash[:10]} holds no {FOLDER} here", hint=f"see: git log -- {FOLDER}")

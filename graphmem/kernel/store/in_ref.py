@@ -28,7 +28,7 @@ def begun(layout: Layout) -> Layout:
         Refused: there are rows in files, or the ref holds what a memory does not.
         Unavailable: there is no git repository.
     """
-    if layout.store.is_dir():
+    if layout.look_at_rows().data_files:
         raise Refused(f"{str(layout.store)!r} has the rows", hint="to move them: graphmem ledger move ref")
     return placed(layout, ref_of(layout.root))
 
@@ -57,6 +57,16 @@ def _known_commit(ref: MemoryRef) -> str | None:
     tail = ref.name.removeprefix("refs/heads/")
     how = ("for-each-ref", "--count=1", "--sort=refname", "--format=%(objectname)")
     return commands.output_of(ref.root, *how, f"refs/remotes/origin/{tail}", f"refs/remotes/*/{tail}")
+
+
+def refuse_unbegun(layout: Layout, *, is_meant: bool) -> None:
+    """Raise ``Unavailable`` for a store without rows where they are in a ref that this clone has not taken in."""
+    if layout.home is None and (is_meant or not safe_files.is_file(layout.config)):
+        lack = None if layout.look_at_rows().data_files else unbegun(layout.root)
+        if lack is None and is_meant:
+            lack = f"the setting ledger.place puts the memory of {str(layout.root)!r} into a ref", BEGIN
+        if lack is not None:
+            raise Unavailable(lack[0], hint=lack[1])
 
 
 def unbegun(root: Path) -> tuple[str, str] | None:

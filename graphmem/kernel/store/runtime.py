@@ -890,6 +890,8 @@ def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = No
     """Open the store in a folder for the current thread, and report what is unusual about it."""
     clone = find_clone(layout)
     settings = runtime.settings(clone.layout.config)
+    if present is None:
+        in_ref.refuse_unbegun(layout, is_meant=settings.ledger.place == "ref")
     local = derived_folder(clone.layout)
     catalog = Catalog(local / CATALOG)
     open_place = runtime.open_place if present is None else _open_files  # a past state is always one of files
