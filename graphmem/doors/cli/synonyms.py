@@ -43,7 +43,6 @@ COMMANDS = {
     "set": "edit",
     "show": "get",
     "solve": "solutions",
-    "sync": "rebuild",
     "test": "ran",
     "unarchive": "restore",
     "update": "edit",

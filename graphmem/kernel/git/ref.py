@@ -18,6 +18,7 @@ from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import common_of, directory_of, top_of
 from graphmem.kernel.system import safe_files
+from graphmem.kernel.system.shell import command
 from graphmem.names import visible
 from graphmem.patterns import lazy_re
 
@@ -115,9 +116,10 @@ class MemoryRef:
             outer, is_store, path = raw.rpartition(f"{self.store}/")
             if mode != "100644" or not is_store or outer[-1:] not in ("", "/") or not OWN.fullmatch(path):
                 what = "" if mode == "100644" else ", which is not a plain file" if mode != "100755" else ""
+                look = command("git", "show", "--stat", self.name)
                 raise Refused(
                     f"{self.name} holds {visible(raw)!r}{what}: it may hold the files of memories alone",
-                    hint=f"nothing was changed; look at it, and take it out: git show --stat {self.name}",
+                    hint=f"nothing was changed; look at it, and take it out: {look}",
                 )
             if raw.startswith(self.prefix):
                 found[path] = name

@@ -350,6 +350,7 @@ class Client:
         with self.catalog.steady():
             self.before_sync()
             self.after_sync(self.ledger.sync(is_thorough=is_thorough))
+        self.say_all(self.ledger.place.notices)
         if self.present is None and safe_files.is_file(self.layout.purge):
             with contextlib.suppress(GraphmemError, OSError), self.ledger.place.holding(0):
                 self.finish_purge()
@@ -389,7 +390,6 @@ class Client:
         """Take the vocabulary as it is now, and report what was read."""
         self.has_looked = self.is_in_call
         self.load_vocabulary()
-        self.say_of_ledger()
         if sync.waits_for:
             self.notify_once(f"{sync.waits_for}: this is what was read before")
         self.report(sync.rows if sync.is_first and self.present is None else 0)
@@ -664,13 +664,14 @@ class Client:
             if self.local != self.layout.local:  # where the lock is that writers share
                 raise Unavailable(f"{self.layout.local} is not a folder that can be written", hint="reading goes on")
             yield Writing(self)
-        self.say_of_ledger()
+        self.say_all(self.ledger.notices)
+        self.say_all(self.ledger.place.notices)
 
-    def say_of_ledger(self) -> None:
-        """Report what the ledger has to say for people."""
-        for text in self.ledger.notices:
+    def say_all(self, texts: list[str]) -> None:
+        """Report what there is to say for people, and empty the list."""
+        for text in texts:
             self.notify_once(text)
-        self.ledger.notices.clear()
+        texts.clear()
 
     def refuse_unwritable(self) -> None:
         """Raise the error of a store that is only read: a past state, of a newer format, with wrong settings."""

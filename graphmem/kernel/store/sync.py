@@ -79,7 +79,7 @@ class SyncedLedger:
         self.reader = PlaceReader(place, catalog, layout.purge)
         self.may_hold_secrets = False  # as the settings say
         self.writes = 0  # that this process made
-        self.notices: list[str] = []  # for people, of the last writes and of the place
+        self.notices: list[str] = []  # of the last writes, for people
 
     @property
     def is_in_files(self) -> bool:
@@ -128,13 +128,6 @@ class SyncedLedger:
             if must_read:
                 raise
             return Sync(waits_for=error.message)  # what was read last is whole
-        finally:
-            self.hear()
-
-    def hear(self) -> None:
-        """Keep for people what the place has to say."""
-        self.notices += self.place.notices
-        self.place.notices.clear()
 
     def sync_locked(
         self, *, is_thorough: bool = False, patience_s: float | None = None, is_whole: bool = False
@@ -176,7 +169,6 @@ class SyncedLedger:
             if (text := self.place.tidy()) is not None:
                 self.notices.append(text)
                 self.sync_locked()
-            self.hear()
             if (request := requests.current()) is not None:
                 request.refuse_done(self.state, self.has_happened)
             yield sync
@@ -279,7 +271,6 @@ class SyncedLedger:
             raise
         self.writes += 1
         self.notices += removals
-        self.hear()
         for note in notes:
             undo.confirm(note)
         if request is not None:
