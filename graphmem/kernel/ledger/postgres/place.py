@@ -9,7 +9,9 @@ row while it decides. No session state is left over, so it works behind a pooler
 
 import contextlib
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import select
+import time
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -21,7 +23,7 @@ from graphmem.errors import FileReplaced, Locked, Unavailable
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
-from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp
+from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp, Unconfirmed
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
@@ -30,6 +32,7 @@ from graphmem.kernel.ndjson import BadLine
 from graphmem.names import row_id, row_key, split_ref
 
 CONNECT_S = 5  # seconds to reach a server
+LOOK_S = 5.0  # seconds to wait for what a server has at hand
 STATEMENT_S = 60.0  # seconds that one statement may take
 IDLE_S = 60.0  # seconds after which the server takes the lock from a writer that does nothing
 TEXT = "file"  # the kind of a row that is a text of the vocabulary
@@ -49,6 +52,15 @@ class PostgresLastRead(LastRead, Protocol):
         """Return the numbers of the rows of a part that were purged, and are not read."""
 
 
+class LimitedConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that waits for each answer as long as is set: a server that hangs is no end of a connection."""
+
+    limit_s = LOOK_S
+
+    def wait(self, gen: Generator[Any, Any, Any], *arguments: Any, **named: Any) -> Any:
+        return super().wait(_limited(gen, self.limit_s), *arguments, **named)
+
+
 class PostgresPlace:
     """
     The rows of one project in a server; ``port.RowPlace`` says what the methods do that are not described here.
@@ -63,22 +75,27 @@ class PostgresPlace:
         self.project = project
         self.last = last
         self.lock_timeout_s = lock_timeout_s
-        self.connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self.connection: LimitedConnection | None = None
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
+        self.is_held = False  # a transaction with the lock is under way
         self.is_whole = True  # nothing that was read counts: all parts are compared
 
     # --- the server ---------------------------------------------------------------------------------------------
 
-    def connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def connected(self) -> LimitedConnection:
         """
-        Return the connection, which is opened where it is missing.
+        Return the connection, which is opened where it is missing, or where the server ended it meanwhile.
 
         Raises:
-            PlaceAway: the server does not answer.
+            PlaceAway: the server does not answer, or ended the connection that has the lock.
         """
+        if self.connection is not None and not self.is_held and _was_ended(self.connection):
+            self.close()
         if self.connection is None or self.connection.closed:
+            if self.is_held:
+                raise PlaceAway("the server of the memory ended the connection", hint="see: graphmem doctor")
             with self.answering():
-                self.connection = psycopg.connect(
+                self.connection = LimitedConnection.connect(
                     self.address,
                     autocommit=True,
                     prepare_threshold=None,  # a pooler gives the next transaction another connection
@@ -260,16 +277,18 @@ class PostgresPlace:
 
     @contextlib.contextmanager
     def holding(self, timeout_s: float) -> Iterator[None]:
-        connection = self.connected()
-        with self.answering():
-            connection.execute("BEGIN")
+        self.run("BEGIN")
+        self.is_held = True
+        self.connected().limit_s = timeout_s + STATEMENT_S
         try:
             self.lock(timeout_s)
             yield
         finally:
+            self.is_held = False
             if self.connection is not None:
                 with contextlib.suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
+                    self.connection.limit_s = LOOK_S
+                    self.connection.execute("ROLLBACK")
 
     def lock(self, timeout_s: float) -> None:
         """Take the lock of the writers of this project for the transaction that was begun."""
@@ -315,11 +334,12 @@ class PostgresPlace:
         try:
             self.run("COMMIT")
         except PlaceAway as error:
-            raise Unavailable(
+            raise Unconfirmed(
                 f"whether this was written is unconfirmed: {error.message}", hint="repeat the request, which is safe"
             ) from error
-        self.run("BEGIN")
-        self.lock(self.lock_timeout_s)
+        with contextlib.suppress(Unavailable):  # it is written; what comes next in the block fails without the lock
+            self.run("BEGIN")
+            self.lock(self.lock_timeout_s)
 
     def run(self, sql: str) -> None:
         """Run a statement that gives no rows."""
@@ -388,6 +408,26 @@ class PostgresPlace:
                 " from_type = excluded.from_type, to_type = excluded.to_type, row = excluded.row, deleted_at = NULL"
             )
             cursor.executemany(sql, [(self.project, seq, *row) for row in put])
+
+
+def _limited(answer: Generator[Any, Any, Any], limit_s: float) -> Generator[Any, Any, Any]:
+    """Yield what a wait for an answer yields, and raise ``OperationalError`` once it took too long."""
+    end, sent = time.monotonic() + limit_s, None
+    try:
+        while True:
+            sent = yield answer.send(sent)
+            if not sent and time.monotonic() > end:
+                raise psycopg.OperationalError(f"nothing came within {limit_s:g} seconds")
+    except StopIteration as done:
+        return done.value
+
+
+def _was_ended(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether something came from the server that nobody asked for: that it ended the connection."""
+    try:
+        return bool(select.select([connection.fileno()], [], [], 0)[0])
+    except (OSError, ValueError, psycopg.Error):
+        return True
 
 
 def _vocabulary_first(part: str) -> tuple[bool, str]:
