@@ -49,6 +49,10 @@ class PlaceAway(Unavailable):
     """The place does not answer: reads go on from what was read before, and nothing is written."""
 
 
+class Unconfirmed(Unavailable):
+    """A write may have happened: its note and its request are kept, and the same request again is safe."""
+
+
 class LastRead(Protocol):
     """What the catalog holds of a place as it was last read; the place stores there how each part was."""
 
@@ -228,4 +232,5 @@ class RowPlace(Protocol):
         Raises:
             FileReplaced: a part is not as it was last read; the command can be run again.
             Refused: it cannot be written; nothing was changed.
+            Unconfirmed: the place stopped to answer when all was sent.
         """

@@ -21,7 +21,7 @@ from graphmem.kernel.ledger import undo
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.files.place import FilePlace
 from graphmem.kernel.ledger.parts import files_by_kind, holds, is_of_purges, part_of, usual_file
-from graphmem.kernel.ledger.port import PlaceMoved, RowPlace
+from graphmem.kernel.ledger.port import PlaceAway, PlaceMoved, RowPlace, Unconfirmed
 from graphmem.kernel.ledger.row import entry as entry_of
 from graphmem.kernel.ledger.row import plain_edge, signed_entry
 from graphmem.kernel.ledger.types import NO_TYPES, Types, drifted
@@ -155,7 +155,7 @@ class SyncedLedger:
 
     def sync_written(self) -> None:
         """Take in what was just written; where that cannot be, such as on a full disk, the next command does it."""
-        with contextlib.suppress(OSError, CatalogError, Locked):
+        with contextlib.suppress(OSError, CatalogError, Locked, PlaceAway):
             self.sync_locked()
 
     # --- writing ------------------------------------------------------------------------------------------------
@@ -263,6 +263,8 @@ class SyncedLedger:
 
         try:
             self.place.commit(batches, types, taking_in(), is_read_again=is_read_again)
+        except Unconfirmed:
+            raise  # whoever repeats the request finds out by its note
         except (GraphmemError, CatalogError):  # refused before anything was replaced; any other end may be a death
             for note in notes:
                 safe_files.remove(note)

@@ -1,7 +1,9 @@
 """A connection to a server, and what its errors mean."""
 
 import contextlib
-from collections.abc import Iterator
+import select
+import time
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import psycopg
@@ -11,9 +13,19 @@ from graphmem.errors import Unavailable
 from graphmem.kernel.ledger.port import PlaceAway
 
 CONNECT_S = 5  # seconds to reach a server
+LOOK_S = 5.0  # seconds to wait for what a server has at hand
 
 
-def connect(address: str) -> psycopg.Connection[tuple[Any, ...]]:
+class LimitedConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that waits for an answer for a limited time: a server that hangs does not end a connection."""
+
+    limit_s = LOOK_S
+
+    def wait(self, gen: Generator[Any, Any, Any], *arguments: Any, **named: Any) -> Any:
+        return super().wait(_limited(gen, self.limit_s), *arguments, **named)
+
+
+def connect(address: str) -> LimitedConnection:
     """
     Return a connection; each statement outside of a transaction is one of its own.
 
@@ -24,7 +36,7 @@ def connect(address: str) -> psycopg.Connection[tuple[Any, ...]]:
         PlaceAway: the server does not answer.
     """
     with answering():
-        return psycopg.connect(
+        return LimitedConnection.connect(
             address,
             autocommit=True,
             prepare_threshold=None,  # a pooler gives the next transaction another connection
@@ -53,3 +65,23 @@ def answering() -> Iterator[None]:
         raise PlaceAway(f"the server of the memory does not answer: {said}", hint="see: graphmem doctor") from error
     except psycopg.Error as error:
         raise Unavailable(f"the server of the memory refuses: {' '.join(str(error).split())}") from error
+
+
+def _limited(answer: Generator[Any, Any, Any], limit_s: float) -> Generator[Any, Any, Any]:
+    """Yield what a wait for an answer yields, and raise ``OperationalError`` once it took too long."""
+    end, sent = time.monotonic() + limit_s, None
+    try:
+        while True:
+            sent = yield answer.send(sent)
+            if not sent and time.monotonic() > end:
+                raise psycopg.OperationalError(f"nothing came within {limit_s:g} seconds")
+    except StopIteration as done:
+        return done.value
+
+
+def was_ended(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether the server ended the connection: then something came that was not asked for."""
+    try:
+        return bool(select.select([connection.fileno()], [], [], 0)[0])
+    except (OSError, ValueError, psycopg.Error):
+        return True

@@ -20,9 +20,9 @@ from graphmem.errors import FileReplaced, Locked, Refused, Unavailable
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
-from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp
+from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp, Unconfirmed
 from graphmem.kernel.ledger.postgres.address import ServerAddress
-from graphmem.kernel.ledger.postgres.connection import answering, connect
+from graphmem.kernel.ledger.postgres.connection import LOOK_S, LimitedConnection, answering, connect, was_ended
 from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
@@ -65,20 +65,25 @@ class PostgresPlace:
         self.last = last
         self.lock_timeout_s = lock_timeout_s
         self.notices: list[str] = []
-        self.connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self.connection: LimitedConnection | None = None
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
+        self.is_held = False  # a transaction with the lock is under way
         self.is_whole = True  # nothing that was read counts: all parts are compared
 
     # --- the server ---------------------------------------------------------------------------------------------
 
-    def connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+    def connected(self) -> LimitedConnection:
         """
-        Return the connection, which is opened where it is missing.
+        Return the connection, which is opened where it is missing, or where the server ended it meanwhile.
 
         Raises:
-            PlaceAway: the server does not answer.
+            PlaceAway: the server does not answer, or ended the connection that has the lock.
         """
+        if self.connection is not None and not self.is_held and was_ended(self.connection):
+            self.close()
         if self.connection is None or self.connection.closed:
+            if self.is_held:
+                raise PlaceAway("the server of the memory ended the connection", hint="see: graphmem doctor")
             self.connection = connect(self.address)
         return self.connection
 
@@ -264,15 +269,18 @@ class PostgresPlace:
 
     @contextlib.contextmanager
     def holding(self, timeout_s: float) -> Iterator[None]:
-        connection = self.connected()
         self.run("BEGIN")
+        self.is_held = True
+        self.connected().limit_s = timeout_s + STATEMENT_S
         try:
             self.lock(timeout_s)
             yield
         finally:
+            self.is_held = False
             if self.connection is not None:
                 with contextlib.suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
+                    self.connection.limit_s = LOOK_S
+                    self.connection.execute("ROLLBACK")
 
     def lock(self, timeout_s: float) -> None:
         """Take the lock of the writers of this project for the transaction that was begun."""
@@ -320,11 +328,12 @@ class PostgresPlace:
         try:
             self.run("COMMIT")
         except PlaceAway as error:
-            raise Unavailable(
+            raise Unconfirmed(
                 f"whether this was written is unconfirmed: {error.message}", hint="repeat the request, which is safe"
             ) from error
-        self.run("BEGIN")
-        self.lock(self.lock_timeout_s)
+        with contextlib.suppress(Unavailable):  # it is written; what comes next in the block fails without the lock
+            self.run("BEGIN")
+            self.lock(self.lock_timeout_s)
 
     def run(self, sql: str) -> None:
         """Run a statement that gives no rows."""
