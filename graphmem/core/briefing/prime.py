@@ -113,6 +113,7 @@ class StoreStatus(Answer):
 
     store: str
     user_store: str | None = None
+    ref: str | None = None  # whose commits hold the rows; None for files of the branch
     records: int
     relations: int
     unregistered: list[str]
@@ -373,6 +374,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
     return StoreStatus(
         store=str(snapshot.root),
         user_store=str(user.layout.root) if user else None,
+        ref=snapshot.layout.history if snapshot.layout.home else None,
         records=records,
         relations=relations,
         unregistered=missing,

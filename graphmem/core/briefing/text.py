@@ -44,6 +44,8 @@ def _status_text(answer: StoreStatus) -> str:
 def _shown(answer: StoreStatus) -> Iterator[str]:
     """Yield the lines for people."""
     yield f"store: {answer.store}, {count(answer.records, 'record')}, {count(answer.relations, 'relation')}"
+    if answer.ref:
+        yield f"rows: in commits of {answer.ref}; to share them: graphmem sync"
     if answer.user_store:
         yield f"your own store: {answer.user_store}, asked too"
     if answer.findings:
