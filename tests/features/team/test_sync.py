@@ -100,6 +100,8 @@ def test_what_one_clone_adds_the_others_have_after_a_sync_and_no_file_of_the_bra
         assert memory.store.sync().sent == 0
     two = shared.clone("two")
     assert names(two) == ["failure/boom"]
+    with open_memory(two.folder) as memory:
+        assert memory.status().rows == f"in commits of {REF}; to share them: graphmem sync"
     add(two, "full")
     sync(two)
     sync(one)

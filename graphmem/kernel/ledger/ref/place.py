@@ -76,7 +76,7 @@ class RefPlace(FilePlace):
         self.ref = MemoryRef(layout.root, layout.history, FOLDER)
 
     def where(self) -> str | None:
-        return f"in commits of {self.ref.name}"
+        return f"in commits of {self.ref.name}; to share them: graphmem sync"
 
     def has_changed(self, *, is_thorough: bool = False) -> bool:
         return self.ref.value() != self.checked_out().commit or super().has_changed(is_thorough=is_thorough)
