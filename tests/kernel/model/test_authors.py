@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from graphmem.kernel.git.merge_driver import rule_table
+from graphmem.kernel.model import MODELS
 from graphmem.kernel.model.authors import author_of, changed_by
 from graphmem.kernel.model.merge import Rules, merged
 
@@ -91,3 +92,11 @@ def test_a_merge_of_old_rows_names_nobody() -> None:
     found = merged(row(), row({"fix": SECOND}, fix="g"), row({"cost": THIRD}, cost=3), FAILURE)
     assert found is not None
     assert signature(found) == {}
+
+
+def test_a_record_names_all_who_wrote_something_of_it() -> None:
+    record = MODELS["failure"].model_validate(
+        row(by="bo", via="mcp", authors={"created_at": ["ana", "cli"], "fix": ["", ""]})
+    )
+    assert record.writers == {"ana", "bo"}
+    assert MODELS["failure"].model_validate(row()).writers == frozenset()
