@@ -23,7 +23,7 @@ from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.store.runtime import Runtime
 from graphmem.names import row_key
 from tests.kernel.ledger.memory_place import MemoryPlace, SharedRows
-from tests.postgres import postgres
+from tests.postgres import pooler, postgres
 from tests.sample import Clock, data, new_store, open_memory
 
 PROJECTS = itertools.count(1)
@@ -174,6 +174,13 @@ class PostgresCase(ElsewhereCase):
             for kind, name in ((psycopg.Connection, "execute"), (psycopg.Cursor, "executemany")):
                 patch.setattr(kind, name, before(getattr(kind, name)))
             yield
+
+
+class PooledCase(PostgresCase):
+    """A project of a server behind a pooler of transactions."""
+
+    def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
+        return PostgresPlace(pooler().address, self.project, catalog, lock_timeout_s=timeout_s)
 
 
 class MemoryOnRows(Memory):

@@ -24,6 +24,7 @@ from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
 from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp, Unconfirmed
+from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
@@ -35,6 +36,7 @@ CONNECT_S = 5  # seconds to reach a server
 LOOK_S = 5.0  # seconds to wait for what a server has at hand
 STATEMENT_S = 60.0  # seconds that one statement may take
 IDLE_S = 60.0  # seconds after which the server takes the lock from a writer that does nothing
+OWNER_INIT = "its owner makes it with: graphmem team init URL"
 TEXT = "file"  # the kind of a row that is a text of the vocabulary
 ROWS_HELD = 5_000  # of a part that are read at once
 
@@ -53,7 +55,7 @@ class PostgresLastRead(LastRead, Protocol):
 
 
 class LimitedConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that waits for each answer as long as is set: a server that hangs is no end of a connection."""
+    """A connection that waits ``limit_s`` seconds for an answer."""
 
     limit_s = LOOK_S
 
@@ -112,10 +114,15 @@ class PostgresPlace:
             yield
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             self.close()
-            said = " ".join(str(error).split())
-            raise PlaceAway(f"the server of the memory does not answer: {said}", hint="see: graphmem doctor") from error
+            said = f"the server of the memory does not answer: {' '.join(str(error).split())}"
+            raise PlaceAway(said, hint="see: graphmem doctor") from error
+        except (failures.UndefinedTable, failures.InvalidSchemaName, failures.UndefinedColumn) as error:
+            raise Unavailable("the database has no tables of graphmem, or older ones", hint=OWNER_INIT) from error
+        except failures.InsufficientPrivilege as error:
+            hint = "the owner of the project gives rights with: graphmem team grant"
+            raise Unavailable(f"this role may not do that: {_first_line(error)}", hint=hint) from error
         except psycopg.Error as error:
-            raise Unavailable(f"the server of the memory refuses: {' '.join(str(error).split())}") from error
+            raise Unavailable(f"the server of the memory refuses: {_first_line(error)}") from error
 
     def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return what a statement gives."""
@@ -135,9 +142,7 @@ class PostgresPlace:
         """Return epoch, number and random number of the last commit."""
         found = self.ask("SELECT epoch, seq, commit FROM graphmem.project WHERE name = %s", self.project)
         if not found:
-            raise Unavailable(
-                f"the server has no project {self.project!r}", hint="its owner makes it with: graphmem team init URL"
-            )
+            raise Unavailable(f"the server has no project {self.project!r}", hint=OWNER_INIT)
         epoch, seq, commit = found[0]
         return epoch, seq, commit
 
@@ -349,8 +354,16 @@ class PostgresPlace:
 
     def count(self, number: int) -> tuple[str, int]:
         """Begin to commit: return the epoch and the number of the commit; no other one gets a number until it ends."""
-        sql = "UPDATE graphmem.project SET seq = seq + 1, commit = %s WHERE name = %s RETURNING epoch, seq"
-        ((epoch, seq),) = self.ask(sql, number, self.project)
+        sql = (
+            "UPDATE graphmem.project SET seq = seq + 1, commit = %s WHERE name = %s"
+            " RETURNING epoch, seq, (SELECT max(version) FROM graphmem.version)"
+        )
+        ((epoch, seq, version),) = self.ask(sql, number, self.project)
+        if version is None or version > SCHEMA_VERSION:
+            raise Unavailable(
+                f"the tables in the server have version {version}, and this graphmem writes {SCHEMA_VERSION}:"
+                " it only reads them", hint="install a newer graphmem",
+            )  # fmt: skip
         return epoch, seq
 
     def refuse_changed(self, files: Iterable[str]) -> None:
@@ -411,7 +424,7 @@ class PostgresPlace:
 
 
 def _limited(answer: Generator[Any, Any, Any], limit_s: float) -> Generator[Any, Any, Any]:
-    """Yield what a wait for an answer yields, and raise ``OperationalError`` once it took too long."""
+    """Wait for an answer, and raise ``OperationalError`` after some seconds."""
     end, sent = time.monotonic() + limit_s, None
     try:
         while True:
@@ -422,8 +435,13 @@ def _limited(answer: Generator[Any, Any, Any], limit_s: float) -> Generator[Any,
         return done.value
 
 
+def _first_line(error: psycopg.Error) -> str:
+    """Return what a server said, without where in the statement that was."""
+    return str(error).partition("\n")[0]
+
+
 def _was_ended(connection: psycopg.Connection[Any]) -> bool:
-    """Return whether something came from the server that nobody asked for: that it ended the connection."""
+    """Return whether the server ended a connection that is not in use."""
     try:
         return bool(select.select([connection.fileno()], [], [], 0)[0])
     except (OSError, ValueError, psycopg.Error):
