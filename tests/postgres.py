@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests: from the machine's packages, in a temporary folder, ended with the tests."""
+"""A PostgreSQL server of the tests and a pooler before it, of the machine's packages, ended with the tests."""
 
 import atexit
 import os
@@ -79,13 +79,46 @@ def postgres() -> Server:
     )  # fmt: skip
     server = Server(folder, process)
     atexit.register(end, server)
+    wait_until_it_answers(server)
+    return server
+
+
+@cache
+def pooler() -> Server:
+    """Return a PgBouncer before the server, which gives each transaction any of two connections."""
+    program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        pytest.skip("there is no PgBouncer here; on Debian: apt-get install pgbouncer")
+    behind, folder = postgres(), Path(tempfile.mkdtemp(prefix="gm-pool-"))
+    (folder / "users.txt").write_text('"postgres" ""\n')
+    lines = (
+        "[databases]", f"postgres = host={behind.folder}",
+        "[pgbouncer]", f"unix_socket_dir = {folder}", "listen_addr =", "listen_port = 5432", "auth_type = trust",
+        f"auth_file = {folder}/users.txt", "pool_mode = transaction", "default_pool_size = 8", "min_pool_size = 2",
+        "server_round_robin = 1", "server_reset_query =", "max_client_conn = 100",
+    )  # fmt: skip
+    (folder / "pgbouncer.ini").write_text("\n".join(lines))
+    user = "postgres" if os.geteuid() == 0 else None
+    if user:
+        shutil.chown(folder, user, user)
+    process = subprocess.Popen(
+        [program, folder / "pgbouncer.ini"],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, group=user,
+    )  # fmt: skip
+    server = Server(folder, process)
+    atexit.register(end, server)
+    wait_until_it_answers(server)
+    return server
+
+
+def wait_until_it_answers(server: Server) -> None:
     until = time.monotonic() + START_S
     while True:
         try:
             psycopg.connect(server.address).close()
-            return server
+            return
         except psycopg.OperationalError:
-            assert time.monotonic() < until and process.poll() is None, "the server does not start"
+            assert time.monotonic() < until and server.process.poll() is None, "the server does not start"
             time.sleep(0.05)
 
 

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.places import FileCase, MemoryCase, PlaceCase, PostgresCase, RefCase
+from tests.contract.places import FileCase, MemoryCase, PlaceCase, PooledCase, PostgresCase, RefCase
+
+CASES = {"files": FileCase, "ref": RefCase, "memory": MemoryCase, "postgres": PostgresCase, "pooler": PooledCase}
 
 
-@pytest.fixture(params=[FileCase, RefCase, MemoryCase, PostgresCase], ids=["files", "ref", "memory", "postgres"])
+@pytest.fixture(params=[*CASES.values()], ids=[*CASES])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> PlaceCase:
     made: PlaceCase = request.param(tmp_path)
     return made

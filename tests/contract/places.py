@@ -26,7 +26,7 @@ from graphmem.kernel.store.in_ref import ref_of
 from graphmem.kernel.store.runtime import Runtime
 from graphmem.names import row_key
 from tests.kernel.ledger.memory_place import MemoryPlace, SharedRows
-from tests.postgres import postgres
+from tests.postgres import pooler, postgres
 from tests.repository import Repository
 from tests.sample import Clock, data, new_store, open_memory
 
@@ -180,6 +180,8 @@ class MemoryCase(ElsewhereCase):
 class PostgresCase(ElsewhereCase):
     """A project of a server."""
 
+    role = "member"
+
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.address, self.project = postgres().address, f"p{next(PROJECTS)}"
@@ -190,7 +192,7 @@ class PostgresCase(ElsewhereCase):
             grant(owner, "member", self.project, writes=True)
 
     def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
-        return PostgresPlace(f"{self.address} user=member", self.project, catalog, lock_timeout_s=timeout_s)
+        return PostgresPlace(f"{self.address} user={self.role}", self.project, catalog, lock_timeout_s=timeout_s)
 
     def put_line(self, line: bytes, part: str = "failure") -> None:
         found = read_entry(line.rstrip(b"\n"), ())
@@ -222,6 +224,13 @@ class PostgresCase(ElsewhereCase):
             for kind, name in ((psycopg.Connection, "execute"), (psycopg.Cursor, "executemany")):
                 patch.setattr(kind, name, stepping(getattr(kind, name), step))
             yield
+
+
+class PooledCase(PostgresCase):
+    """A project of a server behind a pooler of transactions."""
+
+    def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
+        return PostgresPlace(pooler().address, self.project, catalog, lock_timeout_s=timeout_s)
 
 
 class MemoryOnRows(Memory):

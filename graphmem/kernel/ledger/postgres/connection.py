@@ -56,15 +56,26 @@ def answering() -> Iterator[None]:
     """
     try:
         yield
-    except (failures.UndefinedTable, failures.InvalidSchemaName) as error:
+    except (failures.UndefinedTable, failures.InvalidSchemaName, failures.UndefinedColumn) as error:
         raise Unavailable(
-            "the database has no tables of graphmem", hint="their owner makes them with: graphmem team init URL"
+            "the database has no tables of graphmem, or older ones",
+            hint="their owner makes them with: graphmem team init URL",
+        ) from error
+    except failures.InsufficientPrivilege as error:
+        raise Unavailable(
+            f"this role may not do that: {_first_line(error)}",
+            hint="the owner of the project lets it with: graphmem team grant URL ROLE",
         ) from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         said = " ".join(str(error).split())
         raise PlaceAway(f"the server of the memory does not answer: {said}", hint="see: graphmem doctor") from error
     except psycopg.Error as error:
-        raise Unavailable(f"the server of the memory refuses: {' '.join(str(error).split())}") from error
+        raise Unavailable(f"the server of the memory refuses: {_first_line(error)}") from error
+
+
+def _first_line(error: psycopg.Error) -> str:
+    """Return what a server said, without where in the statement that was."""
+    return str(error).partition("\n")[0]
 
 
 def _limited(answer: Generator[Any, Any, Any], limit_s: float) -> Generator[Any, Any, Any]:
