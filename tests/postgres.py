@@ -48,7 +48,7 @@ def programs() -> Path | None:
 
 
 @cache
-def postgres() -> Server:
+def postgres(fsync: str = "off") -> Server:
     """Return the server of this process, started when a test first asks for it."""
     bin_folder = programs()
     if bin_folder is None:
@@ -72,7 +72,7 @@ def postgres() -> Server:
         "-N",
     ]
     subprocess.run(command, check=True, capture_output=True, cwd=folder, user=user, group=user)
-    options = ("listen_addresses=", f"unix_socket_directories={folder}", "fsync=off", "max_connections=50")
+    options = ("listen_addresses=", f"unix_socket_directories={folder}", f"fsync={fsync}", "max_connections=50")
     process = subprocess.Popen(
         [bin_folder / "postgres", "-D", data, *(word for option in options for word in ("-c", option))],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, user=user, group=user,
