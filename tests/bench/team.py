@@ -19,7 +19,7 @@ import psycopg
 
 from graphmem import Memory
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
-from graphmem.kernel.ledger.postgres.schema import make_project, make_schema
+from graphmem.kernel.ledger.postgres.schema import make_project
 from graphmem.kernel.ndjson import encode
 from tests.bench.growth import made
 from tests.contract.places import MemoryOnRows
@@ -41,7 +41,6 @@ def on_server(folder: Path, machine: str) -> Memory:
     """Return the store of a machine in the project of a folder's name."""
     address, project = postgres("on").address, folder.name
     with psycopg.connect(address, autocommit=True) as owner:
-        make_schema(owner)
         make_project(owner, project)
     if not (folder / machine).exists():
         new_store(folder / machine)
