@@ -7,6 +7,7 @@ from graphmem.kernel.git.remote import Remote, address_of
 from graphmem.kernel.ledger.ref.place import RefPlace
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.system.shell import command
 
 TRIES = 20  # to be faster than the others who sync at the same time
 
@@ -31,13 +32,20 @@ def sync(client: Client, request: SyncRequest) -> Synced:
     Exchange the memory of a ref with another repository, merged by rows.
 
     Raises:
-        Refused: the rows are in files of the branch, the host refuses the ref, or its ref holds other files.
+        Refused: the rows are in files of the branch, the host refuses the ref, its ref holds other files, or the
+            remote is a folder that the user never named.
         Unavailable: the other repository cannot be reached; the error says what waits.
     """
     place = ref_place(client)
     client.sync()
     client.refuse_unwritable()
-    remote = Remote(place.ref, *address_of(client.root, request.remote), client.layout.local / "remotes")
+    name, address, needs_trust = address_of(client.root, request.remote)
+    remote = Remote(place.ref, name, address, client.layout.local / "remotes")
+    if needs_trust and not remote.is_known:
+        raise Refused(
+            f"remote {name} is the folder {address!r}, as the repository says, and git runs what is configured there",
+            hint=f"if it is yours, name it once: {command('graphmem', 'sync', address)}",
+        )
     before = remote.last()
     began = place.ref.value()
     received = 0

@@ -40,9 +40,11 @@ OVERTAKEN = lazy_re(
 WEB_OR_HOST = lazy_re(r"(?!file:)[a-z][a-z0-9+.-]*://.*|[^/]*:(?!:).*", 0)
 
 
-def address_of(root: Path, named: str | None) -> tuple[str, str]:
+def address_of(root: Path, named: str | None) -> tuple[str, str, bool]:
     """
-    Return what a remote is called and its address.
+    Return what a remote is called, its address, and whether that is a folder which the repository names.
+
+    Git runs there what such a folder configures. The repository may be a stranger's, so the user has to name it once.
 
     Args:
         named: a remote of the repository, or an address; None for ``origin``.
@@ -64,8 +66,8 @@ def address_of(root: Path, named: str | None) -> tuple[str, str]:
             raise Unavailable(f"{visible(name)!r} is neither a remote nor a folder", hint="see: git remote -v")
         if path.is_relative_to(top_of(root) or root):
             raise Refused(f"{str(path)!r} is in the project itself: its hooks would run", hint="move it out of it")
-        address = str(path)
-    return visible(name), address
+        return visible(name), str(path), found is not None
+    return visible(name), address, False
 
 
 class Remote:
@@ -82,6 +84,11 @@ class Remote:
         self.ref, self.name, self.address = ref, name, address
         self.place = folder / f"{hashlib.sha256(address.encode()).hexdigest()[:16]}.git"
 
+    @property
+    def is_known(self) -> bool:
+        """Whether this clone has been in touch with it."""
+        return (self.place / "HEAD").exists()
+
     @cached_property
     def environment(self) -> Mapping[str, str]:
         """The variables for git: the user's own, and where the objects are."""
@@ -90,7 +97,7 @@ class Remote:
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
         """Run git in our git directory and return its status, what it prints and what it complains."""
-        if not (self.place / "HEAD").exists():
+        if not self.is_known:
             form = commands.output_of(self.ref.root, "rev-parse", "--show-object-format") or "sha1"
             with safe_files.folder(self.place.parent, make=True):
                 commands.git(

@@ -11,6 +11,7 @@ import pytest
 
 from graphmem import GraphmemError, Memory, Refused, Unavailable
 from graphmem.kernel.git.remote import Remote
+from graphmem.kernel.store.in_ref import ref_of
 from tests.contract.places import Died, RefCase
 from tests.contract.test_histories import act, rows_of
 from tests.repository import Repository
@@ -35,6 +36,9 @@ class Shared:
         made("remote", "add", "origin", str(self.hub))
         made("fetch", "-q", "origin")
         Memory.init(made.folder, ref=True)
+        with open_memory(made.folder) as memory:  # as after the user has named the folder once
+            store = memory.store.client
+            Remote(ref_of(made.folder), "origin", str(self.hub.resolve()), store.layout.local / "remotes").last()
         return made
 
     def value(self) -> str:
@@ -234,6 +238,25 @@ def test_no_program_that_the_repository_names_runs_and_no_remote_in_the_project_
     with pytest.raises(Refused, match="is in the project itself"):
         sync(one)
     assert not mark.exists()
+
+
+def test_a_folder_that_the_repository_names_has_to_be_named_by_the_user_once(shared: Shared, tmp_path: Path) -> None:
+    """An archive can bring a repository beside the project, with hooks."""
+    one, mark = shared.clone("one"), tmp_path / "ran"
+    other = tmp_path / "other.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(other)], check=True)
+    (other / "hooks").mkdir(exist_ok=True)
+    (other / "hooks/pre-receive").write_text(f"#!/bin/sh\ntouch {mark}\n")
+    (other / "hooks/pre-receive").chmod(0o755)
+    one("config", "remote.origin.url", str(other))
+    with pytest.raises(Refused, match="as the repository says") as raised:
+        sync(one)
+    assert raised.value.hint == f"if it is yours, name it once: graphmem sync {other}"
+    assert not mark.exists()
+    with open_memory(one.folder) as memory:
+        memory.store.sync(str(other))
+        assert mark.exists()
+    sync(one)
 
 
 def test_a_clone_that_has_not_begun_is_told_how(shared: Shared) -> None:
