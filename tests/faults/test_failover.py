@@ -124,7 +124,7 @@ def wait_for_more(writers: list[Writer]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize(("writers", "kills"), [(4, 2), pytest.param(16, 10, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("writers", "kills"), [(4, 2), pytest.param(16, 10, marks=pytest.mark.bench)])
 def test_nothing_acknowledged_is_lost_and_nothing_is_there_twice(tmp_path: Path, writers: int, kills: int) -> None:
     with pair() as servers:
         made, gaps = killed_under(servers, tmp_path, writers, kills)

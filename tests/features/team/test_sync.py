@@ -18,7 +18,7 @@ from tests.repository import Repository
 from tests.sample import failure, open_memory
 
 REF = "refs/heads/graphmem/memory"
-KILLS = [20, pytest.param(200, marks=pytest.mark.long)]
+KILLS = [20, pytest.param(200, marks=pytest.mark.bench)]
 
 
 class Shared:
@@ -134,7 +134,7 @@ def test_both_sides_of_a_record_are_there_after_two_syncs(shared: Shared) -> Non
     assert one("rev-parse", REF) == two("rev-parse", REF) == shared.value()
 
 
-@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 12))])
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.bench) for seed in range(3, 12))])
 def test_three_clones_that_write_and_sync_in_any_order_end_in_the_same_bytes(shared: Shared, seed: int) -> None:
     chance = random.Random(seed)
     clones = [shared.clone(name) for name in ("one", "two", "three")]
