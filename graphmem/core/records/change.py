@@ -45,6 +45,7 @@ from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.records import shown_as
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import MODELS, Campaign, Entity, Fact, Failure, Insight, MemoryRecord, Pattern, Record, Task
+from graphmem.kernel.model.authors import SIGNATURE
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
@@ -312,6 +313,7 @@ FIXED = (
     "archive_reason",
     "superseded_by",
     "alternates",
+    *SIGNATURE,
 )
 
 

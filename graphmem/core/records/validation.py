@@ -13,6 +13,7 @@ from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.ledger.codec import complaint, too_large
 from graphmem.kernel.ledger.types import declaration, drifted
 from graphmem.kernel.model import MODELS, Entity, Failure, Frozen, MemoryRecord, Record, Task
+from graphmem.kernel.model.authors import SIGNATURE
 from graphmem.kernel.model.field import as_set, parse_time
 from graphmem.kernel.model.record import row_fields
 from graphmem.kernel.model.vocabulary import Vocabulary
@@ -264,9 +265,10 @@ def changed(record: Kept, changes: Mapping[str, Any], now: datetime) -> Kept:
     Return a record with some values changed and the time of each noted in ``edited``; itself where nothing changes.
 
     Args:
-        changes: values by their names in a row; None takes a value away.
+        changes: values by their names in a row; None takes a value away. Who wrote it follows from who writes.
         now: the time of the change; a field's time always grows, also when the clock went back.
     """
+    changes = {alias: value for alias, value in changes.items() if alias not in SIGNATURE}
     refuse_blank(type(record), changes)
     candidate = _rebuilt(record, changes)
     names = {alias: name for name, alias, _ in row_fields(type(record))}

@@ -39,14 +39,17 @@ def entry(record: Frozen, symmetric: Container[str]) -> Entry:
     return Entry(row_id(row_key(row, symmetric)), record.kind, encode(row), record)
 
 
-def signed_entry(found: Entry, before: bytes | None, author: Author, symmetric: Container[str]) -> Entry:
+def signed_entry(
+    found: Entry, before: bytes | None, author: Author, symmetric: Container[str], *, is_proven: bool
+) -> Entry:
     """
     Return a row that is to be written with its authors.
 
     Args:
         before: the line of the row as it was; None for one that is new.
+        is_proven: as ``changed_by`` takes it.
     """
-    row = changed_by(author, None if before is None else orjson.loads(before), found.row)
+    row = changed_by(author, None if before is None else orjson.loads(before), found.row, is_proven=is_proven)
     if (made := found.record) is None:
         if is_plain_edge(row):
             return plain_edge(row, symmetric)

@@ -40,15 +40,16 @@ def signed(row: Row, authors: Mapping[str, Author]) -> Row:
     return {**_unsigned(row), **{name: value for name, value in said.items() if value}}
 
 
-def changed_by(author: Author, before: Row | None, after: Row) -> Row:
+def changed_by(author: Author, before: Row | None, after: Row, *, is_proven: bool = False) -> Row:
     """
     Return a row as an author leaves it; a new one that names its author already, such as one of a dump, keeps it.
 
     Args:
         before: the row as it was; None for one that is new.
+        is_proven: the author is known by a token, and cannot give a row another name.
     """
     if before is None or instant(_made(before)) != instant(_made(after)):
-        return after if after.get("by") else {**_unsigned(after), "by": author[0], "via": author[1]}
+        return after if after.get("by") and not is_proven else {**_unsigned(after), "by": author[0], "via": author[1]}
     was, edits = before.get("edited") or {}, after.get("edited") or {}
     changed = {field for field, time in edits.items() if field not in was or instant(was[field]) != instant(time)}
     authors = {field: author if field in changed else author_of(before, field) for field in (CREATION, *edits)}

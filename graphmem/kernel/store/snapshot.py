@@ -214,7 +214,15 @@ class Writing(Snapshot):
                 guard(self.client, rows)
         try:
             author = self.client.author(via) if is_noted and not is_moved else None
-            self.client.ledger.commit(puts, removes, types, author=author, is_noted=is_noted, is_moved=is_moved)
+            self.client.ledger.commit(
+                puts,
+                removes,
+                types,
+                author=author,
+                is_proven=self.client.rights.by is not None,
+                is_noted=is_noted,
+                is_moved=is_moved,
+            )
         except BadInput as error:
             hidden = [found.file for found in self.client.ledger.findings() if not self.client.may_see(found.file)]
             if not error.message.startswith(tuple(hidden)):

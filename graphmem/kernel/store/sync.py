@@ -188,6 +188,7 @@ class SyncedLedger:
         types: Types = NO_TYPES,
         *,
         author: Author | None = None,
+        is_proven: bool = False,
         is_noted: bool = True,
         is_moved: bool = False,
     ) -> None:
@@ -196,12 +197,13 @@ class SyncedLedger:
 
         Args:
             author: who changes them; None where the rows are to say of their authors what they say now.
+            is_proven: a token says who that is, so that rows cannot name another one.
         """
         batches: dict[str, Batch] = {file: Batch(file, gone=list(gone)) for file, gone in (removes or {}).items()}
         purges = self.catalog.purges()
         rows = [_created_after_purge(entry, purges, self.symmetric) for entry in puts]
         for file, entries in self.by_file(rows).items():
-            made = entries if author is None else self.signed(file, entries, author)
+            made = entries if author is None else self.signed(file, entries, author, is_proven=is_proven)
             batches.setdefault(file, Batch(file)).entries = made
         self.refuse_drifted(file for file, batch in batches.items() if batch.entries)
         if not (is_moved or self.may_hold_secrets):
@@ -209,10 +211,11 @@ class SyncedLedger:
                 refuse(self.catalog, batches.values())
         self.write(batches, types, is_noted=is_noted)
 
-    def signed(self, file: str, entries: Sequence[Entry], author: Author) -> list[Entry]:
+    def signed(self, file: str, entries: Sequence[Entry], author: Author, *, is_proven: bool) -> list[Entry]:
         """Return rows that are to be written into a file, with their authors."""
         before = self.catalog.lines_of([entry.id for entry in entries], file)
-        return [signed_entry(entry, before.get(entry.id), author, self.symmetric) for entry in entries]
+        symmetric = self.symmetric
+        return [signed_entry(entry, before.get(entry.id), author, symmetric, is_proven=is_proven) for entry in entries]
 
     def by_file(self, puts: Sequence[Entry]) -> dict[str, list[Entry]]:
         """Return rows by the files that they go into: where a row of their number is, or where it belongs."""

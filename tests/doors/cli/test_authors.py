@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem import Memory
+from graphmem import Memory, Refused
 from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.repository import Repository
 
@@ -79,6 +79,21 @@ def test_a_project_cannot_say_who_its_users_are(graphmem: Graphmem, tmp_path: Pa
     assert "by of the project" in graphmem("config").err
     graphmem("add", "failure", "--name", "other", "--trigger", "the disk is full")
     assert all("by" not in row for row in rows(tmp_path))
+
+
+def test_a_row_that_is_there_takes_no_name_that_somebody_gives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither as a field that is edited, nor in a row that comes again."""
+    Memory.init(tmp_path)
+    monkeypatch.setenv("GRAPHMEM_BY", "Ana")
+    with Memory(tmp_path) as memory:
+        memory.failures.add("port in use on startup", name="port", fix="kill it")
+        (line,) = (tmp_path / ".graphmem/data/failure.ndjson").read_bytes().splitlines()
+        with pytest.raises(Refused, match="no field 'by' that edit changes"):
+            memory.edit("port", {"by": "Mallory"})
+        assert memory.add_rows([line.replace(b"Ana", b"Mallory")]).unchanged == 1
+        assert memory.add_rows([line.replace(b"Ana", b"Mallory").replace(b"kill it", b"stop it")]).updated == 1
+        found = memory.get("failure/port").record
+    assert (found.by, found.authors, [*found.edited]) == ("Ana", {}, ["fix"])
 
 
 def test_a_change_of_a_type_is_not_one_of_its_rows(

@@ -32,6 +32,11 @@ def test_a_new_row_that_names_its_author_keeps_it() -> None:
     assert signature(changed_by(ANA, None, row(by="bo", via="mcp"))) == {"by": "bo", "via": "mcp"}
 
 
+def test_a_caller_with_a_token_cannot_give_a_new_row_another_name() -> None:
+    found = changed_by(ANA, None, row(by="bo", via="mcp", authors={"fix": ["cy", "cli"]}), is_proven=True)
+    assert signature(found) == {"by": "ana", "via": "cli"}
+
+
 def test_who_changes_a_field_is_the_last_and_the_others_keep_theirs() -> None:
     made = changed_by(ANA, None, row())
     second = changed_by(BO, made, {**made, **row({"fix": SECOND}, fix="g")})
