@@ -71,7 +71,8 @@ def test_a_server_that_hangs_is_read_from_the_catalog_and_caught_up_with(case: P
 
 def test_a_connection_that_the_server_ended_is_opened_again(case: PostgresCase, memory: Memory) -> None:
     with psycopg.connect(case.address, autocommit=True) as owner:
-        owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'graphmem'")
+        ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'graphmem'"
+        owner.execute(ended)  # waits until they are gone
     memory.failures.add("another thing", name="two", dedup=False)
     assert names(memory) == ["one", "two"]
 

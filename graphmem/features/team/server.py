@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphmem.features.team.server_contract import GrantRequest, RevokeRequest, ServerChanged, ServerInitRequest
 from graphmem.kernel.ledger.postgres.address import ServerAddress, refuse_without_client
@@ -14,15 +14,17 @@ if TYPE_CHECKING:
 
     from graphmem.kernel.ledger.postgres.schema import Owner
 
-AT_HOME = "changes another server with the rights of the caller"
+OF_SERVER: dict[str, Any] = {
+    "writes": True,
+    "at_home": True,
+    "needs_store": False,
+    "not_over_http": "changes another server with the rights of the caller",
+}
 
 
 @operation(
     "team.init",
-    writes=True,
-    at_home=True,
-    needs_store=False,
-    not_over_http=AT_HOME,
+    **OF_SERVER,
     arguments=1,
     example="graphmem team init postgresql://db.example/team?project=shop",
     help="""
@@ -52,10 +54,7 @@ def team_init(request: ServerInitRequest) -> ServerChanged:
 
 @operation(
     "team.grant",
-    writes=True,
-    at_home=True,
-    needs_store=False,
-    not_over_http=AT_HOME,
+    **OF_SERVER,
     arguments=2,
     example="graphmem team grant postgresql://db.example/team?project=shop ana",
     help="""
@@ -87,10 +86,7 @@ def team_grant(request: GrantRequest) -> ServerChanged:
 
 @operation(
     "team.revoke",
-    writes=True,
-    at_home=True,
-    needs_store=False,
-    not_over_http=AT_HOME,
+    **OF_SERVER,
     arguments=2,
     example="graphmem team revoke postgresql://db.example/team?project=shop ana",
     help="""

@@ -246,8 +246,11 @@ def is_plain(file: str) -> bool:
 
 def located(layout: Layout) -> Layout:
     """Return where the store of a project is: in git's directory where this clone has its rows in a ref."""
-    home, top = home_in_git(layout.root), top_of(layout.root)
-    return replace(layout, home=home) if home and top and (home / FOLDER).is_dir() and is_own(top) else layout
+    home = home_in_git(layout.root)
+    if home is None or not (home / FOLDER).is_dir():  # asked for each folder above the current one
+        return layout
+    top = top_of(layout.root)
+    return replace(layout, home=home) if top and is_own(top) else layout
 
 
 def home_in_git(root: Path) -> Path | None:

@@ -149,8 +149,7 @@ class PostgresPlace:
         if self.is_whole:
             known = self.last.file_stamps().keys()
             return sorted({*known, *self.all_parts()}, key=_vocabulary_first)
-        sql = "SELECT DISTINCT kind, type, CASE WHEN kind = 'file' THEN key END FROM graphmem.rows"
-        return self.parts_in(f"{sql} WHERE project = %s AND seq > %s", cursor[1])
+        return self.parts_where("seq > %s", cursor[1])
 
     def is_ancestor(self, cursor: tuple[str, int, int]) -> bool:
         """Return whether a commit is one of those that led to the last one looked at."""
@@ -160,9 +159,10 @@ class PostgresPlace:
         sql = "SELECT 1 FROM graphmem.changes WHERE project = %s AND seq = %s AND commit = %s LIMIT 1"
         return bool(self.ask(sql, self.project, seq, commit))
 
-    def parts_in(self, sql: str, *values: object) -> list[str]:
-        """Return the parts that a statement names by kind, type and path."""
-        found = self.ask(sql, self.project, *values)
+    def parts_where(self, condition: str, *values: object) -> list[str]:
+        """Return the parts with rows for which a condition of SQL holds, the texts of types first."""
+        sql = "SELECT DISTINCT kind, type, CASE WHEN kind = 'file' THEN key END FROM graphmem.rows"
+        found = self.ask(f"{sql} WHERE project = %s AND {condition}", self.project, *values)
         return sorted({path or usual_file(kind, type_name) for kind, type_name, path in found}, key=_vocabulary_first)
 
     def refuse_moved(self) -> None:
@@ -175,8 +175,7 @@ class PostgresPlace:
         return [part for part in self.all_parts() if part.startswith("data/")]
 
     def all_parts(self) -> list[str]:
-        sql = "SELECT DISTINCT kind, type, CASE WHEN kind = 'file' THEN key END FROM graphmem.rows"
-        return self.parts_in(f"{sql} WHERE project = %s AND deleted_at IS NULL")
+        return self.parts_where("deleted_at IS NULL")
 
     def size(self) -> int:
         sql = "SELECT coalesce(sum(octet_length(row)), 0) FROM graphmem.rows WHERE project = %s"
@@ -287,8 +286,8 @@ class PostgresPlace:
         limits = {"lock_timeout": max(timeout_s, 0.001), "statement_timeout": STATEMENT_S + timeout_s}
         limits["idle_in_transaction_session_timeout"] = IDLE_S
         try:
-            for name, seconds in limits.items():
-                self.ask("SELECT set_config(%s, %s, true)", name, f"{seconds * 1000:.0f}ms")
+            given = [word for name, seconds in limits.items() for word in (name, f"{seconds * 1000:.0f}ms")]
+            self.ask(f"SELECT {', '.join(['set_config(%s, %s, true)'] * len(limits))}", *given)  # in one round trip
             if not self.ask("SELECT 1 FROM graphmem.writer WHERE project = %s FOR UPDATE", self.project):
                 self.last_commit()  # raises where there is no such project
         except Unavailable as error:
