@@ -31,7 +31,7 @@ class Doubter:
     @cached_property
     def versions(self) -> Known | None:
         """What the project uses now; None where no file says so, and in the past."""
-        return None if self.snapshot.is_past else packages_of(self.snapshot.client.project)
+        return None if self.snapshot.is_past else packages_of(self.snapshot.client.root)
 
     @cached_property
     def proofs_run(self) -> set[str]:

@@ -74,7 +74,7 @@ def _of_user(client: Client) -> Client:
     if client.of_user is not None:
         return client.of_user
     folder = user_store()
-    if folder is not None and client.root.resolve() == folder.resolve():
+    if folder is not None and client.layout.root.resolve() == folder.resolve():
         raise Usage("this is the user's own store", hint="run the command in a project")
     if folder is None or not client.settings.user_store:
         raise Unavailable(

@@ -401,7 +401,7 @@ def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = Fal
     with carried_out(request) if is_repeat else nullcontext():
         status = run(arguments, invocation)
     if invocation.wants_service:
-        launch(str(invocation.memory.store.client.root))
+        launch(str(invocation.memory.store.client.layout.root))
     return status
 
 

@@ -24,7 +24,7 @@ from graphmem.kernel.ledger import undo
 from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.service_state import Done
 from graphmem.kernel.machine.state import State
-from graphmem.kernel.settings.folders import named_server, user_store
+from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.system.surroundings import variables
 from graphmem.kernel.system.user import coding_agent
 from graphmem.kernel.terminal import fitted
@@ -124,10 +124,10 @@ class Invocation:
     @property
     def wants_service(self) -> bool:
         """Return whether the settings ask for a service and none was started yet."""
-        if self.opened is None or os.environ.get("GRAPHMEM_SERVICE") == "off" or named_server() is not None:
+        if self.opened is None or os.environ.get("GRAPHMEM_SERVICE") == "off":
             return False
         client = self.opened.store.client
-        path = path_of(str(client.root), "sock") if client.settings.service.autostart else None
+        path = path_of(str(client.layout.root), "sock") if client.settings.service.autostart else None
         return path is not None and not os.path.exists(path)
 
     def close(self) -> None:

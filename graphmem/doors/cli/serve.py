@@ -17,6 +17,7 @@ from graphmem.doors.service.server import Service, end_at_signals
 from graphmem.errors import NotFound, Usage
 from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.machine.service_state import ServiceStatus
+from graphmem.kernel.store.in_server import machine_folder, server_in_use
 from graphmem.kernel.store.runtime import find_store
 from graphmem.kernel.system import shell
 
@@ -47,7 +48,8 @@ def serve(
     if http is not None and (stop or status or logs):
         raise Usage("--http is for the start of a service", hint=shell.command("graphmem", "serve", "--http", http))
     invocation = invocation_of(ctx)
-    project = find_store(invocation.folder).root
+    server = server_in_use(invocation.folder, None)
+    project = find_store(invocation.folder).root if server is None else machine_folder(server)
     if logs:
         invocation.write(_end_of_log(project))
     elif stop:

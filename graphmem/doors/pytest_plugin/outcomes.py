@@ -22,7 +22,8 @@ class Outcomes:
         self.root = str(config.rootpath)
         self.project = project_of([], self.root, os.environ)  # before a test changes either
         place = os.path.relpath(self.root, self.project or self.root)
-        self.place = "" if place == "." else f"{place}/"
+        is_above = place == "." or place.startswith("..")  # the latter where the memory is in a server
+        self.place = "" if is_above else f"{place}/"
         self.began = time.time() - TICK_S
         self.lines: list[str] = []
         self.is_interrupted = False

@@ -38,7 +38,7 @@ def served(arguments: list[str], request_id: str) -> tuple[bool, int | None]:
         Whether it began, and the exit status; None where there is no answer: the caller runs it, and where it began, it
         runs it as a repeat of this request.
     """
-    is_off = os.environ.get("GRAPHMEM_SERVICE") == "off" or "GRAPHMEM_STORE" in os.environ  # it serves a folder
+    is_off = os.environ.get("GRAPHMEM_SERVICE") == "off"
     if runs_here(arguments) or is_off or COMPLETING in os.environ:
         return False, None
     verb = next(word for word in arguments if not word.startswith("-"))

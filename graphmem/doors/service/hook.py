@@ -36,8 +36,8 @@ def main(arguments: list[str]) -> None:
         project = project_of([], folder, os.environ)
         if project is None:
             return _say_why(arguments, folder, end)
-        path = path_of(project, "sock") if project else None
-        if project is None or path is None or store_of(project) is None:
+        path = path_of(project, "sock")
+        if path is None or (store_of(project) is None and "GRAPHMEM_STORE" not in os.environ):
             return
         event = _event_of(end)
         end = began + limit_of(event)

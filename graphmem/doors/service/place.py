@@ -62,7 +62,7 @@ def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]"
     """
     Return the project that a command line is about: the one that ``--dir`` names, or from here upwards.
 
-    With ``--user`` it is the folder of the user's own store.
+    With ``--user`` it is the folder of the user's own store; for a memory in a server the one of this machine for it.
 
     Args:
         variables: the environment of the caller.
@@ -83,10 +83,23 @@ def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]"
             return own_store(variables)
     if named:
         return os.path.join(folder, os.path.expanduser(named))
+    if server := variables.get("GRAPHMEM_STORE"):
+        return _folder_of(server, variables)
     above = store_above(folder)
     if above is None or os.path.islink(store_of(above) or ""):
         return None
     return above if not is_foreign(above) or _is_safe(above) else None
+
+
+def _folder_of(server: str, variables: "Mapping[str, str]") -> str | None:
+    """Return the folder in which this machine keeps what it has read of the memory in a server; None for no address."""
+    from graphmem.errors import Usage  # noqa: PLC0415 - only where the memory is in a server
+    from graphmem.kernel.ledger.postgres.address import ServerAddress  # noqa: PLC0415 - as above
+
+    try:
+        return ServerAddress.parse(server).folder(variables)
+    except Usage:
+        return None
 
 
 def store_above(folder: str) -> str | None:
@@ -134,5 +147,7 @@ def stamp() -> str:
     """Return what a service and its callers have in common: version, place and age of the code, files, models."""
     source = graphmem.__file__ or ""
     same = [f"{name}={os.environ.get(name, '')}" for name in SAME]
+    of_server = sorted(item for item in os.environ.items() if item[0].startswith("PG"))  # whose role it has
+    same += [sha256(repr(of_server).encode()).hexdigest()] if of_server else []
     age = os.stat(source).st_mtime_ns if source else 0
     return "\n".join([graphmem.__version__, sys.version, source, str(age), *same])

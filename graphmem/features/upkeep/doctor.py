@@ -142,7 +142,7 @@ def make_anew(client: Client) -> None:
 
 def complete(client: Client) -> None:
     """Make what ``init`` makes where it is missing."""
-    init.init(InitRequest(folder=client.root))
+    init.init(InitRequest(folder=client.layout.root))
 
 
 def _remove_leftovers(client: Client) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphmem.errors import Unavailable
 from graphmem.kernel.system.surroundings import variables
-from graphmem.kernel.system.user import own_store
+from graphmem.kernel.system.user import own_state, own_store
 
 
 def user_config() -> Path:
@@ -31,8 +31,7 @@ def _cache_folder() -> Path:
 
 def state_folder() -> Path:
     """Return the folder for what belongs to the user and this machine and is in no project."""
-    home = variables().get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(home).expanduser() / "graphmem"
+    return Path(own_state(variables()))
 
 
 def private_folder() -> Path:
@@ -67,9 +66,9 @@ def project_folder() -> str | None:
     return variables().get("GRAPHMEM_DIR") or None
 
 
-def server_folder(name: str) -> Path:
-    """Return the folder, made if it is missing, in which this machine keeps what it has read of a server's memory."""
-    folder = state_folder() / "servers" / name
+def own_folder(path: str) -> Path:
+    """Return a folder of this user alone, made if it is missing."""
+    folder = Path(path)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 

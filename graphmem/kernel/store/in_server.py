@@ -1,6 +1,5 @@
 """A memory in a server: which one the user names, and what this machine keeps of it."""
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,10 +10,10 @@ from graphmem.kernel.git.places import top_of
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.postgres.address import ServerAddress, refuse_without_client
-from graphmem.kernel.settings.folders import named_server, project_folder, server_folder
+from graphmem.kernel.settings.folders import named_server, own_folder, project_folder
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files
-from graphmem.kernel.system.surroundings import current_folder
+from graphmem.kernel.system.surroundings import current_folder, variables
 
 OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
 
@@ -23,14 +22,16 @@ def server_in_use(folder: Path | str | None, at: str | None) -> ServerAddress | 
     """
     Return the server that the user's environment names; None where the caller names a folder, or it names none.
 
-    A project cannot name one: its files are not asked.
+    A project cannot name one: its files are not asked. The folder of this machine for that server names it too.
 
     Raises:
         Usage: a folder is named too, or the past, or the address is none.
     """
-    named = None if folder is not None else named_server()
+    named = named_server()
     if named is None:
         return None
+    if folder is not None:
+        return _of_folder(named, folder)
     if project_folder() is not None:
         raise Usage("GRAPHMEM_STORE and GRAPHMEM_DIR name two memories", hint="name one of them")
     if at is not None:
@@ -38,10 +39,18 @@ def server_in_use(folder: Path | str | None, at: str | None) -> ServerAddress | 
     return ServerAddress.parse(named)
 
 
+def _of_folder(named: str, folder: Path | str) -> ServerAddress | None:
+    """Return the server that is named, where a folder is that of this machine for it."""
+    try:
+        address = ServerAddress.parse(named)
+    except Usage:
+        return None
+    return address if Path(folder) == Path(address.folder(variables())) else None
+
+
 def machine_folder(address: ServerAddress) -> Path:
     """Return the folder, made if it is missing, in which this machine keeps what it has read of a memory."""
-    name = hashlib.sha256(address.database.encode()).hexdigest()[:16]
-    layout = Layout(server_folder(f"{address.project}-{name}"))
+    layout = Layout(own_folder(address.folder(variables())))
     with safe_files.folder(layout.store, make=True):
         pass
     if not safe_files.is_file(layout.config):

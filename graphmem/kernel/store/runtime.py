@@ -135,7 +135,7 @@ class Runtime:
     via: str = "python"  # through what the rows are written
     tells_subjects: bool = True  # of commits, which may be about what a caller with a scope does not see
     asks_user: bool = True  # whether questions go to the user's own store too
-    project: Path | None = None  # the one that the user's own store is asked for
+    project: Path | None = None  # the folder of the code, where the files of the store are not in it
     open_place: OpenPlace = _open_files  # where the rows are
     is_closed: bool = False
 
@@ -289,13 +289,8 @@ class Client:
 
     @property
     def root(self) -> Path:
-        """The folder of the project that the store is in."""
-        return self.layout.root
-
-    @property
-    def project(self) -> Path:
-        """The folder whose code and packages the records are compared with."""
-        return self.runtime.project or self.root
+        """The folder of the project: whose code and packages the records are about."""
+        return self.runtime.project or self.layout.root
 
     @property
     def lock_timeout_s(self) -> float:

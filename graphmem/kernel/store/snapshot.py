@@ -89,7 +89,7 @@ class Snapshot:
 
     @property
     def root(self) -> Path:
-        """The folder of the project that the store is in."""
+        """The folder of the project: whose code and packages the records are about."""
         return self.client.root
 
     @property

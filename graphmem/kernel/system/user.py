@@ -66,6 +66,11 @@ def own_store(variables: "Mapping[str, str]") -> str | None:
     return found if os.path.isabs(found) else None
 
 
+def own_state(variables: "Mapping[str, str]") -> str:
+    """Return the folder for what belongs to the user and this machine and is in no project."""
+    return os.path.expanduser(f"{variables.get('XDG_STATE_HOME') or '~/.local/state'}/graphmem")
+
+
 def is_of_another(owner: int) -> bool:
     """Return whether what a user id owns is another user's; root's is not, and under sudo not that of the caller."""
     user = os.geteuid()

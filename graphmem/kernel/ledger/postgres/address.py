@@ -1,10 +1,13 @@
 """Where a project is in a server: ``postgresql://HOST/DATABASE?project=NAME``."""
 
+import hashlib
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import NamedTuple, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from graphmem.errors import Unavailable, Usage
+from graphmem.kernel.system.user import own_state
 from graphmem.names import SLUG
 
 CLIENT = "psycopg"
@@ -52,6 +55,11 @@ class ServerAddress(NamedTuple):
         rest = urlencode([pair for pair in given if pair[0] != "project"])
         database = f"{parts.scheme}://{parts.netloc}{parts.path}{rest and f'?{rest}'}"  # `urlunsplit` drops a bare //
         return cls(database, projects[0])
+
+    def folder(self, variables: Mapping[str, str]) -> str:
+        """Return the folder in which the machine of a user with these variables keeps what it has read of the rows."""
+        name = hashlib.sha256(self.database.encode()).hexdigest()[:16]
+        return f"{own_state(variables)}/servers/{self.project}-{name}"
 
     @property
     def shown(self) -> str:
