@@ -479,6 +479,9 @@ class Team(Operations):
     @staticmethod
     def revoke(url: str, role: str, *, sql: bool = False) -> ServerChanged:
         """Take a role of a PostgreSQL server out of a project: its next statement sees nothing of it."""
+    @staticmethod
+    def upgrade(url: str, *, sql: bool = False) -> ServerChanged:
+        """Bring the tables of memories in a PostgreSQL database up to the version of this program."""
 
 class Embed(Operations):
     """The model that makes the vectors."""

@@ -609,7 +609,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`undo`, `undo --list`": Writes,
     "`purge`": Purged,
     "`trust`": Trust,
-    "`team init`, `team grant`, `team revoke`": ServerChanged,
+    "`team init`, `team grant`, `team revoke`, `team upgrade`": ServerChanged,
     "`schema`": SchemaShown,
     "`stats`": Stats,
     "`stats --impact`": Impact,

@@ -142,7 +142,7 @@ class Handle(Operations):
         scope: str | None = None,
     ) -> None:
         elsewhere: dict[str, Any] = {}
-        if (server := in_server.server_in_use(folder, at)) is not None:
+        if (server := in_server.server_in_use(folder)) is not None:
             folder = in_server.machine_folder(server)
             elsewhere = {"open_place": in_server.opening(server), "project": in_server.code_folder()}
         is_fresh = not find_store(folder).local.exists()

@@ -50,7 +50,8 @@ COMMANDS = [
     "config", "schema", "prune", "purge other",
     "reset", "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
     "embed status", "review", "team init postgresql:///x?project=shop --sql",
-    "team grant postgresql:///x?project=shop ana --sql", "team revoke postgresql:///x?project=shop ana --sql",
+    "team grant postgresql:///x?project=shop ana --sql", "team upgrade postgresql:///x?project=shop --sql",
+    "team revoke postgresql:///x?project=shop ana --sql",
     "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",

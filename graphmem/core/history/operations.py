@@ -1,6 +1,8 @@
 """What changed: in one record from commit to commit, in the whole memory from one state to another."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -10,21 +12,22 @@ from graphmem.core.history import compare
 from graphmem.core.history.contract import Difference, DiffRequest, History, LogRequest, Revision, RowChange
 from graphmem.core.records.event_contract import Happening, ListEventsRequest
 from graphmem.core.records.event_log import events
-from graphmem.errors import NotFound
+from graphmem.errors import NotFound, Usage
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.ledger.parts import usual_file
+from graphmem.kernel.ledger.port import PlaceHistory, Side
 from graphmem.kernel.ledger.types import type_files
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.vocabulary import KINDS
-from graphmem.kernel.ndjson import BOM, Row
+from graphmem.kernel.ndjson import BOM, Row, decode
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.checkout import committed
 from graphmem.kernel.store.runtime import ALL_RIGHTS, Client, narrowed
 from graphmem.kernel.store.snapshot import types_of
 from graphmem.kernel.system import safe_files
-from graphmem.names import split_ref
+from graphmem.names import row_id, split_ref
 
 # --- the whole memory -----------------------------------------------------------------------------------------------
 
@@ -50,19 +53,11 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     Git is asked, which may take long, while no moment is open.
     """
     client = present(client)
-    folder = client.root
     with client.reading():
         symmetric = client.ledger.symmetric
-    old, new = _ends(folder, request.revisions, client.layout.history)
-    with commands.objects(folder) as objects:
-        before = committed(folder, old)[1] if old is not None else {}
-        if new is None:
-            then, now = _contents(objects, before), _on_disk(client.layout)
-        else:
-            _, after = committed(folder, new)
-            same = before.items() & after.items()
-            then, now = _contents(objects, dict(before.items() - same)), _contents(objects, dict(after.items() - same))
-    lines_then, lines_now = _lines(then), _lines(now)
+    history = client.ledger.place.history
+    sides = _in_git if history is None else partial(_in_place, history)
+    old, new, (lines_then, then), (lines_now, now) = sides(client, request.revisions)
     rows_then, bad_then = compare.read_rows(lines_then - lines_now, symmetric)
     rows_now, bad_now = compare.read_rows(lines_now - lines_then, symmetric)
     rows_then, rows_now = (
@@ -71,6 +66,30 @@ def diff(client: Client, request: DiffRequest) -> Difference:
     changes = _by_names(client, _visible(client, compare.compare(rows_then | types(then), rows_now | types(now))))
     skipped = bad_then + bad_now if client.rights.sees is None else 0  # of which files, no line says
     return Difference(before=old, after=new, summary=compare.summary(changes), changes=changes, skipped=skipped)
+
+
+def _in_git(client: Client, revisions: str | None) -> tuple[str | None, str | None, Side, Side]:
+    """Return the two commits to compare, and the lines and texts of both."""
+    folder = client.root
+    old, new = _ends(folder, revisions, client.layout.history)
+    with commands.objects(folder) as objects:
+        before = committed(folder, old)[1] if old is not None else {}
+        if new is None:
+            then, now = _contents(objects, before), _on_disk(client.layout)
+        else:
+            _, after = committed(folder, new)
+            same = before.items() & after.items()
+            then, now = _contents(objects, dict(before.items() - same)), _contents(objects, dict(after.items() - same))
+    return old, new, (_lines(then), then), (_lines(now), now)
+
+
+def _in_place(history: PlaceHistory, client: Client, revisions: str | None) -> tuple[str, str | None, Side, Side]:
+    """Return the same of a place with commits of its own, which have numbers and one line of descent."""
+    first, _, second = (revisions or "").replace("...", "..").partition("..")
+    if not first:
+        raise Usage("which commits?", hint="a number or a date, or two: graphmem diff 2026-11-01..2026-11-08")
+    old, new = history.moment(first), history.moment(second) if second else None
+    return str(old.number), new and str(new.number), *history.between(old, new)
 
 
 def present(client: Client) -> Client:
@@ -160,7 +179,6 @@ def log(client: Client, request: LogRequest) -> History:
     Git is asked, which may take long, while no moment is open.
     """
     client = present(client)
-    folder = client.root
     ref, limit = request.ref, request.limit
     gone: NotFound | None = None
     happened: list[Happening] = []
@@ -183,7 +201,7 @@ def log(client: Client, request: LogRequest) -> History:
     if gone is not None and not results:
         raise gone
     is_cut = limit is not None and len(results) > limit
-    is_shallow = commands.is_shallow(folder)
+    is_shallow = client.ledger.place.history is None and commands.is_shallow(client.root)
     return History(ref=shown, results=results[:limit], events=happened, truncated=is_cut, shallow=is_shallow)
 
 
@@ -194,6 +212,9 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
     Args:
         keys: its reference by key, under each name that its type has or had.
     """
+    if (history := client.ledger.place.history) is not None:
+        yield from _revisions_in_place(client, history, keys)
+        return
     layout, folder = client.layout, client.root
     homes = tuple(home for record_type, _ in map(split_ref, keys) for home in _homes_of(record_type))
     head = commands.commit_of(folder, layout.history)
@@ -229,6 +250,16 @@ def revisions(client: Client, keys: Sequence[str]) -> Iterator[Revision]:
                     subject=commit.subject if client.rights.sees is None else None,  # it may be of other records
                     change=change,
                 )
+
+
+def _revisions_in_place(client: Client, history: PlaceHistory, keys: Sequence[str]) -> Iterator[Revision]:
+    """Yield what became of a record in a place with commits of its own."""
+    named = (name if record_type in FACTS else key for key in keys for record_type, name in [split_ref(key)])
+    for found in history.changes([row_id(name) for name in named]):
+        old, new = (None if line is None else client.catalog.told(decode(line)) for line in (found.old, found.new))
+        if (change := compare.change(old, new)) is not None:
+            at = format_time(found.at.astimezone(UTC))
+            yield Revision(commit=str(found.number), at=at, author=found.by, subject=None, change=change)
 
 
 def _homes_of(record_type: str) -> tuple[str, str]:

@@ -48,7 +48,7 @@ def serve(
     if http is not None and (stop or status or logs):
         raise Usage("--http is for the start of a service", hint=shell.command("graphmem", "serve", "--http", http))
     invocation = invocation_of(ctx)
-    server = server_in_use(invocation.folder, None)
+    server = server_in_use(invocation.folder)
     project = find_store(invocation.folder).root if server is None else machine_folder(server)
     if logs:
         invocation.write(_end_of_log(project))

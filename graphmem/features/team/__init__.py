@@ -7,8 +7,8 @@ FEATURE = Feature(
         "ledger": "The rows, and the place that they are in.",
         "team": "Memories in a PostgreSQL server, and who is a member of a project there.",
     },
-    operations={"sync": "sync", "move": "ledger.move", "server": "team.init team.grant team.revoke"},
+    operations={"sync": "sync", "move": "ledger.move", "server": "team.init team.grant team.revoke team.upgrade"},
     on_store="sync ledger team",
-    verbs={"sync": "sync", "ledger": "ledger.move", "team": "team.init team.grant team.revoke"},
+    verbs={"sync": "sync", "ledger": "ledger.move", "team": "team.init team.grant team.revoke team.upgrade"},
     text="text",
 )

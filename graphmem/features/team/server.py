@@ -85,6 +85,35 @@ def team_grant(request: GrantRequest) -> ServerChanged:
 
 
 @operation(
+    "team.upgrade",
+    **OF_SERVER,
+    arguments=1,
+    example="graphmem team upgrade postgresql://db.example/team?project=shop",
+    help="""
+    Bring the tables of memories in a PostgreSQL database up to the version of this program.
+
+    Programs of the version before go on reading.
+    """,
+)
+def team_upgrade(request: ServerInitRequest) -> ServerChanged:
+    """
+    Bring the tables of memories in a PostgreSQL database up to the version of this program.
+
+    Raises:
+        Usage: the address is none.
+        Unavailable: the server cannot be reached, or refuses.
+        NotFound: there are no tables.
+        Refused: the tables are of a newer version.
+    """
+    address, schema = ServerAddress.parse(request.url), _schema()
+    if request.sql:
+        return _printed(address, "upgrades the tables", schema.script(schema.schema_statements()))
+    with _owner(address) as owner:
+        before = schema.upgrade(owner)
+    return ServerChanged(server=address.shown, done=f"the tables have version {schema.SCHEMA_VERSION}, before {before}")
+
+
+@operation(
     "team.revoke",
     **OF_SERVER,
     arguments=2,

@@ -18,7 +18,7 @@ from graphmem.core.history.operations import diff
 from graphmem.core.history.text import gist_of
 from graphmem.core.records.secrets import without_secrets
 from graphmem.core.search.traversal import solving
-from graphmem.errors import NotFound
+from graphmem.errors import NotFound, Unavailable
 from graphmem.features.upkeep.validate import checked, validate
 from graphmem.kernel.answer import Part
 from graphmem.kernel.finding import Checked, Code, Finding
@@ -100,6 +100,8 @@ def check(client: Client, request: CheckRequest) -> BranchChecked:
 
     Git is asked, which may take long, while no moment is open.
     """
+    if client.ledger.place.history is not None:
+        raise Unavailable("no branch changes a memory in a server", hint="what was written since: graphmem diff DATE")
     folder = client.root
     base = request.base or commands.default_branch(folder)
     since = _parting(folder, base)

@@ -348,16 +348,22 @@ def is_in_history(folder: Path, commit: str) -> bool:
     return git(folder, "merge-base", "--is-ancestor", commit, "HEAD") is not None
 
 
-def _before(folder: Path, date: str, history: str = "HEAD") -> str:
-    """Return the last commit of a history before a date; a day begins at midnight UTC."""
+def parsed_date(date: str) -> datetime:
+    """Return the moment that a date means, or raise ``Usage``; a day begins at midnight UTC."""
     try:
         moment = datetime.fromisoformat(date)
         moment = moment.replace(tzinfo=moment.tzinfo or UTC)
-        last = max(0, ceil(moment.timestamp()) - 1)  # git counts whole seconds, and takes the bound in
+        moment.timestamp()
     except (ValueError, OverflowError):
         raise Usage(
             f"{date!r} is not a date", hint="such as 2026-11-01, 2026-11-01T09:30 or 2026-11-01T09:30+02:00"
         ) from None
+    return moment
+
+
+def _before(folder: Path, date: str, history: str = "HEAD") -> str:
+    """Return the last commit of a history before a date; a day begins at midnight UTC."""
+    last = max(0, ceil(parsed_date(date).timestamp()) - 1)  # git counts whole seconds, and takes the bound in
     if commit_of(folder, history) is not None:
         found = output_of(folder, "rev-list", "-1", f"--min-age={last}", history, "--")
         if found is not None:

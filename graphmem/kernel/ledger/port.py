@@ -11,7 +11,8 @@ Tests: tests/contract/test_place.py runs on every place.
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol, Self
 
 from graphmem.errors import Unavailable
@@ -51,6 +52,49 @@ class PlaceAway(Unavailable):
 
 class Unconfirmed(Unavailable):
     """A write may have happened: its note and its request are kept, and the same request again is safe."""
+
+
+class Moment(NamedTuple):
+    """A commit of a place: its number, when it was, if that is known, and what no other commit is called."""
+
+    number: int
+    at: datetime | None
+    name: str
+
+
+class PlaceChange(NamedTuple):
+    """What a commit did to a row: its line before and after, None for none; ``by`` is the role that did it."""
+
+    number: int
+    at: datetime
+    by: str
+    old: bytes | None
+    new: bytes | None
+
+
+Side = tuple[set[bytes], dict[str, bytes]]  # lines of rows, and texts by path
+
+
+class PlaceHistory(Protocol):
+    """The commits of a place that keeps them itself."""
+
+    def moment(self, named: str) -> Moment:
+        """
+        Return the commit of a number, or the last one before a date.
+
+        Raises:
+            NotFound: there is none, or it is older than what is kept.
+            Usage: the date is none.
+        """
+
+    def between(self, old: Moment, new: Moment | None) -> tuple[Side, Side]:
+        """Return what was written after one commit and up to another, None for now: as it was, and as it is then."""
+
+    def files(self, moment: Moment) -> dict[str, bytes]:
+        """Return the parts and texts as they were at a commit, as files; what was purged since is not in them."""
+
+    def changes(self, numbers: Sequence[int]) -> Iterator[PlaceChange]:
+        """Yield what became of the rows with these numbers, taken for one, newest first."""
 
 
 class LastRead(Protocol):
@@ -103,6 +147,14 @@ class RowPlace(Protocol):
 
     def where(self) -> str | None:
         """Return, for people, where the rows are and what a row is worth that was written; None for the branch."""
+
+    @property
+    def history(self) -> PlaceHistory | None:
+        """The commits of the place; None where git has them."""
+
+    @property
+    def role(self) -> str | None:
+        """Who writes, as the place itself found out; None where it does not know."""
 
     def close(self) -> None:
         """Let go of what keeps the place open; the next use opens it again."""

@@ -3,10 +3,12 @@
 import contextlib
 import hashlib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
 
+from graphmem.constants import FORMAT
 from graphmem.errors import NotFound
 from graphmem.kernel.catalog import vectors
 from graphmem.kernel.catalog.database import CATALOG, CatalogError, remove
@@ -16,6 +18,7 @@ from graphmem.kernel.git.ref import blob_hash
 from graphmem.kernel.ledger.files.data_file import without_purged
 from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout, is_plain
+from graphmem.kernel.ledger.port import PlaceHistory
 from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.store.clone import find_clone
 from graphmem.kernel.store.sync import SyncedLedger
@@ -44,6 +47,8 @@ def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]
         NotFound: there is no such commit, or it holds no store.
         Unavailable: the store is in no git repository, or git is missing.
     """
+    if (history := present.place.history) is not None:
+        return _checkout_of(present, local, history, at)
     folder = present.layout.root
     commit = commands.describe(folder, commands.find_commit(folder, at, present.layout.history))
     tree, files = committed(folder, commit.hash)
@@ -54,10 +59,29 @@ def checkout(present: SyncedLedger, local: Path, at: str) -> tuple[Path, Commit]
     if not _is_whole(root, files):
         with locked(local / "at.lock", timeout_s=present.place.lock_timeout_s):
             _take_out(present, local, files, root)
+    _note_use(root)
+    return root, commit
+
+
+def _checkout_of(present: SyncedLedger, local: Path, history: PlaceHistory, at: str) -> tuple[Path, Commit]:
+    """Do the same for a place with commits of its own."""
+    moment = history.moment(at)
+    present.sync()
+    name = hashlib.sha256(moment.name.encode()).hexdigest()
+    root = local / "at" / f"{name}{_mark_of(present.catalog.purges())}"
+    if not safe_files.is_folder(root / FOLDER):
+        with locked(local / "at.lock", timeout_s=present.place.lock_timeout_s):
+            files = {"config.toml": f"format = {FORMAT}\n".encode(), **history.files(moment)}
+            _write(present, local, files, {}, root)
+    _note_use(root)
+    return root, Commit(str(moment.number), (), moment.at or datetime.fromtimestamp(0, UTC), "", "")
+
+
+def _note_use(root: Path) -> None:
+    """Note that a past state was used now, and remove those that were not for longest."""
     with safe_files.folder(root) as handle:
         os.utime(handle)
     _forget_oldest(root.parent)
-    return root, commit
 
 
 def committed(folder: Path, commit: str) -> tuple[str, dict[str, str]]:
@@ -108,23 +132,29 @@ def _take_out(present: SyncedLedger, local: Path, files: dict[str, str], root: P
 
     Rows that were purged since are left out: their texts are in git's history only.
     """
-    for path in safe_files.folders(root.parent):  # the process that made a draft held the lock, and is dead
-        if path.name.startswith("."):
-            safe_files.remove_folder(path)
     if _is_whole(root, files):  # made by another process meanwhile
         return
-    safe_files.remove_folder(root)
-    draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
     purges, symmetric = present.catalog.purges(), present.symmetric
-    contents: dict[Path, bytes] = {}
+    contents: dict[str, bytes] = {}
     cleared: dict[str, str] = {}
     with commands.objects(present.layout.root) as objects:
         for file, name in files.items():
             was = objects.read(name)
             data = without_purged(was, purges, symmetric) if file.startswith("data/") else was
-            contents[draft / FOLDER / file] = data
+            contents[file] = data
             if data is not was:
                 cleared[file] = blob_hash(data, name)
+    _write(present, local, contents, cleared, root)
+
+
+def _write(present: SyncedLedger, local: Path, files: dict[str, bytes], cleared: dict[str, str], root: Path) -> None:
+    """Write files of a store below ``root``, with what is derived of them so far: all or nothing, under the lock."""
+    for path in safe_files.folders(root.parent):  # the process that made a draft held the lock, and is dead
+        if path.name.startswith("."):
+            safe_files.remove_folder(path)
+    safe_files.remove_folder(root)
+    draft = root.with_name(f".{root.name}.{os.getpid()}.tmp")
+    contents = {draft / FOLDER / file: data for file, data in files.items()}
     replace_files({**contents, draft / CLEARED: orjson.dumps(cleared)} if cleared else contents)
     _begin_from(present, local, find_clone(Layout(draft)).layout.local)
     safe_files.replace(draft, root)

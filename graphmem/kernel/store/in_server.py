@@ -18,14 +18,14 @@ from graphmem.kernel.system.surroundings import current_folder, variables
 OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
 
 
-def server_in_use(folder: Path | str | None, at: str | None) -> ServerAddress | None:
+def server_in_use(folder: Path | str | None) -> ServerAddress | None:
     """
     Return the server that the user's environment names; None where the caller names a folder, or it names none.
 
     A project cannot name one: its files are not asked. The folder of this machine for that server names it too.
 
     Raises:
-        Usage: a folder is named too, or the past, or the address is none.
+        Usage: a folder is named too, or the address is none.
     """
     named = named_server()
     if named is None:
@@ -34,8 +34,6 @@ def server_in_use(folder: Path | str | None, at: str | None) -> ServerAddress | 
         return _of_folder(named, folder)
     if project_folder() is not None:
         raise Usage("GRAPHMEM_STORE and GRAPHMEM_DIR name two memories", hint="name one of them")
-    if at is not None:
-        raise Usage("--at is about commits of git, and this memory is in a server", hint="ask without it")
     return ServerAddress.parse(named)
 
 

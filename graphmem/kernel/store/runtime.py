@@ -254,7 +254,7 @@ class Client:
 
     def author(self, via: str | None = None) -> Author | None:
         """Return who writes, and through what; None where rows are to say nothing of that."""
-        named = self.rights.by or self.settings.by
+        named = self.rights.by or (self.settings.by != "" and self.ledger.place.role) or self.settings.by
         by = commands.user_name(self.root) if named is None else named
         return (by, via or self.runtime.via) if by else None
 
@@ -862,7 +862,7 @@ def open_client(runtime: Runtime) -> Client:
     except BaseException:
         client.close()
         raise
-    subject = f": {commit.subject}" if runtime.tells_subjects else ""
+    subject = f": {commit.subject}" if runtime.tells_subjects and commit.subject else ""
     past.say_always(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}{subject}")
     return past
 

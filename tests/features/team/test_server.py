@@ -1,5 +1,6 @@
 """``graphmem team``: projects in a server, who is a member, and what a project's owner or administrator sees."""
 
+import json
 from pathlib import Path
 
 import psycopg
@@ -68,13 +69,15 @@ def test_machines_share_a_memory_without_a_file_in_their_projects(
 ) -> None:
     """What one writes the other finds at once; each keeps what it has read below its own home."""
     graphmem("team", "init", url)
-    monkeypatch.setenv("GRAPHMEM_STORE", url)
+    graphmem("team", "grant", url, "carla")
 
     def on(machine: str) -> None:
         (tmp_path / machine / "project").mkdir(parents=True, exist_ok=True)
         monkeypatch.chdir(tmp_path / machine / "project")
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / machine / "state"))
-        monkeypatch.setenv("GRAPHMEM_BY", machine)
+        monkeypatch.setenv("GRAPHMEM_BY", machine)  # the server knows better
+        role = "carla" if machine == "ana" else "postgres"
+        monkeypatch.setenv("GRAPHMEM_STORE", url.replace("user=postgres", f"user={role}"))
 
     on("ana")
     trigger = ("--trigger", "port in use on startup", "--fix", "kill the old server")
@@ -83,7 +86,7 @@ def test_machines_share_a_memory_without_a_file_in_their_projects(
     assert graphmem("query", "port in use").out.startswith("failure/port\n")
     assert graphmem("edit", "port", "--tag", "net").status == 0
     on("ana")
-    assert "by:             bo via cli; created by ana via cli" in graphmem("get", "port").out
+    assert "by:             postgres via cli; created by carla via cli" in graphmem("get", "port").out
     refused = graphmem("undo")
     assert (refused.status, "changed since: failure/port" in refused.err) == (3, True)
     assert graphmem("type", "add", "entity", "room").status == 0
@@ -101,13 +104,48 @@ def test_machines_share_a_memory_without_a_file_in_their_projects(
         assert list((tmp_path / machine / "project").iterdir()) == []
 
 
-def test_two_memories_at_once_and_the_past_are_refused(
+def test_the_history_of_a_memory_in_a_server_has_numbers(
+    graphmem: Graphmem,  # noqa: F811
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """``log``, ``diff`` and ``--at`` ask the server, and name who wrote as the server knows it."""
+    graphmem("team", "init", url)
+    monkeypatch.setenv("GRAPHMEM_STORE", url)
+    graphmem("add", "failure", "--name", "port", "--trigger", "port in use on startup")
+    graphmem("type", "add", "entity", "room")
+    graphmem("edit", "port", "--fix", "kill the old server")
+    graphmem("rename", "port", "busy-port")
+    graphmem("add", "entity", "room", "attic")
+    log = graphmem("log", "busy-port").out
+    assert [line.split()[0] for line in log.splitlines() if line and line[0].isdigit()] == ["4", "3", "1"]
+    assert log.count("postgres") == 3
+    assert "failure/port" in graphmem("diff", "1..3").out
+    changed = json.loads(graphmem("diff", "1", "--json").out)
+    assert [(one["ref"], one["action"]) for one in changed["changes"]] == [
+        ("failure/busy-port", "renamed"),
+        ("room/attic", "created"),
+        ("entity type/room", "created"),
+    ]
+    then = graphmem("list", "--at", "3")
+    assert then.out.startswith("failure/port")
+    assert "as of commit 3, " in then.err
+    assert "fix" not in graphmem("get", "port", "--at", "2").out
+    assert graphmem("list", "--at", "2020-01-01").err.startswith("error: there is no commit before 2020-01-01")
+    assert graphmem("list", "--at", "main").err == (
+        "error: 'main' is not a commit of this memory\nhint: a number up to 5, or a date\n"
+    )
+    assert graphmem("diff").err.startswith("error: which commits?")
+    graphmem("purge", "busy-port", "--yes")
+    assert "kill the old server" not in graphmem("list", "--at", "3", "--json").out + graphmem("diff", "1").out
+
+
+def test_two_memories_at_once_are_refused(
     graphmem: Graphmem,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("GRAPHMEM_STORE", "postgresql:///x?project=shop")
-    assert graphmem("list", "--at", "HEAD").err.startswith("error: --at is about commits of git")
     assert graphmem("--dir", str(tmp_path), "list").status == 0  # a folder that is named is the one that is meant
     monkeypatch.setenv("GRAPHMEM_DIR", str(tmp_path))
     assert graphmem("list").err.startswith("error: GRAPHMEM_STORE and GRAPHMEM_DIR name two memories")

@@ -56,6 +56,8 @@ class SharedRows:
 class MemoryPlace:
     """Rows in memory; a commit is one assignment."""
 
+    role = history = None
+
     def __init__(self, shared: SharedRows, last: LastRead, lock_timeout_s: float) -> None:
         self.shared = shared
         self.notices: list[str] = []

@@ -1,6 +1,7 @@
 """Who may do what with the projects of a server, and what is said where something is wrong with it."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from graphmem import Memory
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.ledger.port import RowPlace
-from graphmem.kernel.ledger.postgres import schema
+from graphmem.kernel.ledger.postgres import place, schema
 from graphmem.kernel.ledger.postgres.address import ServerAddress
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
 from tests.contract.places import MemoryOnRows
@@ -42,13 +43,13 @@ def as_role(owner: psycopg.Connection[Any], role: str) -> str:
 def open_as(owner: psycopg.Connection[Any], role: str, project: str, folder: Path) -> Memory:
     """Return a store of a machine whose user has a role of the server."""
 
-    def place(catalog: Catalog, timeout_s: float) -> RowPlace:
+    def open_place(catalog: Catalog, timeout_s: float) -> RowPlace:
         return PostgresPlace(as_role(owner, role), project, catalog, lock_timeout_s=timeout_s)
 
     store = folder / f"{role}-{project}"
     if not store.exists():
         new_store(store)
-    return MemoryOnRows(store, place)
+    return MemoryOnRows(store, open_place)
 
 
 def names(memory: Memory) -> list[str]:
@@ -129,13 +130,89 @@ def test_tables_of_a_newer_version_are_read_and_not_written(owner: psycopg.Conne
     schema.grant(owner, "ana", "shop", writes=True)
     with open_as(owner, "ana", "shop", tmp_path) as memory:
         memory.failures.add("the shop is closed", name="closed")
-        owner.execute("UPDATE graphmem.version SET version = 2")
+        owner.execute("UPDATE graphmem.version SET version = 9")
         assert names(memory) == ["failure/closed"]
-        with pytest.raises(Refused, match="version 2, and this graphmem writes 1"):
+        with pytest.raises(Refused, match="version 9, and this graphmem writes 2"):
             memory.failures.add("the shop is open", name="open")
         assert names(memory) == ["failure/closed"]
-        with pytest.raises(Refused, match="version 2"):
+        with pytest.raises(Refused, match="version 9"):
             schema.make_project(owner, "mill")
+
+
+def test_older_tables_are_read_and_written_after_their_owner_upgraded_them(
+    owner: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    schema.make_project(owner, "shop")
+    schema.grant(owner, "ana", "shop", writes=True)
+    with open_as(owner, "ana", "shop", tmp_path) as memory:
+        memory.failures.add("the shop is closed", name="closed")
+        for column in ("history_from", "history_days"):  # as the first version had it
+            owner.execute(f"ALTER TABLE graphmem.project DROP COLUMN {column}")
+        owner.execute("ALTER TABLE graphmem.changes DROP COLUMN by")
+        owner.execute("REVOKE DELETE ON graphmem.rows, graphmem.changes FROM ana")
+        owner.execute("UPDATE graphmem.version SET version = 1")
+        assert names(memory) == ["failure/closed"]
+        with pytest.raises(Refused, match="version 1, and this graphmem writes 2") as raised:
+            memory.failures.add("the shop is open", name="open")
+        assert raised.value.hint == "their owner upgrades them with: graphmem team upgrade URL"
+        with ThreadPoolExecutor(4) as pool:  # several at once make one
+            opened = [psycopg.connect(as_role(owner, "owner"), autocommit=True) for _ in range(4)]
+            assert set(pool.map(schema.upgrade, opened)) <= {1, 2}
+        for connection in opened:
+            connection.close()
+        memory.failures.add("the shop is open", name="open")
+        assert [change.commit for change in memory.log("failure/open").results] == ["2"]
+
+
+def test_nobody_writes_in_the_name_of_another(
+    owner: psycopg.Connection[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHMEM_BY", "carla")
+    schema.make_project(owner, "shop")
+    for role in ("ana", "bo"):
+        schema.grant(owner, role, "shop", writes=True)
+    with open_as(owner, "ana", "shop", tmp_path) as memory:
+        memory.failures.add("the shop is closed", name="closed")
+        found = memory.get("failure/closed").record
+        assert (found.by, found.via) == ("ana", "python")
+    with open_as(owner, "bo", "shop", tmp_path) as memory:
+        memory.edit("failure/closed", fix="open it")
+        assert [(one.commit, one.author) for one in memory.log("failure/closed").results] == [("2", "bo"), ("1", "ana")]
+    with psycopg.connect(as_role(owner, "bo"), autocommit=True) as connection:
+        for sql in (
+            "INSERT INTO graphmem.changes (project, seq, id, commit, at, by) VALUES ('shop', 9, 9, 9, now(), 'ana')",
+            "UPDATE graphmem.changes SET by = 'ana'",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(sql)
+
+
+def test_the_history_and_deletions_are_kept_for_so_many_days(
+    owner: psycopg.Connection[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that did not look for longer compares everything, so that it misses no deletion."""
+    schema.make_project(owner, "shop")
+    for role in ("ana", "bo"):
+        schema.grant(owner, role, "shop", writes=True)
+    monkeypatch.setattr(place, "PRUNED_EACH", 4)
+    with open_as(owner, "ana", "shop", tmp_path) as memory, open_as(owner, "bo", "shop", tmp_path) as away:
+        memory.failures.add("the shop is closed", name="closed")
+        memory.failures.add("the till is empty", name="till")
+        assert names(away) == ["failure/closed", "failure/till"]
+        memory.undo()
+        owner.execute("UPDATE graphmem.changes SET at = at - interval '364 days' WHERE project = 'shop'")
+        memory.failures.add("the door is shut", name="door")  # the fourth commit: nothing is old enough
+        count_ = "SELECT count(*) FROM graphmem.rows WHERE row IS NULL"
+        assert owner.execute(count_).fetchone() == (1,)
+        owner.execute("UPDATE graphmem.changes SET at = at - interval '2 days' WHERE project = 'shop' AND seq < 4")
+        for number in range(4):
+            memory.failures.add(f"window {number} is broken", name=f"window-{number}")
+        assert owner.execute(count_).fetchone() == (0,)
+        assert names(away) == names(memory)
+        assert [one.commit for one in memory.log("failure/closed").results] == []
+        with pytest.raises(NotFound, match="commit 2 is not in the history") as raised:
+            memory.diff("2")
+        assert raised.value.hint == "the history of this memory has the commits 3 to 8"
 
 
 def test_a_role_that_the_server_has_not_is_named(owner: psycopg.Connection[Any]) -> None:

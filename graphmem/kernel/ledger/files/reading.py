@@ -41,6 +41,9 @@ class ReadFiles(WatchedFiles):
         self.split: dict[str, int] = {}  # how many files a kind that is split has
         self.unread: set[str] = set()  # files that are still to be read: what they held they may hold no longer
 
+    role: None = None
+    history: None = None
+
     def where(self) -> str | None:
         return None
 

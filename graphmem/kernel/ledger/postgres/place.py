@@ -23,6 +23,7 @@ from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
 from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp, Unconfirmed
 from graphmem.kernel.ledger.postgres.address import ServerAddress
 from graphmem.kernel.ledger.postgres.connection import LOOK_S, LimitedConnection, answering, connect, was_ended
+from graphmem.kernel.ledger.postgres.history import PostgresHistory
 from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
@@ -34,6 +35,19 @@ from graphmem.names import row_id, row_key, split_ref
 STATEMENT_S = 60.0  # seconds that one statement may take
 IDLE_S = 60.0  # seconds after which the server takes the lock from a writer that does nothing
 TEXT = "file"  # the kind of a row that is a text of the vocabulary
+PRUNED_EACH = 100  # commits, after which the oldest of the history go
+# The deletions go with what says when they were: a machine that read up to a commit that is kept misses none.
+PRUNE = """
+WITH old AS (
+  SELECT max(seq) AS seq FROM (SELECT seq, at FROM graphmem.changes WHERE project = %s ORDER BY seq LIMIT 10000) first
+  WHERE at < now() - (SELECT make_interval(days => history_days) FROM graphmem.project WHERE project = %s)
+), gone AS (
+  DELETE FROM graphmem.changes c USING old WHERE c.project = %s AND c.seq <= old.seq
+), dead AS (
+  DELETE FROM graphmem.rows r USING old WHERE r.project = %s AND r.row IS NULL AND r.seq <= old.seq
+)
+SELECT seq FROM old WHERE seq IS NOT NULL
+"""
 ROWS_HELD = 5_000  # of a part that are read at once
 
 
@@ -65,6 +79,7 @@ class PostgresPlace:
         self.last = last
         self.lock_timeout_s = lock_timeout_s
         self.notices: list[str] = []
+        self.history = PostgresHistory(self.ask, project)
         self.connection: LimitedConnection | None = None
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
         self.is_held = False  # a transaction with the lock is under way
@@ -113,6 +128,10 @@ class PostgresPlace:
             worth = "on the server's disk and a standby's"
         where = ServerAddress(self.address, self.project).shown
         return f"in {where}, where what was written is {worth}"
+
+    @property
+    def role(self) -> str | None:
+        return self.connected().info.user
 
     def close(self) -> None:
         if self.connection is not None:
@@ -343,10 +362,11 @@ class PostgresPlace:
     def count(self, number: int) -> tuple[str, int]:
         """Begin to commit: return the epoch and the number of the commit; no other one gets a number until it ends."""
         version = self.ask("SELECT max(version) FROM graphmem.version")[0][0]
-        if version > SCHEMA_VERSION:
+        if version != SCHEMA_VERSION:
+            older = "their owner upgrades them with: graphmem team upgrade URL"
             raise Refused(
                 f"the tables in the server have version {version}, and this graphmem writes {SCHEMA_VERSION}",
-                hint="upgrade graphmem; until then it only reads",
+                hint=older if version < SCHEMA_VERSION else "upgrade graphmem; until then it only reads",
             )
         sql = "UPDATE graphmem.project SET seq = seq + 1, commit = %s WHERE project = %s RETURNING epoch, seq"
         try:
@@ -361,6 +381,10 @@ class PostgresPlace:
                 hint="its owner lets it with: graphmem team grant URL ROLE",
             )
         epoch, seq = found[0]
+        if not seq % PRUNED_EACH:
+            for pruned in self.ask(PRUNE, *[self.project] * 4):
+                sql = "UPDATE graphmem.project SET history_from = %s WHERE project = %s RETURNING seq"
+                self.ask(sql, *pruned, self.project)
         return epoch, seq
 
     def refuse_changed(self, files: Iterable[str]) -> None:

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+from psycopg import errors as failures
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from graphmem.errors import NotFound, Refused
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+HISTORY_DAYS = 365  # that changes and deletions are kept
 TABLES = """
 CREATE SCHEMA IF NOT EXISTS graphmem;
 CREATE TABLE IF NOT EXISTS graphmem.version (version integer NOT NULL);
@@ -25,6 +27,9 @@ CREATE TABLE IF NOT EXISTS graphmem.project (
   seq bigint NOT NULL DEFAULT 0,    -- of the last commit
   commit bigint NOT NULL DEFAULT 0  -- the random number of the last commit
 );
+ALTER TABLE graphmem.project
+  ADD COLUMN IF NOT EXISTS history_from bigint NOT NULL DEFAULT 0,     -- the last commit that is no longer kept
+  ADD COLUMN IF NOT EXISTS history_days integer NOT NULL DEFAULT {days};
 CREATE TABLE IF NOT EXISTS graphmem.writer (project text PRIMARY KEY);  -- who writes holds the lock of this row
 CREATE TABLE IF NOT EXISTS graphmem.rows (
   project text NOT NULL,
@@ -50,6 +55,7 @@ CREATE TABLE IF NOT EXISTS graphmem.changes (
   at timestamptz NOT NULL,
   PRIMARY KEY (project, seq, id)
 );
+ALTER TABLE graphmem.changes ADD COLUMN IF NOT EXISTS by text NOT NULL DEFAULT current_user;
 CREATE TABLE IF NOT EXISTS graphmem.member (
   role text NOT NULL,
   project text NOT NULL,
@@ -60,7 +66,12 @@ ALTER TABLE graphmem.member ENABLE ROW LEVEL SECURITY;
 DROP POLICY IF EXISTS own ON graphmem.member;
 CREATE POLICY own ON graphmem.member FOR SELECT USING (role = current_user);
 """
-SECURED = {"project": ("UPDATE",), "writer": ("UPDATE",), "rows": ("INSERT", "UPDATE"), "changes": ("INSERT", "UPDATE")}
+SECURED = {  # what writers may do beside reading; who did it is not theirs to say
+    "project": "UPDATE (seq, commit, history_from)",
+    "writer": "UPDATE",
+    "rows": "INSERT, UPDATE, DELETE",
+    "changes": "INSERT (project, seq, id, commit, old, new, at), UPDATE (old, new), DELETE",
+}
 POLICIES = """
 ALTER TABLE graphmem.{table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE graphmem.{table} FORCE ROW LEVEL SECURITY;
@@ -71,14 +82,43 @@ CREATE POLICY reading ON graphmem.{table} FOR SELECT USING (EXISTS (
 CREATE POLICY writing ON graphmem.{table} USING (EXISTS (
   SELECT 1 FROM graphmem.member m WHERE m.role = current_user AND m.project = {table}.project AND m.writes));
 """
+GRANTS = ["USAGE ON SCHEMA graphmem", "SELECT ON ALL TABLES IN SCHEMA graphmem"]
+WRITERS = [f"{rights} ON graphmem.{table}" for table, rights in SECURED.items()]
+# Gives each member its rights on the tables; which rows it reaches is decided by the policies.
+RIGHTS = f"""
+DO $$
+DECLARE
+  one record;
+  rights text;
+BEGIN
+  FOR one IN SELECT role, bool_or(writes) AS writes FROM graphmem.member JOIN pg_roles ON rolname = role
+             WHERE role <> current_user GROUP BY role LOOP
+    FOREACH rights IN ARRAY ARRAY{GRANTS} || CASE WHEN one.writes THEN ARRAY{WRITERS} END LOOP
+      EXECUTE format('GRANT %s TO %I', rights, one.role);
+    END LOOP;
+  END LOOP;
+END $$;
+"""  # noqa: S608 - constants
+# What two that make the same tables at once get in each other's way with; one of them begins again.
+MET = (failures.UniqueViolation, failures.DuplicateTable, failures.DuplicateObject, failures.InternalError_)
+TRIES = 5
 Owner = psycopg.Connection[Any]
 
 
 def schema_statements() -> list[Composed]:
-    """Return what makes the schema; run again it changes nothing."""
-    version = SQL("INSERT INTO graphmem.version SELECT {} WHERE NOT EXISTS (SELECT 1 FROM graphmem.version)")
+    """Return what makes the schema, or brings an older one up to this version; run again it changes nothing."""
     policies = [SQL(POLICIES).format(table=Identifier(table)) for table in SECURED]
-    return [Composed([SQL(TABLES)]), *policies, version.format(Literal(SCHEMA_VERSION))]
+    versions = (
+        "INSERT INTO graphmem.version SELECT {version} WHERE NOT EXISTS (SELECT 1 FROM graphmem.version)",
+        "UPDATE graphmem.version SET version = {version} WHERE version < {version}",
+    )
+    tables = SQL(TABLES).format(days=Literal(HISTORY_DAYS))
+    return [
+        tables,
+        *policies,
+        Composed([SQL(RIGHTS)]),
+        *(SQL(text).format(version=Literal(SCHEMA_VERSION)) for text in versions),
+    ]
 
 
 def project_statements(project: str) -> list[Composed]:
@@ -94,19 +134,11 @@ def project_statements(project: str) -> list[Composed]:
 
 def grant_statements(role: str, project: str, *, writes: bool) -> list[Composed]:
     """Return what lets a role read a project, or write it too; whichever it could before."""
-    named = Identifier(role)
-    found = [
-        SQL("GRANT USAGE ON SCHEMA graphmem TO {}").format(named),
-        SQL("GRANT SELECT ON ALL TABLES IN SCHEMA graphmem TO {}").format(named),
-    ]
-    for table, rights in SECURED.items() if writes else ():
-        given = SQL(", ".join(rights))  # constants
-        found.append(SQL("GRANT {} ON {} TO {}").format(given, Identifier("graphmem", table), named))
     member = SQL(
         "INSERT INTO graphmem.member VALUES ({}, {}, {})"
         " ON CONFLICT (role, project) DO UPDATE SET writes = excluded.writes"
     )
-    return [*found, member.format(Literal(role), Literal(project), Literal(writes))]
+    return [member.format(Literal(role), Literal(project), Literal(writes)), Composed([SQL(RIGHTS)])]
 
 
 def revoke_statements(role: str, project: str) -> list[Composed]:
@@ -117,9 +149,16 @@ def revoke_statements(role: str, project: str) -> list[Composed]:
 
 def run(owner: Owner, statements: Sequence[Composed]) -> None:
     """Run statements, all or none."""
-    with owner.transaction():
-        for statement in statements:
-            owner.execute(statement)
+    for tries in range(TRIES):
+        try:
+            with owner.transaction():
+                for statement in statements:
+                    owner.execute(statement)
+        except MET:
+            if tries == TRIES - 1:
+                raise
+        else:
+            return
 
 
 def script(statements: Sequence[Composed]) -> list[str]:
@@ -129,13 +168,28 @@ def script(statements: Sequence[Composed]) -> list[str]:
 
 def make_project(owner: Owner, project: str) -> None:
     """
-    Make the tables where they are missing, and a project in them.
+    Make the tables where they are missing or older, and a project in them.
 
     Raises:
         Refused: the tables are of a newer version.
     """
     refuse_newer(owner)
     run(owner, [*schema_statements(), *project_statements(project)])
+
+
+def upgrade(owner: Owner) -> int:
+    """
+    Bring the tables up to this version, and return which one they had.
+
+    Raises:
+        NotFound: there are none.
+        Refused: they are of a newer version.
+    """
+    refuse_newer(owner)
+    if (found := version_of(owner)) is None:
+        raise NotFound("the database has no tables of graphmem", hint="make them with: graphmem team init URL")
+    run(owner, schema_statements())
+    return found
 
 
 def grant(owner: Owner, role: str, project: str, *, writes: bool) -> None:
