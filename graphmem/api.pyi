@@ -135,8 +135,8 @@ class Store(OpenStore):
         until: float | None = None,
     ) -> HookAnswer:
         """Answer an event of a coding agent, and keep what its session was shown."""
-    def sync(self, remote: str | None = None) -> Synced:
-        """Exchange the memory of a ref with another repository, merged by rows."""
+    def sync(self, remote: str | None = None, *, dry_run: bool = False) -> Synced:
+        """Exchange the memory of a ref with another repository, or any with a server, merged by rows."""
     def export(self, *, to: Path | str | None = None) -> Exported:
         """Bring every file into canonical form, or write a canonical copy to another folder."""
     def export_check(self) -> Checked:

@@ -52,6 +52,7 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "reset": {},
     "vacuum": {"dry_run": True},
     "ledger.move": {"to": "branch", "dry_run": True},
+    "sync": {"dry_run": True},
     "experiences.promote": {},
     "doctor": {},
     "trust": {},
@@ -74,6 +75,7 @@ REFUSED_HERE = (
     "imports.git",
     "imports.ci",
     "candidates.prove",
+    "sync",
 )
 # These open their moments themselves, for before or in between they wait without the lock of the store: for a model, a
 # program, a log, a regular expression, the lock of another file. Any other row gets its moment from dispatch.

@@ -353,3 +353,12 @@ def test_the_last_look_is_after_the_rows_were_taken_in(case: PlaceCase, memory: 
     with place.holding(1), pytest.raises(FileReplaced):
         place.commit({FAILURES: Batch(FAILURES, gone=[number])}, NO_TYPES, taking_in(), is_read_again=False)
     assert names(memory) == ["boom", "theirs"]
+
+
+def test_a_machine_that_begins_where_every_row_was_removed_can_write(case: PlaceCase) -> None:
+    with case.open() as memory:
+        memory.failures.add("it broke", name="broke")
+        memory.undo()
+    with case.open("other") as memory:
+        memory.failures.add("it broke again", name="again")
+        assert [found.ref for found in memory.list().results] == ["failure/again"]

@@ -9,19 +9,22 @@ from graphmem.kernel.request import Request
 
 
 class SyncRequest(Request):
-    """With which repository to share the memory."""
+    """With which repository or server to share the memory."""
 
-    remote: str | None = Field(None, description="A remote, or the address of a repository; origin if not given")
+    remote: str | None = Field(
+        None, description="A remote, or the address of a repository or of a server; origin if not given"
+    )
+    dry_run: bool = Field(False, description="Only report what would be exchanged with a server")
 
 
 class Synced(Answer):
-    """What was exchanged with another repository."""
+    """What was exchanged with another repository, or a server."""
 
-    ref: str = Field(description="The ref that holds the memory")
-    remote: str = Field(description="The other repository")
-    commit: str = Field(description="The commit that both have now")
-    received: int = Field(description="Commits that came from there")
-    sent: int = Field(description="Commits that went there")
+    ref: str | None = Field(description="The ref that holds the memory; none with a server")
+    remote: str = Field(description="The other repository, or the server")
+    commit: str | None = Field(description="The commit that both have now; none with a server")
+    received: int = Field(description="Commits that came from there; of a server, rows that changed here")
+    sent: int = Field(description="Commits that went there; of a server, rows that changed there")
 
 
 class MoveRequest(Request):

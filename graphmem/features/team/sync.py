@@ -1,9 +1,11 @@
-"""Sync: the memory of a ref, exchanged with another repository."""
+"""Sync: the memory of a clone, exchanged with another repository or with a server."""
 
-from graphmem.errors import Refused, Unavailable
+from graphmem.errors import Refused, Unavailable, Usage
 from graphmem.features.team.contract import Synced, SyncRequest
+from graphmem.features.team.exchange import exchange
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.remote import Remote, address_of
+from graphmem.kernel.ledger.postgres.address import ServerAddress, is_server
 from graphmem.kernel.ledger.ref.place import RefPlace
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client, counted
@@ -15,6 +17,7 @@ TRIES = 20  # to be faster than the others who sync at the same time
 @operation(
     "sync",
     writes=True,
+    previews="dry_run",
     positional=1,
     arguments=1,
     at_home=True,
@@ -22,20 +25,26 @@ TRIES = 20  # to be faster than the others who sync at the same time
     not_over_http="uses the connections and keys of the caller",
     example="graphmem sync",
     help="""
-    Share the memory of a ref with another repository: take in what is new there, and give what is new here.
+    Share the memory with another repository or a server: take in what is new there, and give what is new here.
 
-    Rows are merged by key and field. Nothing in the working tree or the index changes.
+    Rows are merged by key and field. A ref of its own is exchanged with a repository, and nothing in the working tree
+    or the index changes; any memory is with a server, and files change without a commit.
     """,
 )
 def sync(client: Client, request: SyncRequest) -> Synced:
     """
-    Exchange the memory of a ref with another repository, merged by rows.
+    Exchange the memory of a ref with another repository, or any with a server, merged by rows.
 
     Raises:
-        Refused: the rows are in files of the branch, the host refuses the ref, its ref holds other files, or the
-            remote is a folder that the user never named.
+        Usage: the address of a server is none, or a preview is asked for of a ref.
+        Refused: without a server, the rows are in files of the branch, the host refuses the ref, its ref holds other
+            files, or the remote is a folder that the user never named.
         Unavailable: the other repository cannot be reached; the error says what waits.
     """
+    if request.remote is not None and is_server(request.remote):
+        return exchange(client, request, ServerAddress.parse(request.remote))
+    if request.dry_run:
+        raise Usage("a preview is of an exchange with a server", hint=f"see: {command('graphmem', 'sync', '--help')}")
     place = ref_place(client)
     client.sync()
     client.refuse_unwritable()

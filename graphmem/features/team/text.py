@@ -8,9 +8,10 @@ from graphmem.kernel.store.runtime import counted
 
 @reads(Synced)
 def _synced_text(answer: Synced) -> Printout:
-    what = [counted(answer.received, "commit") + " received"] if answer.received else []
-    what += [counted(answer.sent, "commit") + " sent"] if answer.sent else []
-    return Printout(f"{answer.ref} with {answer.remote}: {', '.join(what) or 'nothing new'}")
+    noun = "commit" if answer.ref else "row"
+    what = [f"{counted(answer.received, noun)} received"] if answer.received else []
+    what += [f"{counted(answer.sent, noun)} sent"] if answer.sent else []
+    return Printout(f"{answer.ref or 'the rows'} with {answer.remote}: {', '.join(what) or 'nothing new'}")
 
 
 @reads(LedgerMoved)

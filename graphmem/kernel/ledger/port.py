@@ -93,6 +93,15 @@ class PlaceHistory(Protocol):
     def files(self, moment: Moment) -> dict[str, bytes]:
         """Return the parts and texts as they were at a commit, as files; what was purged since is not in them."""
 
+    def last(self) -> int:
+        """Return the number of the last commit."""
+
+    def before(self, numbers: Sequence[int], commit: int) -> dict[int, bytes]:
+        """Return the lines, at a commit, of those of some rows that were there then and were written since."""
+
+    def deleted(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Return the lines that those of some rows had that were deleted, when they were last."""
+
     def changes(self, numbers: Sequence[int]) -> Iterator[PlaceChange]:
         """Yield what became of the rows with these numbers, taken for one, newest first."""
 

@@ -189,6 +189,16 @@ def carried_out(request: RequestUnderWay) -> Iterator[RequestUnderWay]:
                 under_way[request.id] = lock, waiting - 1
 
 
+@contextlib.contextmanager
+def apart() -> Iterator[None]:
+    """Let the block, in this thread, write several stores: no write of it alone is what the request asked for."""
+    token = of_thread.set(None)
+    try:
+        yield
+    finally:
+        of_thread.reset(token)
+
+
 def current() -> RequestUnderWay | None:
     """Return the request that this thread works on; None where the caller gave no id."""
     return of_thread.get()

@@ -58,6 +58,7 @@ KINDS = {
     "request": StateKind(constants.REQUESTS, 2 * MIB, 256 * MIB),  # requests that were carried out, with their answers
     "run": StateKind(1, constants.RUN_STATE_BYTES),  # what is going on now
     "session": StateKind(1_000),  # what is current in a session
+    "sync": StateKind(100, 2**28, 2**28),  # what this clone had in common with servers, by their addresses
     "usage": StateKind(100_000, 100, None),  # how often a record was returned
 }
 # Where older versions kept them, with the keys: of a line the field ``id``, in a folder the names of the files.

@@ -21,6 +21,11 @@ def refuse_without_client() -> None:
         raise Unavailable(f"a memory in PostgreSQL needs {CLIENT}", hint="pip install 'graphmem[team]'")
 
 
+def is_server(text: str) -> bool:
+    """Return whether a text is meant as the address of a server."""
+    return text.partition("://")[0] in SCHEMES
+
+
 class ServerAddress(NamedTuple):
     """
     The address of a project in a server.

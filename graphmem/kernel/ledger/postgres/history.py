@@ -6,7 +6,7 @@ from typing import Any
 from graphmem.errors import NotFound
 from graphmem.kernel.git.commands import DATE, parsed_date
 from graphmem.kernel.ledger.parts import usual_file
-from graphmem.kernel.ledger.port import PlaceChange, Moment, Side
+from graphmem.kernel.ledger.port import Moment, PlaceChange, Side
 
 Ask = Callable[..., list[tuple[Any, ...]]]
 # Of each row that was written after one commit and up to another: what it was before, and what it was at the end.
@@ -26,6 +26,13 @@ SELECT kind, type, key, line FROM (
   LEFT JOIN (SELECT DISTINCT ON (id) id, old FROM graphmem.changes
              WHERE project = %s AND seq > %s ORDER BY id, seq) f ON f.id = r.id
   WHERE r.project = %s) then_ WHERE line IS NOT NULL ORDER BY id
+"""
+BEFORE = """
+SELECT DISTINCT ON (id) id, old FROM graphmem.changes WHERE project = %s AND id = ANY(%s) AND seq > %s ORDER BY id, seq
+"""
+DELETED = """
+SELECT DISTINCT ON (id) id, old FROM graphmem.changes WHERE project = %s AND id = ANY(%s) AND new IS NULL
+ORDER BY id, seq DESC
 """
 LAST = 2**62  # above every number of a commit
 
@@ -75,6 +82,15 @@ class PostgresHistory:
             found.setdefault(key if kind == "file" else usual_file(kind, type_name), []).append(line)
         return {path: "".join(f"{line}\n" if path.startswith("data/") else line for line in lines).encode()
                 for path, lines in found.items()}  # fmt: skip
+
+    def last(self) -> int:
+        return int(self.ask("SELECT seq FROM graphmem.project WHERE project = %s", self.project)[0][0])
+
+    def before(self, numbers: Sequence[int], commit: int) -> dict[int, bytes]:
+        return {number: old.encode() for number, old in self.ask(BEFORE, self.project, list(numbers), commit) if old}
+
+    def deleted(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        return {number: old.encode() for number, old in self.ask(DELETED, self.project, list(numbers)) if old}
 
     def changes(self, numbers: Sequence[int]) -> Iterator[PlaceChange]:
         sql = (

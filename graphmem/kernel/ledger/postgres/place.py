@@ -396,7 +396,7 @@ class PostgresPlace:
                 "SELECT 1 FROM graphmem.rows WHERE project = %s AND kind = %s AND type IS NOT DISTINCT FROM %s"
                 " AND seq > %s AND (kind <> 'file' OR key = %s) LIMIT 1"
             )
-            since = max(stamp.mtime_ns if stamp else 0, self.cursor()[1])
+            since = max(stamp.mtime_ns if stamp else 0, self.cursor()[1], self.seen[1])
             if self.ask(sql, self.project, kind, type_name, since, file):
                 raise FileReplaced(
                     f"{file} was changed in the server while this command ran; nothing was changed",
