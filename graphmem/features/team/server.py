@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphmem.features.team.server_contract import GrantRequest, RevokeRequest, ServerChanged, ServerInitRequest
-from graphmem.kernel.ledger.postgres.address import ServerAddress, refuse_without_client
+from graphmem.kernel.ledger.address import ServerAddress, refuse_without_client
 from graphmem.kernel.registry import operation
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from graphmem.constants import FORMAT
 from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.git.places import top_of
+from graphmem.kernel.ledger.address import ServerAddress, refuse_without_client
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.port import RowPlace
-from graphmem.kernel.ledger.postgres.address import ServerAddress, refuse_without_client
 from graphmem.kernel.settings.folders import named_server, project_folder, server_folder
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files

@@ -11,9 +11,9 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.kernel.catalog.catalog import Catalog
+from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.postgres import schema
-from graphmem.kernel.ledger.postgres.address import ServerAddress
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
 from tests.contract.places import MemoryOnRows
 from tests.postgres import postgres
