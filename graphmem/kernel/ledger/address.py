@@ -1,4 +1,4 @@
-"""Where a project is in a server: ``postgresql://HOST/DATABASE?project=NAME``."""
+"""Where a project is in a server: ``postgresql://HOST/DATABASE?project=NAME`` or ``redis://HOST?project=NAME``."""
 
 from importlib.util import find_spec
 from typing import NamedTuple, Self
@@ -7,15 +7,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from graphmem.errors import Unavailable, Usage
 from graphmem.names import SLUG
 
-CLIENT = "psycopg"
-SCHEMES = ("postgresql", "postgres")
-EXAMPLE = "such as postgresql://host/database?project=shop"
-
-
-def refuse_without_client() -> None:
-    """Raise ``Unavailable`` where the package is missing that speaks with the server."""
-    if find_spec(CLIENT) is None:
-        raise Unavailable(f"a memory in PostgreSQL needs {CLIENT}", hint="pip install 'graphmem[team]'")
+ENGINES = {"postgresql": "postgres", "postgres": "postgres", "redis": "redis", "rediss": "redis"}  # by scheme
+CLIENTS = {"postgres": "psycopg", "redis": "redis"}  # the packages that speak with them
+EXAMPLE = "such as postgresql://host/database?project=shop or redis://host?project=shop"
 
 
 class ServerAddress(NamedTuple):
@@ -23,8 +17,8 @@ class ServerAddress(NamedTuple):
     The address of a project in a server.
 
     Attributes:
-        database: as libpq takes it; may hold a password.
-        project: the name of the project in the database.
+        database: as libpq, or redis-py, takes it; may hold a password.
+        project: the name of the project there.
     """
 
     database: str
@@ -43,7 +37,7 @@ class ServerAddress(NamedTuple):
             given = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         except ValueError:
             raise Usage("the address of the server cannot be read", hint=EXAMPLE) from None
-        if parts.scheme not in SCHEMES:
+        if parts.scheme not in ENGINES:
             raise Usage(f"the address of the server begins with {parts.scheme!r}", hint=EXAMPLE)
         projects = [value for name, value in given if name == "project"]
         if len(projects) != 1 or not SLUG.fullmatch(projects[0]):
@@ -52,6 +46,17 @@ class ServerAddress(NamedTuple):
         rest = urlencode([pair for pair in given if pair[0] != "project"])
         database = f"{parts.scheme}://{parts.netloc}{parts.path}{rest and f'?{rest}'}"  # `urlunsplit` drops a bare //
         return cls(database, projects[0])
+
+    @property
+    def engine(self) -> str:
+        """``postgres`` or ``redis``: the folder of what knows it."""
+        return ENGINES[urlsplit(self.database).scheme]
+
+    def refuse_without_client(self) -> None:
+        """Raise ``Unavailable`` where the package is missing that speaks with the server."""
+        client = CLIENTS[self.engine]
+        if find_spec(client) is None:
+            raise Unavailable(f"a memory in this server needs {client}", hint="pip install 'graphmem[team]'")
 
     @property
     def shown(self) -> str:

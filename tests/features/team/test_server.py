@@ -7,6 +7,7 @@ import pytest
 
 from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.postgres import postgres
+from tests.redis_server import redis
 
 
 @pytest.fixture
@@ -99,6 +100,32 @@ def test_machines_share_a_memory_without_a_file_in_their_projects(
     assert (tmp_path / "backup/data/failure.ndjson").read_bytes().count(b"\n") == 1
     for machine in ("ana", "bo"):
         assert list((tmp_path / machine / "project").iterdir()) == []
+
+
+def test_a_project_in_redis_is_made_and_used_and_its_users_are_let_in_by_the_administrator(
+    graphmem: Graphmem,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = f"{redis().address}?project=till"
+    assert graphmem("team", "init", url) == Done(0, f"project till is there: {url}\n", "")
+    assert graphmem("team", "init", url, "--sql").err.startswith("error: there is no SQL that makes a project in Redis")
+    granted = graphmem("team", "grant", url, "carla")
+    assert granted.out.startswith("ACL SETUSER carla on ~graphmem:{till}:* +hgetall ")
+    assert granted.err.endswith("run this as the administrator of the server, on each node of a cluster\n")
+    read = graphmem("team", "grant", url, "carla", "--read").out
+    assert read.startswith("ACL SETUSER carla on %R~graphmem:{till}:* +hgetall ") and "+eval" not in read
+    assert graphmem("team", "revoke", url, "carla").out == "ACL SETUSER carla resetkeys\n"
+    assert graphmem("team", "grant", url, "a b").err.startswith("error: the user of the server is 'a b'")
+    away = graphmem("team", "init", "redis://ana:secret@127.0.0.1:1?project=till")
+    assert away.err.startswith("error: the server of the memory does not answer: ") and "secret" not in away.err
+    monkeypatch.setenv("GRAPHMEM_STORE", url)
+    assert graphmem("add", "failure", "--name", "port", "--trigger", "port in use") == Done(
+        0, "created failure/port\n", ""
+    )
+    assert graphmem("query", "port in use").out.startswith("failure/port\n")
+    worth = "where what was written is on the server's disk (appendfsync always, min-replicas-to-write 0)"
+    assert f"\nrows: in {url}, {worth}\n" in graphmem("status").out
+    assert graphmem("validate") == Done(0, "all files are well\n", "")
 
 
 def test_two_memories_at_once_and_the_past_are_refused(
