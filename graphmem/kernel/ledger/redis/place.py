@@ -26,7 +26,7 @@ from graphmem.kernel.ledger.types import Types
 from graphmem.kernel.model.entry import Batch
 
 LOCK_S = 4.0  # seconds after which the lock of a writer that died is free; a live one extends it
-POLL_S = 0.01  # seconds between two tries to take it
+POLL_S = 0.5  # seconds between two tries to take it that nobody left
 CONFIRM_S = 2.0  # seconds to wait until a commit is on the disks where it must be
 
 
@@ -147,7 +147,8 @@ class RedisPlace(ServedPlace):
             is_done.set()
             self.token = ""
             with contextlib.suppress(Unavailable):
-                self.ask("EVAL", RELEASE, 2, self.key("lock"), self.key("project"), token, self.confirmed)
+                keys = [self.key(name) for name in ("lock", "project", "free")]
+                self.ask("EVAL", RELEASE, len(keys), *keys, token, self.confirmed)
 
     def lock(self, token: str, timeout_s: float) -> bool:
         """Take the lock of the writers of this project, which expires; return whether this user may."""
@@ -160,9 +161,9 @@ class RedisPlace(ServedPlace):
                 if not isinstance(error.__cause__, failures.NoPermissionError):
                     raise
                 return False
-            if time.monotonic() + POLL_S > end:
+            if (left_s := end - time.monotonic()) <= 0:
                 raise Locked(f"another writer holds project {self.project!r} of the server")
-            time.sleep(POLL_S)
+            self.ask("BLPOP", self.key("free"), max(0.01, min(POLL_S, left_s)))  # 0 is without end
 
     def extend(self, token: str, is_done: threading.Event) -> None:
         """Extend the lock until the writer is done."""

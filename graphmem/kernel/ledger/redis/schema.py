@@ -5,7 +5,8 @@ The keys share a hash tag, so a cluster has them on one node. ``project`` is a h
 commit, which commit is known to be on as many disks as it has to be, and on how many replicas that is. ``rows:PART``
 has the rows of a part by their number: columns as JSON, a line end, and the line. ``order:PART`` has the numbers of the
 rows by the commit that wrote or deleted them, ``parts`` the parts by the last commit that wrote them, ``changes`` what
-rows were and are; the texts of the vocabulary are in one part. ``lock`` has the token of who writes, and expires.
+rows were and are; the texts of the vocabulary are in one part. ``lock`` has the token of who writes, and expires;
+``free`` is a list that wakes one of those who wait for it.
 """
 
 import secrets
@@ -62,17 +63,22 @@ return seq
 """
 # KEYS: lock. ARGV: the token, milliseconds.
 EXTEND = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PEXPIRE', KEYS[1], ARGV[2])"
-# KEYS: lock, project. ARGV: the token, the last commit that is known to be confirmed or nothing.
+# KEYS: lock, project, free. ARGV: the token, the last commit that is known to be confirmed or nothing.
 RELEASE = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[2], 'confirmed', ARGV[2]) end
+redis.call('RPUSH', KEYS[3], 1)
+redis.call('LTRIM', KEYS[3], 0, 0)
 return redis.call('DEL', KEYS[1])
 """
 READING = (
     "+hgetall +hget +hmget +zrange +zmscore +exists +xrange +info +command +cluster|slots +cluster|shards +readonly"
     " +asking +ping +client|setinfo +client|setname"
 )
-WRITING = "+set +get +eval +pexpire +del +hset +hdel +hincrby +zadd +xadd +xdel +time +wait +waitaof +config|get"
+WRITING = (
+    "+set +get +del +blpop +rpush +ltrim +pexpire +hset +hdel +hincrby +zadd +xadd +xdel +time +eval +wait +waitaof"
+    " +config|get"
+)
 
 
 def key(project: str, name: str) -> str:
