@@ -469,13 +469,13 @@ class Ledger(Operations):
         """Move the rows into a ref of their own, or back into files of the branch."""
 
 class Team(Operations):
-    """Memories in a PostgreSQL server, and who is a member of a project there."""
+    """Memories in a PostgreSQL or Redis server, and who may use a project there."""
     @staticmethod
     def init(url: str, *, sql: bool = False) -> ServerChanged:
-        """Make the tables of memories in a PostgreSQL database, and a project in them; what is there stays."""
+        """Make a project in a PostgreSQL database, with the tables, or in a Redis server or cluster; what is there stays."""
     @staticmethod
     def grant(url: str, role: str, *, read: bool = False, sql: bool = False) -> ServerChanged:
-        """Let a role of a PostgreSQL server read and write a project, or only read it."""
+        """Let a role of a PostgreSQL server read and write a project, or only read it; of Redis, return what lets it."""
     @staticmethod
     def revoke(url: str, role: str, *, sql: bool = False) -> ServerChanged:
         """Take a role of a PostgreSQL server out of a project: its next statement sees nothing of it."""

@@ -116,9 +116,11 @@ def is_room(*parts: str) -> bool:
 def test_only_the_catalog_speaks_sql() -> None:
     """What a caller may see can then be decided in one place, and another index can take this one's."""
     catalog = ("kernel/catalog/", "kernel/machine/state.py", "kernel/system/foreign_sqlite.py")
-    server = "kernel/ledger/postgres/"  # a place of rows is a database of its own
-    assert importers([file for file in MODULES if not file.startswith(server)], lambda name: name == "psycopg") == []
-    others = [file for file in MODULES if not file.startswith((*catalog, server))]
+    servers = ("kernel/ledger/postgres/", "kernel/ledger/redis/")  # a place of rows is a database of its own
+    for room, client in zip(servers, ("psycopg", "redis"), strict=True):
+        elsewhere = [file for file in MODULES if not file.startswith(room)]
+        assert importers(elsewhere, re.compile(rf"{client}\b").match) == []
+    others = [file for file in MODULES if not file.startswith((*catalog, *servers))]
     assert importers(others, lambda name: name.split(".")[0] == "sqlite3") == []
     for file in others:
         for node in nodes(file):
@@ -130,7 +132,7 @@ def test_only_the_catalog_speaks_sql() -> None:
                 assert not SQL.match(node.value), f"{file}:{node.lineno} holds SQL"
 
 
-def importers(files: Iterable[str], is_meant: Callable[[str], bool]) -> list[str]:
+def importers(files: Iterable[str], is_meant: Callable[[str], object]) -> list[str]:
     """Return where the files import what is meant."""
     return [f"{file}:{line} imports {name}" for file in files for line, name in imports(file) if is_meant(name)]
 

@@ -9,6 +9,7 @@ import pytest
 from tests import generate_docs
 from tests.doc_blocks import any_text, blocks, check, is_as_shown
 from tests.postgres import postgres
+from tests.redis_server import redis
 
 pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[1]
@@ -33,6 +34,7 @@ def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(
     folder.mkdir()
     if "$TEAM_URL" in page.read_text(encoding="utf-8"):
         monkeypatch.setenv("TEAM_URL", postgres().new_project("ana"))
+        monkeypatch.setenv("REDIS_URL", f"{redis().address}?project=shop")
     names: dict[str, Any] = {}
     for block in blocks(page):
         check(block, folder, names)

@@ -1,11 +1,13 @@
 """
-What a memory in a PostgreSQL server costs beside one in files, in one run: wall-clock time, without a model.
+What a memory in a server costs beside one in files, in one run: wall-clock time, without a model.
 
 usage: python -m tests.bench.team [--size ROWS]…
 
-The server is on this machine, with ``fsync`` on and without a standby. The writers are threads of one process.
+The servers are on this machine and flush each write: PostgreSQL without a standby, Redis without a replica, and a Redis
+Cluster of three primaries with a replica each, which has to flush it too. The writers are threads of one process.
 """
 
+import contextlib
 import statistics
 import sys
 import tempfile
@@ -20,10 +22,14 @@ import psycopg
 from graphmem import Memory
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
 from graphmem.kernel.ledger.postgres.schema import make_project
+from graphmem.kernel.ledger.redis.connection import connect
+from graphmem.kernel.ledger.redis.place import RedisPlace
+from graphmem.kernel.ledger.redis.schema import make_project as make_redis_project
 from graphmem.kernel.ndjson import encode
 from tests.bench.growth import made
 from tests.contract.places import MemoryOnRows
 from tests.postgres import postgres
+from tests.redis_server import cluster, one_server
 from tests.sample import new_store, open_memory
 
 SIZES = (1_000, 10_000)
@@ -46,6 +52,17 @@ def on_server(folder: Path, machine: str) -> Memory:
         new_store(folder / machine)
     return MemoryOnRows(
         folder / machine, lambda catalog, _: PostgresPlace(address, project, catalog, lock_timeout_s=PATIENCE_S)
+    )
+
+
+def on_redis(address: str, folder: Path, machine: str) -> Memory:
+    """Return the store of a machine in the project of a folder's name."""
+    with contextlib.closing(connect(address)) as client:
+        make_redis_project(client, folder.name)
+    if not (folder / machine).exists():
+        new_store(folder / machine)
+    return MemoryOnRows(
+        folder / machine, lambda catalog, _: RedisPlace(address, folder.name, catalog, lock_timeout_s=PATIENCE_S)
     )
 
 
@@ -97,32 +114,39 @@ def together(memories: list[Memory]) -> dict[str, float]:
 
 
 def main(sizes: list[int]) -> None:
-    """Measure both places, and print a line for each figure."""
-    print("| rows | what | files | PostgreSQL | ratio |\n| --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as place:
+    """Measure all places, and print a line for each figure."""
+    with tempfile.TemporaryDirectory() as place, one_server(in_memory=False) as one, cluster(in_memory=False) as many:
+        places: dict[str, Callable[[Path, str], Memory]] = {
+            "files": on_files,
+            "PostgreSQL": on_server,
+            "Redis": partial(on_redis, one.address),
+            "cluster": partial(on_redis, many.address),
+        }
+        print("| rows | what |", " | ".join(places), "|\n| --- | --- |", " | ".join("---" for _ in places), "|")
         for size in sizes:
             figures = []
-            for opened in (on_files, on_server):
-                folder = Path(place, f"{opened.__name__}{size}")
+            for name, opened in places.items():
+                folder = Path(place, f"{name.lower()}{size}")
                 folder.mkdir()
                 with opened(folder, "one") as memory:
                     figures.append(alone(memory, size))
-            show(f"{size:,}", *figures)
+            show(f"{size:,}", figures)
         figures = []
-        for opened in (on_files, on_server):
-            folder = Path(place, f"{opened.__name__}-writers")
+        for name, opened in places.items():
+            folder = Path(place, f"{name.lower()}-writers")
             folder.mkdir()
             memories = [opened(folder, f"machine{number}") for number in range(WRITERS)]
             figures.append(together(memories))
             for memory in memories:
                 memory.close()
-        show(f"{WRITERS} writers", *figures)
+        show(f"{WRITERS} writers", figures)
 
 
-def show(rows: str, files: dict[str, float], server: dict[str, float]) -> None:
-    for what, value in files.items():
-        line = f"| {rows} | {what} | {value:.4g} | {server[what]:.4g} | {server[what] / value:.2f} |"
-        print(line, flush=True)
+def show(rows: str, figures: list[dict[str, float]]) -> None:
+    """Print each figure of the places, and what it is of that of the files."""
+    for what, value in figures[0].items():
+        cells = [f"{value:.4g}", *(f"{one[what]:.4g} ({one[what] / value:.2f})" for one in figures[1:])]
+        print(f"| {rows} | {what} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.places import FileCase, MemoryCase, PlaceCase, PooledCase, PostgresCase, RefCase
+from tests.contract.places import (
+    ClusterCase,
+    FileCase,
+    MemoryCase,
+    PlaceCase,
+    PooledCase,
+    PostgresCase,
+    RedisCase,
+    RefCase,
+)
 
-CASES = {"files": FileCase, "ref": RefCase, "memory": MemoryCase, "postgres": PostgresCase, "pooler": PooledCase}
+CASES = {
+    "files": FileCase,
+    "ref": RefCase,
+    "memory": MemoryCase,
+    "postgres": PostgresCase,
+    "pooler": PooledCase,
+    "redis": RedisCase,
+    "cluster": pytest.param(ClusterCase, marks=[pytest.mark.process, pytest.mark.slow]),
+}
 
 
 @pytest.fixture(params=[*CASES.values()], ids=[*CASES])

@@ -1,4 +1,4 @@
-"""The places of rows that the contract runs on (graphmem/kernel/ledger/port.py): files, a ref, and rows in memory."""
+"""The places of rows that the contract runs on (graphmem/kernel/ledger/port.py): files, a ref, memory, servers."""
 
 import contextlib
 import itertools
@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import orjson
 import psycopg
 import pytest
+from redis import Redis, RedisCluster
+from redis.client import Pipeline
 
 from graphmem import Memory
 from graphmem.kernel.catalog.catalog import Catalog
@@ -20,6 +23,10 @@ from graphmem.kernel.ledger.parts import holds
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
 from graphmem.kernel.ledger.postgres.schema import grant, make_project
+from graphmem.kernel.ledger.redis.connection import Client, ask, connect
+from graphmem.kernel.ledger.redis.place import RedisPlace
+from graphmem.kernel.ledger.redis.schema import key, part_keys
+from graphmem.kernel.ledger.redis.schema import make_project as make_redis_project
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.store.in_ref import ref_of
@@ -27,6 +34,7 @@ from graphmem.kernel.store.runtime import Runtime
 from graphmem.names import row_key
 from tests.kernel.ledger.memory_place import MemoryPlace, SharedRows
 from tests.postgres import pooler, postgres
+from tests.redis_server import redis, shared_cluster
 from tests.repository import Repository
 from tests.sample import Clock, data, new_store, open_memory
 
@@ -231,6 +239,65 @@ class PooledCase(PostgresCase):
 
     def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
         return PostgresPlace(pooler().address, self.project, catalog, lock_timeout_s=timeout_s)
+
+
+class RedisCase(ElsewhereCase):
+    """A project of a Redis server."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.address, self.project = self.server_address(), f"p{next(PROJECTS)}"
+        with self.client() as client:
+            make_redis_project(client, self.project)
+
+    def server_address(self) -> str:
+        """Return the address of the server."""
+        return redis().address
+
+    def client(self) -> contextlib.AbstractContextManager[Client]:
+        """Return a client of another program."""
+        return contextlib.closing(connect(self.address))
+
+    def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
+        return RedisPlace(self.address, self.project, catalog, lock_timeout_s=timeout_s)
+
+    def put_line(self, line: bytes, part: str = "failure") -> None:
+        found, file = read_entry(line.rstrip(b"\n"), ()), f"data/{part}.ndjson"
+        rows, order = part_keys(self.project, file)
+        columns = orjson.dumps([row_key(found.row, ()), *holds(file), None, None])
+        with self.client() as client:
+            seq = self.count(client, file)
+            ask(client, "HSET", rows, found.id, columns + b"\n" + found.line)
+            ask(client, "ZADD", order, seq, found.id)
+
+    def count(self, client: Client, file: str) -> int:
+        """Count a commit of another program that writes a part; return its number."""
+        seq = ask(client, "HINCRBY", key(self.project, "project"), "seq", 1)
+        ask(client, "HSET", key(self.project, "project"), "commit", 7)
+        ask(client, "ZADD", key(self.project, "parts"), seq, file)
+        return int(seq)
+
+    def remove(self) -> None:
+        rows, order = part_keys(self.project, FAILURES)
+        with self.client() as client:
+            seq = self.count(client, FAILURES)
+            for one in ask(client, "HKEYS", rows):
+                ask(client, "ZADD", order, seq, one)
+            ask(client, "DEL", rows)
+
+    @contextlib.contextmanager
+    def dying(self, step: Callable[[], None]) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            for kind, name in ((Redis, "execute_command"), (RedisCluster, "execute_command"), (Pipeline, "execute")):
+                patch.setattr(kind, name, stepping(getattr(kind, name), step))
+            yield
+
+
+class ClusterCase(RedisCase):
+    """A project of a Redis Cluster."""
+
+    def server_address(self) -> str:
+        return shared_cluster().address
 
 
 class MemoryOnRows(Memory):

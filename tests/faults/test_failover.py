@@ -59,7 +59,7 @@ class Writer(threading.Thread):
 
     def run(self) -> None:
         try:
-            with opened(self.folder, self.address) as memory:
+            with self.opened() as memory:
                 for number in itertools.count():
                     if self.stop.is_set():
                         return
@@ -68,6 +68,10 @@ class Writer(threading.Thread):
                     self.gaps.append(time.monotonic() - began)
         except BaseException as error:
             self.failed = error
+
+    def opened(self) -> Memory:
+        """Return the store of this client."""
+        return opened(self.folder, self.address)
 
     def put(self, memory: Memory, text: str) -> None:
         end = time.monotonic() + GIVE_UP_S

@@ -52,6 +52,7 @@ COMMANDS = [
     "embed status", "review", "team init postgresql:///x?project=shop --sql",
     "team grant postgresql:///x?project=shop ana --sql", "team upgrade postgresql:///x?project=shop --sql",
     "team revoke postgresql:///x?project=shop ana --sql",
+    "team grant redis://x?project=shop ana", "team revoke redis://x?project=shop ana",
     "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",

@@ -102,7 +102,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "sync": (MADE, "sync", "Share the memory of a ref with another repository."),
     "ledger": (MADE, "ledger", "Keep the rows in a ref of their own, or in the branch."),
     "trust": (MADE, "trust", "Let the project name a model of its own."),
-    "team": (MADE, "team", "Make memories in a PostgreSQL server, and say who may use them."),
+    "team": (MADE, "team", "Make memories in a PostgreSQL or Redis server, and say who may use them."),
     "stats": (MADE, "stats", "Show counts, worth, connectivity, estimates."),
     "verify-loop": (MADE, "verify-loop", "Say whether learning happens, and where it breaks off."),
     "view": ("view", "view", "Look at the memory in a browser, and work in it."),

@@ -5,7 +5,7 @@ from graphmem.kernel.registry import Feature
 FEATURE = Feature(
     nouns={
         "ledger": "The rows, and the place that they are in.",
-        "team": "Memories in a PostgreSQL server, and who is a member of a project there.",
+        "team": "Memories in a PostgreSQL or Redis server, and who may use a project there.",
     },
     operations={"sync": "sync", "move": "ledger.move", "server": "team.init team.grant team.revoke team.upgrade"},
     on_store="sync ledger team",

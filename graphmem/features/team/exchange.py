@@ -10,8 +10,8 @@ import orjson
 from graphmem.errors import Refused
 from graphmem.features.team.contract import Synced, SyncRequest
 from graphmem.kernel.git.merge_driver import merge_rows
+from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.port import PlaceHistory
-from graphmem.kernel.ledger.postgres.address import ServerAddress
 from graphmem.kernel.ledger.row import line_id, read_entry
 from graphmem.kernel.machine.requests import apart
 from graphmem.kernel.store import in_server

@@ -11,7 +11,9 @@ SQL = Field(False, description="Print the SQL for a database administrator, and 
 class ServerInitRequest(Request):
     """Which project to make in a server."""
 
-    url: str = Field(description="The server, as postgresql://HOST/DATABASE?project=NAME")
+    url: str = Field(
+        description="The server, as postgresql://HOST/DATABASE?project=NAME or redis://HOST:PORT?project=NAME"
+    )
     sql: bool = SQL
 
 
@@ -19,7 +21,7 @@ class GrantRequest(Request):
     """Which role of a server to let into a project."""
 
     url: str = Field(description="The server and project, as the owner of the tables reaches them")
-    role: str = Field(description="The role of the server")
+    role: str = Field(description="The role of the server, or the user of Redis")
     read: bool = Field(False, description="Let it read only")
     sql: bool = SQL
 
@@ -28,13 +30,13 @@ class RevokeRequest(Request):
     """Which role of a server to take out of a project."""
 
     url: str = Field(description="The server and project, as the owner of the tables reaches them")
-    role: str = Field(description="The role of the server")
+    role: str = Field(description="The role of the server, or the user of Redis")
     sql: bool = SQL
 
 
 class ServerChanged(Answer):
     """
-    What was done in a server, or the SQL that would do it.
+    What was done in a server, or the SQL that would do it, or for Redis the commands.
 
     ``server`` is the address without user and password; ``role`` is the one that was let in or taken out.
     """

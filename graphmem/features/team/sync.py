@@ -5,7 +5,7 @@ from graphmem.features.team.contract import Synced, SyncRequest
 from graphmem.features.team.exchange import exchange
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.remote import Remote, address_of
-from graphmem.kernel.ledger.postgres.address import ServerAddress, is_server
+from graphmem.kernel.ledger.address import ServerAddress, is_server
 from graphmem.kernel.ledger.ref.place import RefPlace
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client, counted

@@ -32,5 +32,7 @@ def _moved_text(answer: LedgerMoved, dry_run: bool = False) -> Printout:
 @reads(ServerChanged)
 def _server_text(answer: ServerChanged) -> Printout:
     if answer.sql:
-        return Printout("\n".join(answer.sql), f"{answer.done}: run this as the owner of the tables", is_file=True)
+        is_redis = answer.server.startswith("redis")
+        who = "administrator of the server, on each node of a cluster" if is_redis else "owner of the tables"
+        return Printout("\n".join(answer.sql), f"{answer.done}: run this as the {who}", is_file=True)
     return Printout(f"{answer.done}: {answer.server}")

@@ -67,7 +67,7 @@ class PlaceChange(NamedTuple):
 
     number: int
     at: datetime
-    by: str
+    by: str | None
     old: bytes | None
     new: bytes | None
 

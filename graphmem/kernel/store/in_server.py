@@ -7,9 +7,9 @@ from graphmem.constants import FORMAT
 from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.git.places import top_of
+from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.port import RowPlace
-from graphmem.kernel.ledger.postgres.address import ServerAddress, refuse_without_client
 from graphmem.kernel.settings.folders import named_server, own_folder, project_folder
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files
@@ -64,9 +64,13 @@ def code_folder() -> Path:
 
 def opening(address: ServerAddress) -> OpenPlace:
     """Return what opens the rows of a project in a server."""
-    refuse_without_client()
+    address.refuse_without_client()
 
     def open_place(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
+        if address.engine == "redis":
+            from graphmem.kernel.ledger.redis.place import RedisPlace  # noqa: PLC0415 - only where it is used
+
+            return RedisPlace(address.database, address.project, catalog, lock_timeout_s=timeout_s)
         from graphmem.kernel.ledger.postgres.place import PostgresPlace  # noqa: PLC0415 - psycopg takes 60 ms
 
         return PostgresPlace(address.database, address.project, catalog, lock_timeout_s=timeout_s)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import GraphmemError, Memory, Refused, Unavailable, Usage
-from graphmem.kernel.ledger.postgres.history import PostgresHistory
+from graphmem.kernel.ledger.served_history import ServedHistory
 from graphmem.kernel.store.snapshot import Writing
 from tests.contract.places import Died, stepping
 from tests.contract.test_histories import act, rows_of
@@ -174,7 +174,7 @@ def test_an_exchange_that_dies_at_any_step_is_finished_by_the_next(team: Team, m
                 raise Died
 
         with monkeypatch.context() as patch:
-            for kind, name in ((Writing, "commit"), (PostgresHistory, "last")):
+            for kind, name in ((Writing, "commit"), (ServedHistory, "last")):
                 patch.setattr(kind, name, stepping(getattr(kind, name), die))
             try:
                 team.sync("one")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.postgres import postgres
+from tests.redis_server import redis
 
 
 @pytest.fixture
@@ -138,6 +139,39 @@ def test_the_history_of_a_memory_in_a_server_has_numbers(
     assert graphmem("diff").err.startswith("error: which commits?")
     graphmem("purge", "busy-port", "--yes")
     assert "kill the old server" not in graphmem("list", "--at", "3", "--json").out + graphmem("diff", "1").out
+
+
+def test_a_project_in_redis_is_made_and_used_and_its_users_are_let_in_by_the_administrator(
+    graphmem: Graphmem,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = f"{redis().address}?project=till"
+    assert graphmem("team", "init", url) == Done(0, f"project till is there: {url}\n", "")
+    assert graphmem("team", "init", url, "--sql").err.startswith("error: there is no SQL that makes a project in Redis")
+    granted = graphmem("team", "grant", url, "carla")
+    assert granted.out.startswith("ACL SETUSER carla on ~graphmem:{till}:* +hgetall ")
+    assert granted.err.endswith("run this as the administrator of the server, on each node of a cluster\n")
+    read = graphmem("team", "grant", url, "carla", "--read").out
+    assert read.startswith("ACL SETUSER carla on %R~graphmem:{till}:* +hgetall ") and "+eval" not in read
+    assert graphmem("team", "revoke", url, "carla").out == "ACL SETUSER carla resetkeys\n"
+    assert graphmem("team", "grant", url, "a b").err.startswith("error: the user of the server is 'a b'")
+    away = graphmem("team", "init", "redis://ana:secret@127.0.0.1:1?project=till")
+    assert away.err.startswith("error: the server of the memory does not answer: ") and "secret" not in away.err
+    monkeypatch.setenv("GRAPHMEM_STORE", url)
+    assert graphmem("add", "failure", "--name", "port", "--trigger", "port in use") == Done(
+        0, "created failure/port\n", ""
+    )
+    assert graphmem("query", "port in use").out.startswith("failure/port\n")
+    worth = "where what was written is on the server's disk (appendfsync always, min-replicas-to-write 0)"
+    assert f"\nrows: in {url}, {worth}\n" in graphmem("status").out
+    assert graphmem("validate") == Done(0, "all files are well\n", "")
+    graphmem("edit", "port", "--fix", "wait")
+    log = [line for line in graphmem("log", "port").out.splitlines() if not line.startswith(("2  20", "1  20"))]
+    assert log == ["  changed failure/port", "    fix: none → wait", "  created failure/port"]
+    assert "fix" not in graphmem("get", "port", "--at", "1").out
+    assert "fix: none → wait" in graphmem("diff", "1").out
+    assert graphmem("list", "--at", "2020-01-01").err.startswith("error: there is no commit before 2020-01-01")
+    assert graphmem("team", "upgrade", url).err.startswith("error: a project in Redis has no tables")
 
 
 def test_two_memories_at_once_are_refused(

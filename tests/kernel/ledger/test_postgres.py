@@ -12,9 +12,9 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.kernel.catalog.catalog import Catalog
+from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.postgres import place, schema
-from graphmem.kernel.ledger.postgres.address import ServerAddress
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
 from tests.contract.places import MemoryOnRows
 from tests.postgres import postgres
@@ -212,7 +212,7 @@ def test_the_history_and_deletions_are_kept_for_so_many_days(
         assert [one.commit for one in memory.log("failure/closed").results] == []
         with pytest.raises(NotFound, match="commit 2 is not in the history") as raised:
             memory.diff("2")
-        assert raised.value.hint == "the history of this memory has the commits 3 to 8"
+        assert raised.value.hint == "the history of this memory has the commits 4 to 8"
 
 
 def test_a_role_that_the_server_has_not_is_named(owner: psycopg.Connection[Any]) -> None:

@@ -1,40 +1,37 @@
 """
 Rows in a PostgreSQL server as a place of rows.
 
-Each commit of a project has a number, ``seq``, one above the last: it is counted in the row of the project, whose lock
-orders the commits, so who has read up to one has missed nothing below it. A random number beside it tells a commit
-from one of the same ``seq`` that died after the catalog of its machine took it in. A writer holds the lock of another
-row while it decides. No session state is left over, so it works behind a pooler of transactions.
+The number of a commit is counted in the row of the project, whose lock orders the commits. A writer holds the lock of
+another row while it decides. No session state is left over, so it works behind a pooler of transactions.
 """
 
 import contextlib
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
-import orjson
 import psycopg
 from psycopg import errors as failures
 
-from graphmem.errors import FileReplaced, Locked, Refused, Unavailable
-from graphmem.kernel.finding import Finding
-from graphmem.kernel.ledger.codec import finding
+from graphmem.errors import Locked, Refused, Unavailable
+from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
-from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp, Unconfirmed
-from graphmem.kernel.ledger.postgres.address import ServerAddress
+from graphmem.kernel.ledger.port import PlaceAway
 from graphmem.kernel.ledger.postgres.connection import LOOK_S, LimitedConnection, answering, connect, was_ended
-from graphmem.kernel.ledger.postgres.history import PostgresHistory
 from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
-from graphmem.kernel.ledger.row import read_entry
-from graphmem.kernel.ledger.types import Types, read_types
-from graphmem.kernel.model.entry import Batch, Entry
-from graphmem.kernel.model.vocabulary import Vocabulary
-from graphmem.kernel.ndjson import BadLine
-from graphmem.names import row_id, row_key, split_ref
+from graphmem.kernel.ledger.served import ROWS_HELD, TEXT, ServedPlace, ServerLastRead, id_of_text, unconfirmed
+from graphmem.kernel.ledger.served_history import Written
+from graphmem.kernel.ledger.types import Types
+from graphmem.kernel.model.entry import Batch
 
 STATEMENT_S = 60.0  # seconds that one statement may take
 IDLE_S = 60.0  # seconds after which the server takes the lock from a writer that does nothing
-TEXT = "file"  # the kind of a row that is a text of the vocabulary
+WRITTEN = """
+SELECT c.seq, c.at, c.by, c.id, r.kind, r.type, r.key, c.old, c.new
+FROM graphmem.changes c JOIN graphmem.rows r ON r.project = c.project AND r.id = c.id
+WHERE c.project = %s AND c.seq > %s AND c.seq <= %s AND (%s::bigint[] IS NULL OR c.id = ANY(%s)) ORDER BY c.seq
+"""
 PRUNED_EACH = 100  # commits, after which the oldest of the history go
 # The deletions go with what says when they were: a machine that read up to a commit that is kept misses none.
 PRUNE = """
@@ -48,42 +45,22 @@ WITH old AS (
 )
 SELECT seq FROM old WHERE seq IS NOT NULL
 """
-ROWS_HELD = 5_000  # of a part that are read at once
 
 
-class PostgresLastRead(LastRead, Protocol):
-    """What this place needs to know beyond what every place does."""
-
-    def meta(self, name: str) -> str | None:
-        """Return a value that was kept."""
-
-    def keep(self, name: str, value: object) -> None:
-        """Keep a value."""
-
-    def purged_in(self, file: str) -> list[int]:
-        """Return the numbers of the rows of a part that were purged, and are not read."""
-
-
-class PostgresPlace:
+class PostgresPlace(ServedPlace):
     """
-    The rows of one project in a server; ``port.RowPlace`` says what the methods do that are not described here.
+    The rows of one project in a PostgreSQL server.
 
     Args:
         address: of the database, as libpq takes it.
         project: the name of the project there.
     """
 
-    def __init__(self, address: str, project: str, last: PostgresLastRead, *, lock_timeout_s: float) -> None:
+    def __init__(self, address: str, project: str, last: ServerLastRead, *, lock_timeout_s: float) -> None:
+        super().__init__(project, last, lock_timeout_s=lock_timeout_s)
         self.address = address
-        self.project = project
-        self.last = last
-        self.lock_timeout_s = lock_timeout_s
-        self.notices: list[str] = []
-        self.history = PostgresHistory(self.ask, project)
         self.connection: LimitedConnection | None = None
-        self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
         self.is_held = False  # a transaction with the lock is under way
-        self.is_whole = True  # nothing that was read counts: all parts are compared
 
     # --- the server ---------------------------------------------------------------------------------------------
 
@@ -139,10 +116,9 @@ class PostgresPlace:
                 self.connection.close()
             self.connection = None
 
-    # --- watching -----------------------------------------------------------------------------------------------
+    # --- reading ------------------------------------------------------------------------------------------------
 
     def last_commit(self) -> tuple[str, int, int]:
-        """Return epoch, number and random number of the last commit."""
         found = self.ask("SELECT epoch, seq, commit FROM graphmem.project WHERE project = %s", self.project)
         if not found:
             raise Unavailable(
@@ -152,123 +128,54 @@ class PostgresPlace:
         epoch, seq, commit = found[0]
         return epoch, seq, commit
 
-    def cursor(self) -> tuple[str, int, int]:
-        """Return the last commit that was read."""
-        epoch, seq, commit = orjson.loads(self.last.meta(CURSOR) or '["",0,0]')
-        return epoch, seq, commit
-
-    def has_changed(self, *, is_thorough: bool = False) -> bool:
-        return is_thorough or self.last_commit() != self.cursor()
-
-    def changed(self, end: float, *, is_thorough: bool = False, is_whole: bool = False) -> list[str]:
-        self.seen, cursor = self.last_commit(), self.cursor()
-        if self.seen == cursor and not is_thorough:
-            return []
-        self.is_whole = is_thorough or not self.is_ancestor(cursor)
-        if self.is_whole:
-            known = self.last.file_stamps().keys()
-            return sorted({*known, *self.all_parts()}, key=_vocabulary_first)
-        return self.parts_where("seq > %s", cursor[1])
-
-    def is_ancestor(self, cursor: tuple[str, int, int]) -> bool:
-        """Return whether a commit is one of those that led to the last one looked at."""
-        epoch, seq, commit = cursor
-        if epoch != self.seen[0] or not 0 < seq <= self.seen[1]:
-            return False
+    def has_commit(self, seq: int, commit: int) -> bool:
         sql = "SELECT 1 FROM graphmem.changes WHERE project = %s AND seq = %s AND commit = %s LIMIT 1"
         return bool(self.ask(sql, self.project, seq, commit))
 
-    def parts_where(self, condition: str, *values: object) -> list[str]:
-        """Return the parts with rows for which a condition of SQL holds, the texts of types first."""
+    def parts_since(self, seq: int) -> Iterable[str]:
+        return self.parts_where("seq > %s", seq)
+
+    def live_parts(self) -> Iterable[str]:
+        return self.parts_where("deleted_at IS NULL")
+
+    def parts_where(self, condition: str, *values: object) -> set[str]:
+        """Return the parts with rows for which a condition of SQL holds."""
         sql = "SELECT DISTINCT kind, type, CASE WHEN kind = 'file' THEN key END FROM graphmem.rows"
         found = self.ask(f"{sql} WHERE project = %s AND {condition}", self.project, *values)
-        return sorted({path or usual_file(kind, type_name) for kind, type_name, path in found}, key=_vocabulary_first)
+        return {path or usual_file(kind, type_name) for kind, type_name, path in found}
 
-    def refuse_moved(self) -> None:
-        """Whatever is committed meanwhile: it has a greater number, and is read next."""
+    def span(self) -> tuple[int, int]:
+        sql = "SELECT history_from, seq FROM graphmem.project WHERE project = %s"
+        dropped, last = next(iter(self.ask(sql, self.project)), (0, 0))
+        return dropped + 1, last
 
-    def wait(self, end: float) -> None:
-        """Nothing to wait for: a change that is under way is not seen."""
+    def written(self, after: int, upto: int, numbers: Sequence[int] | None = None) -> Iterator[Written]:
+        some = None if numbers is None else list(numbers)
+        for seq, at, by, number, kind, type_name, key, *lines in self.ask(
+            WRITTEN, self.project, after, upto, some, some
+        ):
+            old, new = (None if line is None else line.encode() for line in lines)
+            yield Written(seq, at, by, number, key if kind == TEXT else usual_file(kind, type_name), old, new)
 
-    def parts(self) -> list[str]:
-        return [part for part in self.all_parts() if part.startswith("data/")]
-
-    def all_parts(self) -> list[str]:
-        return self.parts_where("deleted_at IS NULL")
+    def commit_before(self, date: datetime) -> int | None:
+        sql = "SELECT max(seq) FROM graphmem.changes WHERE project = %s AND at < %s"
+        found: int | None = self.ask(sql, self.project, date)[0][0]
+        return found
 
     def size(self) -> int:
         sql = "SELECT coalesce(sum(octet_length(row)), 0) FROM graphmem.rows WHERE project = %s"
         return int(self.ask(sql, self.project)[0][0])
 
-    # --- reading ------------------------------------------------------------------------------------------------
-
-    def read_vocabulary(self) -> tuple[Vocabulary, list[Finding]]:
+    def texts(self) -> Mapping[str, bytes]:
         sql = "SELECT key, row FROM graphmem.rows WHERE project = %s AND kind = %s AND row IS NOT NULL"
-        texts = {path: text.encode() for path, text in self.ask(sql, self.project, TEXT) if path.startswith("types/")}
-        return Vocabulary(entities={}, project_relations={}).with_types(read_types(texts)), []
-
-    def drifted_types(self) -> Collection[str]:
-        return ()
+        return {path: text.encode() for path, text in self.ask(sql, self.project, TEXT)}
 
     def text(self, file: str) -> bytes | None:
         sql = "SELECT row FROM graphmem.rows WHERE project = %s AND id = %s AND row IS NOT NULL"
-        found = self.ask(sql, self.project, _id_of_text(file))
+        found = self.ask(sql, self.project, id_of_text(file))
         return found[0][0].encode() if found else None
 
-    def to_read(self, changed: list[str]) -> list[str]:
-        """Return the parts as they are, and note, with what is read of them, up to which commit that is."""
-        self.keep_cursor(self.seen)
-        return changed
-
-    def keep_cursor(self, commit: tuple[str, int, int]) -> None:
-        """Keep the last commit that was read."""
-        self.last.keep(CURSOR, orjson.dumps(commit).decode())
-
-    def read(self, file: str, *, is_every_line: bool) -> Iterator[Batch]:
-        stamp = self.last.stamp(file)
-        if not file.startswith("data/"):
-            if self.text(file) is None:
-                self.last.remove_file(file)
-            else:
-                self.last.store_file(file, self.stamp(), b"", 0, is_ordered=True)
-            return
-        is_all = is_every_line or self.is_whole or stamp is None
-        since = 0 if stamp is None or is_all else stamp.mtime_ns
-        known = {number: line for line, number in self.last.lines(file).items()} if is_all else {}
-        purges, symmetric = self.last.purges(), self.last.vocabulary.symmetric
-        purged = set() if is_all else {*self.last.purged_in(file)}
-        found: list[Finding] = []
-        there: set[int] = set()
-        for rows in self.rows_of(file, since):
-            entries, gone = list[Entry](), list[int]()
-            for number, line in rows:
-                purged.discard(number)
-                if line is None:
-                    gone.append(number)
-                    continue
-                there.add(number)
-                try:
-                    entry = read_entry(line, symmetric)
-                except BadLine as bad:
-                    found.append(finding(bad, file, len(there)))
-                    gone.append(number)
-                    continue
-                if purges and purges.purged_at(entry.row, symmetric):
-                    purged.add(number)
-                    gone.append(number)
-                elif known.get(number) != line:
-                    entries.append(entry)
-            yield Batch(file, gone=gone, entries=entries)
-        if is_all:
-            yield Batch(file, gone=known.keys() - there)
-        if is_all and not there:
-            self.last.remove_file(file)
-        else:
-            args = {"findings": found, "purged": sorted(purged), "is_ordered": True}
-            self.last.store_file(file, self.stamp(), b"", 0, **args)  # type: ignore[arg-type]  # as it takes them
-
     def rows_of(self, file: str, since: int) -> Iterator[Sequence[tuple[int, bytes | None]]]:
-        """Yield the rows of a part that were written after a commit, up to the one that was looked at."""
         kind, type_name = holds(file)
         sql = (
             "SELECT id, row FROM graphmem.rows WHERE project = %s AND kind = %s AND type IS NOT DISTINCT FROM %s"
@@ -278,10 +185,6 @@ class PostgresPlace:
         while rows := self.ask(sql, self.project, kind, type_name, since, self.seen[1], last, ROWS_HELD):
             yield [(number, None if row is None else row.encode()) for number, row in rows]
             last = rows[-1][0]
-
-    def stamp(self) -> Stamp:
-        """Return the stamp of a part that was read up to the last commit that was looked at."""
-        return Stamp(0, self.seen[1], self.seen[2])
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -317,12 +220,6 @@ class PostgresPlace:
             self.run("ROLLBACK")  # who may only read holds nothing, and what it reads is whole without
             self.run("BEGIN")
 
-    def tidy(self) -> str | None:
-        return None
-
-    def refuse_unwell(self, files: Collection[str]) -> None:
-        """No row is lost by a write to others."""
-
     def commit(
         self,
         batches: Mapping[str, Batch],
@@ -331,24 +228,17 @@ class PostgresPlace:
         *,
         is_read_again: bool,
     ) -> None:
-        number, cursor = secrets.randbits(62), self.cursor()
+        number = secrets.randbits(62)
         with taking_in:
             epoch, seq = self.count(number)
             self.refuse_changed({*batches, *types})
             self.write(batches, types, seq, number)
             if not is_read_again:
-                self.seen = epoch, seq, number
-                for file in batches:
-                    if not is_of_purges(file):  # read like one that came from elsewhere: others follow from it
-                        self.last.store_file(file, self.stamp(), b"", 0, is_ordered=True)
-                if cursor[1] == seq - 1 and not any(map(is_of_purges, batches)):
-                    self.keep_cursor(self.seen)
+                self.take_in(batches, (epoch, seq, number))
         try:
             self.run("COMMIT")
         except PlaceAway as error:
-            raise Unconfirmed(
-                f"whether this was written is unconfirmed: {error.message}", hint="repeat the request, which is safe"
-            ) from error
+            raise unconfirmed(error.message) from error
         with contextlib.suppress(Unavailable):  # it is written; what comes next in the block fails without the lock
             self.run("BEGIN")
             self.lock(self.lock_timeout_s)
@@ -390,31 +280,19 @@ class PostgresPlace:
     def refuse_changed(self, files: Iterable[str]) -> None:
         """Raise ``FileReplaced`` where a part has rows that were written since it was read."""
         for file in files:
-            stamp = self.last.stamp(file)
             kind, type_name = holds(file) if file.startswith("data/") else (TEXT, None)
             sql = (
                 "SELECT 1 FROM graphmem.rows WHERE project = %s AND kind = %s AND type IS NOT DISTINCT FROM %s"
                 " AND seq > %s AND (kind <> 'file' OR key = %s) LIMIT 1"
             )
-            since = max(stamp.mtime_ns if stamp else 0, self.cursor()[1], self.seen[1])
-            if self.ask(sql, self.project, kind, type_name, since, file):
-                raise FileReplaced(
-                    f"{file} was changed in the server while this command ran; nothing was changed",
-                    hint="run the command again",
-                )
+            if self.ask(sql, self.project, kind, type_name, self.since(file), file):
+                raise self.replaced(file)
 
     def write(self, batches: Mapping[str, Batch], types: Types, seq: int, commit: int) -> None:
         """Write rows and texts, with what they were; of rows that are purged nothing is kept."""
-        symmetric = self.last.vocabulary.symmetric
         is_purge = any(map(is_of_purges, batches))
-        gone = [number for file, batch in batches.items() for number in (*batch.gone, *self.last.purged_in(file))]
-        gone += [_id_of_text(file) for file, text in types.items() if text is None]
-        put = [_columns(entry, symmetric) for batch in batches.values() for entry in batch.entries]
-        put += [
-            (_id_of_text(file), file, TEXT, None, None, None, text.decode())
-            for file, text in types.items()
-            if text is not None
-        ]
+        gone = [number for numbers in self.gone(batches, types).values() for number in numbers]
+        put = [row for rows in self.put(batches, types).values() for row in rows]
         connection = self.connected()
         with self.answering(), connection.cursor() as cursor:
             noted = "INSERT INTO graphmem.changes SELECT project, %s, id, %s, row, NULL, now() FROM graphmem.rows"
@@ -434,7 +312,7 @@ class PostgresPlace:
                 " (SELECT row FROM graphmem.rows WHERE project = %s AND id = %s), %s, now()"
                 " ON CONFLICT DO NOTHING"
             )
-            cursor.executemany(sql, [(self.project, seq, row[0], commit, self.project, row[0], row[-1]) for row in put])
+            cursor.executemany(sql, [(self.project, seq, row.id, commit, self.project, row.id, row.row) for row in put])
             sql = (
                 "INSERT INTO graphmem.rows (project, seq, id, key, kind, type, from_type, to_type, row)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (project, id) DO UPDATE SET"
@@ -442,21 +320,3 @@ class PostgresPlace:
                 " from_type = excluded.from_type, to_type = excluded.to_type, row = excluded.row, deleted_at = NULL"
             )
             cursor.executemany(sql, [(self.project, seq, *row) for row in put])
-
-
-def _vocabulary_first(part: str) -> tuple[bool, str]:
-    """Return what parts are sorted by: the texts of types come before the rows."""
-    return part.startswith("data/"), part
-
-
-def _id_of_text(file: str) -> int:
-    """Return the number of the row that holds a text of the vocabulary."""
-    return row_id(f"{TEXT}\t{file}")
-
-
-def _columns(entry: Entry, symmetric: frozenset[str]) -> tuple[int, str, str, str | None, str | None, str | None, str]:
-    """Return number, key, kind, type, the types of an edge's ends and the line of a row."""
-    row = entry.row
-    type_name = row.get("type") if entry.kind in ("entity", "relation") else None
-    ends = [split_ref(row[end])[0] if entry.kind == "relation" else None for end in ("from", "to")]
-    return entry.id, row_key(row, symmetric), entry.kind, type_name, ends[0], ends[1], entry.line.decode()

@@ -1,4 +1,4 @@
-"""Where a project is in a server: ``postgresql://HOST/DATABASE?project=NAME``."""
+"""Where a project is in a server: ``postgresql://HOST/DATABASE?project=NAME`` or ``redis://HOST?project=NAME``."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,20 +10,14 @@ from graphmem.errors import Unavailable, Usage
 from graphmem.kernel.system.user import own_state
 from graphmem.names import SLUG
 
-CLIENT = "psycopg"
-SCHEMES = ("postgresql", "postgres")
-EXAMPLE = "such as postgresql://host/database?project=shop"
-
-
-def refuse_without_client() -> None:
-    """Raise ``Unavailable`` where the package is missing that speaks with the server."""
-    if find_spec(CLIENT) is None:
-        raise Unavailable(f"a memory in PostgreSQL needs {CLIENT}", hint="pip install 'graphmem[team]'")
+ENGINES = {"postgresql": "postgres", "postgres": "postgres", "redis": "redis", "rediss": "redis"}  # by scheme
+CLIENTS = {"postgres": "psycopg", "redis": "redis"}  # the packages that speak with them
+EXAMPLE = "such as postgresql://host/database?project=shop or redis://host?project=shop"
 
 
 def is_server(text: str) -> bool:
     """Return whether a text is meant as the address of a server."""
-    return text.partition("://")[0] in SCHEMES
+    return text.partition("://")[0] in ENGINES
 
 
 class ServerAddress(NamedTuple):
@@ -31,8 +25,8 @@ class ServerAddress(NamedTuple):
     The address of a project in a server.
 
     Attributes:
-        database: as libpq takes it; may hold a password.
-        project: the name of the project in the database.
+        database: as libpq, or redis-py, takes it; may hold a password.
+        project: the name of the project there.
     """
 
     database: str
@@ -51,7 +45,7 @@ class ServerAddress(NamedTuple):
             given = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
         except ValueError:
             raise Usage("the address of the server cannot be read", hint=EXAMPLE) from None
-        if parts.scheme not in SCHEMES:
+        if parts.scheme not in ENGINES:
             raise Usage(f"the address of the server begins with {parts.scheme!r}", hint=EXAMPLE)
         projects = [value for name, value in given if name == "project"]
         if len(projects) != 1 or not SLUG.fullmatch(projects[0]):
@@ -65,6 +59,17 @@ class ServerAddress(NamedTuple):
         """Return the folder in which the machine of a user with these variables keeps what it has read of the rows."""
         name = hashlib.sha256(self.database.encode()).hexdigest()[:16]
         return f"{own_state(variables)}/servers/{self.project}-{name}"
+
+    @property
+    def engine(self) -> str:
+        """``postgres`` or ``redis``: the folder of what knows it."""
+        return ENGINES[urlsplit(self.database).scheme]
+
+    def refuse_without_client(self) -> None:
+        """Raise ``Unavailable`` where the package is missing that speaks with the server."""
+        client = CLIENTS[self.engine]
+        if find_spec(client) is None:
+            raise Unavailable(f"a memory in this server needs {client}", hint="pip install 'graphmem[team]'")
 
     @property
     def shown(self) -> str:
