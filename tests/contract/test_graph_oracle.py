@@ -26,7 +26,7 @@ from graphmem.kernel.model.field import format_time
 from tests.sample import CREATED, START, data, edge, failure, graph_of, line, open_memory, pattern, write
 
 # The seed, and how many questions lie between two that are asked.
-SEEDS = [(0, 13), *(pytest.param(seed, 1, marks=pytest.mark.long) for seed in range(20))]
+SEEDS = [(0, 13), (1, 13), *(pytest.param(seed, 1, marks=pytest.mark.bench) for seed in range(20))]
 NUMBERS = {"failure": 14, "pattern": 10, "order": 7, "task": 8}  # and the campaign: 40 records
 EDGES = 120
 WEIGHTS = (0.25, 0.4, 0.5, 0.75, 1.0, 1.25)  # exact as floats, so that products are the same in any order
@@ -143,11 +143,9 @@ def written(graph: Graph, folder: Path) -> None:
         write(data(folder, name), *sorted(lines))
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("graph_written_here")
 @pytest.mark.filterwarnings("ignore:The use of separate prepare")  # each call would prepare its text again
 @pytest.mark.parametrize(("seed", "step"), SEEDS)
-@pytest.mark.slow
 def test_every_answer_is_that_of_brute_force(seed: int, step: int, tmp_path: Path) -> None:
     graph = Graph(seed)
     with open_memory(tmp_path) as memory:
@@ -271,8 +269,8 @@ def hybrid(graph: Graph) -> Cases:
         finished = 0.5 if graph.rows[ref].get("status") == "complete" else 1.0
         worth = math.log2(max(float(graph.rows[ref].get("cost", 1.0)), 1.0) + 1)
         rows.append((ref, relevance * worth * graph.ratio(ref) * 0.5 ** (age / HALF_LIFE_DAYS) * finished, relevance))
-    named = {"refs": refs, "similarities": list(given.values()), "now": format_time(NOW)}
-    yield {**named, "half_life_days": HALF_LIFE_DAYS}, by_strength(rows, 1, 0)
+    hits = [{"ref": ref, "similarity": similarity} for ref, similarity in given.items()]
+    yield {"hits": hits, "now": format_time(NOW), "half_life_days": HALF_LIFE_DAYS}, by_strength(rows, 1, 0)
 
 
 def distance(graph: Graph) -> Cases:

@@ -104,6 +104,7 @@ class QueryList(Answer):
     results: list[StoredQuery]
 
 
+HITS = 'give a list: -p \'hits:=[{"ref": "failure/a", "similarity": 0.9}]\''
 NAME = lazy_re(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no statement is like that
 
 
@@ -234,11 +235,21 @@ def _with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     if name in ("ref", "target"):
         number = snapshot.resolve(str(value))
         return snapshot.catalog.refs([number])[number]
-    if name == "refs":
-        if not isinstance(value, list):
-            raise Usage(f"parameter 'refs' is {value!r}", hint="give a list: -p 'refs:=[\"failure/a\"]'")
-        return [_with_current_refs(snapshot, "ref", ref) for ref in value]
-    return value
+    return [_current_hit(snapshot, hit) for hit in _listed(value)] if name == "hits" else value
+
+
+def _listed(value: object) -> list[object]:
+    """Return a list that has something in it, or raise ``Usage``."""
+    if isinstance(value, list) and value:
+        return value
+    raise Usage(f"parameter 'hits' is {value!r}", hint=HITS)
+
+
+def _current_hit(snapshot: Snapshot, hit: object) -> dict[str, object]:
+    """Return a hit with the current reference of its record, or raise ``Usage``."""
+    if not isinstance(hit, dict) or hit.keys() != {"ref", "similarity"} or type(hit["similarity"]) not in (int, float):
+        raise Usage(f"parameter 'hits' has {hit!r}", hint=HITS)
+    return {"ref": _with_current_refs(snapshot, "ref", hit["ref"]), "similarity": float(hit["similarity"])}
 
 
 def run(client: Client, query: Callable[..., GraphAnswer], request: CypherRequest | CypherNamedRequest) -> CypherRows:

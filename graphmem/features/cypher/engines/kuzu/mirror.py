@@ -199,6 +199,8 @@ class KuzuMirror:
 
     def table_hint(self, message: str) -> str | None:
         """Return the label or relation type that was meant, where the engine says that a table does not exist."""
+        if "Cannot find property match " in message:
+            return guard.MATCH_HINT
         words = message.split()
         if "Table" not in words:
             return None
