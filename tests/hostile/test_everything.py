@@ -49,7 +49,9 @@ COMMANDS = [
     "textconv .graphmem/data/failure.ndjson", "promote", "promote failure/boom --to user", "adopt pattern/none",
     "config", "schema", "prune", "purge other",
     "reset", "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
-    "embed status", "review", "team init postgresql:///x?project=shop --sql",
+    "embed status", "review",
+    "graph push unix:///nowhere --project x", "cypher --projects all RETURN+1",
+    "team init postgresql:///x?project=shop --sql",
     "team grant postgresql:///x?project=shop ana --sql", "team revoke postgresql:///x?project=shop ana --sql",
     "type brief", "type rename thing other", "type drop thing",
     # from here on, what writes

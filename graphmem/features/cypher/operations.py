@@ -7,7 +7,7 @@ The graph is asked in another process, which may take long, while no moment of t
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
@@ -235,21 +235,18 @@ def _with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     if name in ("ref", "target"):
         number = snapshot.resolve(str(value))
         return snapshot.catalog.refs([number])[number]
-    return [_current_hit(snapshot, hit) for hit in _listed(value)] if name == "hits" else value
+    return _current_hits(snapshot, value) if name == "hits" else value
 
 
-def _listed(value: object) -> list[object]:
-    """Return a list that has something in it, or raise ``Usage``."""
-    if isinstance(value, list) and value:
-        return value
-    raise Usage(f"parameter 'hits' is {value!r}", hint=HITS)
-
-
-def _current_hit(snapshot: Snapshot, hit: object) -> dict[str, object]:
-    """Return a hit with the current reference of its record, or raise ``Usage``."""
-    if not isinstance(hit, dict) or hit.keys() != {"ref", "similarity"} or type(hit["similarity"]) not in (int, float):
-        raise Usage(f"parameter 'hits' has {hit!r}", hint=HITS)
-    return {"ref": _with_current_refs(snapshot, "ref", hit["ref"]), "similarity": float(hit["similarity"])}
+def _current_hits(snapshot: Snapshot, hits: Any) -> list[dict[str, object]]:
+    """Return hits with the current references of their records."""
+    try:
+        found = [(hit["ref"], float(hit["similarity"])) for hit in hits]
+    except (TypeError, KeyError, ValueError):
+        found = []
+    if not found:  # of none the engine does not know the type
+        raise Usage(f"parameter 'hits' is {hits!r}", hint=HITS)
+    return [{"ref": _with_current_refs(snapshot, "ref", ref), "similarity": score} for ref, score in found]
 
 
 def run(client: Client, query: Callable[..., GraphAnswer], request: CypherRequest | CypherNamedRequest) -> CypherRows:

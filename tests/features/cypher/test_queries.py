@@ -148,9 +148,10 @@ def test_a_query_is_used_in_at_most_one_place(query: Stored) -> None:
 
 def test_no_query_stands_outside_of_the_folder() -> None:
     for file in MODULES:
-        # Put queries are made; a child reads no files; a user would write it so; the raw engine is asked; an example.
+        # Put queries are made; a child reads no files; a user would write it so; the raw engine is asked; an example;
+        # a graph in a server is filled in bulk, which the local engine does by copying.
         folder, _, name = file.rpartition("/")
-        if name in ("schema.py", "sandbox.py", "speed.py") or folder.endswith("cli"):
+        if name in ("schema.py", "sandbox.py", "speed.py") or folder.endswith(("cli", "engines/falkordb")):
             continue
         talk = {id(node.value) for node in nodes(file) if isinstance(node, ast.Expr)}
         for node in nodes(file):
