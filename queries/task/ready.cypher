@@ -3,7 +3,7 @@
 // param  ref STRING  reference of the campaign
 // column ref STRING
 // column seq STRING
-// cost every task and what it depends on: the engine works out a subquery for all of them, however it is written
+// cost every task and what it depends on
 MATCH (t:Task)-[:PART_OF]->(c:Campaign {ref: $ref, status: 'active'})
 WHERE t.status IN ['pending', 'unreachable'] AND size(t.unmet) = 0
 OPTIONAL MATCH (t)-[d:DEPENDS_ON]->(u:Task)

@@ -7,7 +7,8 @@ Labels and relation types that vary are as ``{label}``, ``{from}``, ``{to}``, ``
 with names of the checked vocabulary, back-quoted.
 
 A statement is openCypher for every engine. Where an engine needs other words, a file beside it, such as
-``distance.kuzu.cypher``, has the statement in its dialect: ``kuzu``, or ``open`` for others.
+``hybrid.open.cypher``, has the statement in its dialect: ``kuzu``, or ``open`` for others.
+``{shortest}`` lets Kuzu, which may take a relation again and again, look for shortest paths only.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,7 +44,8 @@ class Stored:
 
     def filled(self, names: Mapping[str, str], dialect: str = "kuzu") -> str:
         """Return the statement in a dialect with its placeholders filled, each with a name of the vocabulary."""
-        return PLACEHOLDER.sub(lambda match: quoted(names[match[1]]), self.dialects.get(dialect, self.text))
+        text = self.dialects.get(dialect, self.text).replace("{shortest}", " SHORTEST " if dialect == "kuzu" else "")
+        return PLACEHOLDER.sub(lambda match: quoted(names[match[1]]), text)
 
     def refuse_parameters(self, given: Mapping[str, object]) -> None:
         """Raise ``Usage`` where the parameters given are not exactly those declared: the engine itself is silent."""

@@ -60,7 +60,7 @@ def variants(query: Stored) -> list[str]:
         "relation/put_used": [{"from": "Task", "to": "Failure"}],
         "relation/create_used": [{"from": "Task", "to": "Failure"}],
     }.get(query.name, NAMES)
-    return [query.filled(found) for found in names] if query.placeholders else [query.text]
+    return [query.filled(found) for found in (names if query.placeholders else [{}])]
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=named)
