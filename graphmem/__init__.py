@@ -61,6 +61,7 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     "features.upkeep.config": "ConfigShown",
     "features.upkeep.embedding": "EmbeddingStatus ModelChanged",
     "features.upkeep.schema": "SchemaShown",
+    "features.cypher.projects": "GraphPushed",
     "features.team.server_contract": "ServerChanged",
     "features.team.contract": "LedgerMoved Synced",
     "features.upkeep.store_contract": "Exported Initialised Rebuilt Reset Resolved Split Trust Vacuumed",

@@ -48,6 +48,7 @@ from graphmem.errors import (
     NotFound as NotFound, ReadOnly as ReadOnly, Refused as Refused, Unavailable as Unavailable, Usage as Usage,
 )
 from graphmem.features.cypher.operations import (CypherRows as CypherRows, QueryList as QueryList)
+from graphmem.features.cypher.projects import (GraphPushed as GraphPushed)
 from graphmem.features.exchange.dump_contract import (Dump as Dump)
 from graphmem.features.exchange.operations import (Imported as Imported)
 from graphmem.features.explore.operations import (
@@ -99,6 +100,8 @@ class Store(OpenStore):
     @cached_property
     def scopes(self) -> Scopes: ...
     @cached_property
+    def graph(self) -> Graph: ...
+    @cached_property
     def extractors(self) -> Extractors: ...
     @cached_property
     def ledger(self) -> Ledger: ...
@@ -130,6 +133,11 @@ class Store(OpenStore):
         """Run a stored query by its name, such as ``failure/solutions``."""
     def queries(self) -> QueryList:
         """Return the stored queries that read, with their parameters and columns."""
+    def cypher_projects(
+        self, query: str, projects: list[str], *, parameters: Mapping[str, object] | None = None,
+        timeout_s: float | None = None, limit: int | None = None,
+    ) -> CypherRows:
+        """Run a Cypher query, or a stored one by its name, on the graph of each project, and put the rows together."""
     def hook(
         self, client: Literal["claude-code", "codex", "gemini", "opencode", "cursor"], event: str, *,
         until: float | None = None,
@@ -315,6 +323,11 @@ class Scopes(Operations):
         self, name: str, *, read: Collection[str] = (), write: Collection[str] = (), description: str = "",
     ) -> Scope:
         """Declare a scope, or change what it allows."""
+
+class Graph(Operations):
+    """The graph of a memory, in a server with those of other projects."""
+    def push(self, url: str | None = None, *, project: str | None = None) -> GraphPushed:
+        """Write the graph of this memory to a FalkorDB server, in the place of the one that the project has there."""
 
 class Imports(Operations):
     """Files of other programs."""

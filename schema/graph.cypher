@@ -30,7 +30,7 @@ CREATE NODE TABLE IF NOT EXISTS `Failure` (
   `symptom` STRING,
   `holds_for` STRING,
   `fix` STRING,
-  `match` STRING,
+  `expression` STRING,
   `cost` DOUBLE,
   `flaky` BOOLEAN,
   `updated_at` TIMESTAMP,

@@ -44,6 +44,8 @@ def queries_page() -> str:
         "# Stored queries",
         "",
         "The Cypher of graphmem: one statement a file, named by its path without the suffix.",
+        "It is openCypher for every engine; `NAME.open.cypher` has what FalkorDB needs in other words.",
+        "`{shortest}` is `SHORTEST` for Kuzu, and nothing for engines that go over each relation once.",
         "graphmem's own commands are answered from the catalog; these queries keep the graph up to date, count it, "
         "and give the graph's answers to the same questions.",
         "`tests/contract/test_graph_engine.py` compares those with the answers of the commands on random stores.",

@@ -63,6 +63,7 @@ from graphmem.doors.cli.app import VERBS, command_line, common_options
 from graphmem.doors.cli.demo_store import Demonstrated
 from graphmem.doors.cli.help import help_of
 from graphmem.features.cypher.operations import CypherRows, QueryList
+from graphmem.features.cypher.projects import GraphPushed
 from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported
 from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
@@ -609,6 +610,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`undo`, `undo --list`": Writes,
     "`purge`": Purged,
     "`trust`": Trust,
+    "`graph push`": GraphPushed,
     "`team init`, `team grant`, `team revoke`, `team upgrade`": ServerChanged,
     "`schema`": SchemaShown,
     "`stats`": Stats,
@@ -768,6 +770,7 @@ SETTINGS = {
     "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`;"
     " `credit`: a pass reports nothing.",
     "hooks.note_edits": "Whether files that an agent edits outside of a plan are noted in the run state.",
+    "graph.url": "The server with the graphs of many projects, as `falkordb://HOST:PORT`. A project cannot set it.",
     "harvest.hand_out": "Whether agents get the texts of candidates that nobody has reviewed.",
     "service.autostart": "Whether the first command starts the service that answers the next ones.",
 }
@@ -810,6 +813,7 @@ def config() -> str:
         table(["key", "default", "at most", "environment variable", "meaning"], rows),
         "`GRAPHMEM_DIR` names the folder that holds `.graphmem`, as `--dir` does.\n"
         "`GRAPHMEM_EMBEDDING_KEY` is the key for the endpoint; it is no setting, and in no file.\n"
+        "`GRAPHMEM_GRAPH_PASSWORD` is the password for the server of graphs, and no setting either.\n"
         "`graphmem mcp` also looks at `CLAUDE_PROJECT_DIR`, which Claude Code sets.\n"
         "`NO_COLOR` takes the colours from the progress display, the only thing that has any.",
         "A project's file begins with the format of its store:",

@@ -111,16 +111,5 @@ class GraphMirror(Protocol):
             Unavailable: time, memory or the disk is exhausted, or the engine broke down.
         """
 
-    def named(
-        self,
-        name: str,
-        parameters: Mapping[str, object],
-        names: Mapping[str, str] | None = None,
-        *,
-        timeout_s: float,
-        limit: int,
-    ) -> GraphAnswer:
-        """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
-
     def counts(self) -> tuple[Position, dict[str, int]]:
         """Return how many nodes each label and how many edges each relation type has, and at which position."""

@@ -30,7 +30,7 @@
 // param  symptom              STRING
 // param  holds_for            STRING
 // param  fix                  STRING
-// param  match                STRING
+// param  expression           STRING
 // param  cost                 DOUBLE
 // param  flaky                BOOLEAN
 // param  updated_at           TIMESTAMP
@@ -65,7 +65,7 @@ SET
   n.`symptom` = $symptom,
   n.`holds_for` = $holds_for,
   n.`fix` = $fix,
-  n.`match` = $match,
+  n.`expression` = $expression,
   n.`cost` = $cost,
   n.`flaky` = $flaky,
   n.`updated_at` = $updated_at,

@@ -8,4 +8,4 @@
 MATCH (p:Pattern)-[s:SOLVES]->(f:Failure {ref: $ref})
 RETURN p.ref AS pattern, s.weight AS weight, s.note AS note,
   s.weight * (p.helped + 1.0) / (p.helped + p.failed + 2.0) AS strength
-ORDER BY round(strength, 9) DESC, pattern;
+ORDER BY floor(strength * 1e9 + 0.5) DESC, pattern;

@@ -17,9 +17,9 @@ WITH variants, collect({near: g.ref, relation: 'CAUSES', weight: r.weight, note:
   solves_note: s.note, ratio: (p.helped + 1.0) / (p.helped + p.failed + 2.0)}) AS causes
 OPTIONAL MATCH (f:Failure {ref: $ref})<-[:SOLVES]-(p:Pattern)
 WITH variants, causes, collect(p.ref) AS direct
-UNWIND list_concat(variants, causes) AS way
+UNWIND variants + causes AS way
 WITH way, direct
-WHERE way.pattern IS NOT NULL AND NOT coalesce(list_contains(direct, way.pattern), false)
+WHERE way.pattern IS NOT NULL AND NOT coalesce(way.pattern IN direct, false)
 RETURN way.near AS near, way.relation AS relation, way.weight AS weight, way.note AS note, way.pattern AS pattern,
   way.solves AS solves, way.solves_note AS solves_note, way.ratio * way.weight * way.solves AS strength
-ORDER BY round(strength, 9) DESC, pattern, near, relation;
+ORDER BY floor(strength * 1e9 + 0.5) DESC, pattern, near, relation;

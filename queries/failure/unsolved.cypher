@@ -3,6 +3,6 @@
 // column ref STRING
 // cost every failure and every edge that solves one
 MATCH (f:Failure)
-WHERE f.fix IS NULL AND NOT EXISTS { MATCH (:Pattern)-[:SOLVES]->(f) }
+WHERE f.fix IS NULL AND NOT (:Pattern)-[:SOLVES]->(f)
 RETURN f.ref AS ref
 ORDER BY ref;

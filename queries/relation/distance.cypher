@@ -3,6 +3,7 @@
 // param  ref  STRING  reference of the record to start at
 // param  target STRING  reference of the record to end at
 // column hops INT64
-MATCH (a:{label} {ref: $ref})-[e:{relation}* SHORTEST 1..30]->(b)
-WHERE b.ref = $target
-RETURN length(e) AS hops;
+MATCH p = (a:{label} {ref: $ref})-[:{relation}*{shortest}1..30]->(b {ref: $target})
+WITH min(length(p)) AS hops
+WHERE hops IS NOT NULL
+RETURN hops;

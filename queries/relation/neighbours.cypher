@@ -8,7 +8,7 @@ OPTIONAL MATCH (a:{label} {ref: $ref})-[r:{relation}]->(b)
 WITH collect({ref: b.ref, weight: r.weight, is_out: true}) AS outgoing
 OPTIONAL MATCH (a:{label} {ref: $ref})<-[r:{relation}]-(b)
 WITH outgoing, collect({ref: b.ref, weight: r.weight, is_out: false}) AS incoming
-UNWIND list_concat(outgoing, incoming) AS edge
+UNWIND outgoing + incoming AS edge
 WITH edge.ref AS ref, edge.weight AS weight, edge.is_out AS is_out
 WHERE ref IS NOT NULL
 RETURN ref, weight, is_out

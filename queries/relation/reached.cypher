@@ -2,7 +2,7 @@
 //
 // param  ref STRING  reference of the record to start at
 // column ref STRING
-MATCH (a:{label} {ref: $ref})-[:{relation}* SHORTEST 1..30]->(b)
-WHERE id(b) <> id(a)
+MATCH (a:{label} {ref: $ref})-[:{relation}*{shortest}1..30]->(b)
+WHERE b.ref <> a.ref
 RETURN DISTINCT b.ref AS ref
 ORDER BY ref;

@@ -9,12 +9,12 @@ OPTIONAL MATCH (a:{label} {ref: $ref})-[r]-(b)
 WHERE r.weight >= $min_strength - 1e-9
 WITH collect({ref: b.ref, strength: r.weight, hops: 1}) AS near
 OPTIONAL MATCH (a:{label} {ref: $ref})-[r]-(b)-[s]-(c)
-WHERE r.weight >= $min_strength - 1e-9 AND r.weight * s.weight >= $min_strength - 1e-9 AND id(c) <> id(a)
+WHERE r.weight >= $min_strength - 1e-9 AND r.weight * s.weight >= $min_strength - 1e-9 AND c.ref <> a.ref
 WITH near, collect({ref: c.ref, strength: r.weight * s.weight, hops: 2}) AS beyond
-UNWIND list_concat(near, beyond) AS path
+UNWIND near + beyond AS path
 WITH path.ref AS ref, max(path.strength) AS best, max(CASE WHEN path.hops = 1 THEN path.strength ELSE 0.0 END) AS direct
 WHERE ref IS NOT NULL
 WITH ref, CASE WHEN direct >= best - 1e-9 THEN direct ELSE best END AS strength,
   CASE WHEN direct >= best - 1e-9 THEN 1 ELSE 2 END AS hops
 RETURN ref, strength, hops
-ORDER BY round(strength, 9) DESC, hops, ref;
+ORDER BY floor(strength * 1e9 + 0.5) DESC, hops, ref;

@@ -6,7 +6,7 @@
 // column steps INT64
 // column reason STRING
 // cost every task that waits, and within ten steps what it waits for
-MATCH (c:Campaign {ref: $ref})<-[:PART_OF]-(b:Task {status: 'blocked'})<-[d:DEPENDS_ON* SHORTEST 1..10]-(t:Task)
+MATCH p = (b:Task {status: 'blocked'})<-[:DEPENDS_ON*{shortest}1..10]-(t:Task), (b)-[:PART_OF]->(c:Campaign {ref: $ref})
 WHERE t.status IN ['pending', 'unreachable']
-RETURN t.ref AS task, b.ref AS blocked_by, size(rels(d)) AS steps, b.blocked_reason AS reason
+RETURN t.ref AS task, b.ref AS blocked_by, min(length(p)) AS steps, b.blocked_reason AS reason
 ORDER BY task, steps, blocked_by;

@@ -3,9 +3,12 @@
 // param  ref STRING  reference of the campaign
 // column ref STRING
 // column seq STRING
-// cost every task and what it depends on: the engine works out a subquery for all of them, however it is written
+// cost every task and what it depends on
 MATCH (t:Task)-[:PART_OF]->(c:Campaign {ref: $ref, status: 'active'})
 WHERE t.status IN ['pending', 'unreachable'] AND size(t.unmet) = 0
-  AND NOT EXISTS { MATCH (t)-[:DEPENDS_ON]->(u:Task) WHERE u.status <> 'complete' }
-RETURN t.ref AS ref, t.seq AS seq
+OPTIONAL MATCH (t)-[d:DEPENDS_ON]->(u:Task)
+WHERE u.status <> 'complete'
+WITH t.ref AS ref, t.seq AS seq, count(u.ref) AS waits
+WHERE waits = 0
+RETURN ref, seq
 ORDER BY seq, ref;

@@ -180,8 +180,8 @@ def test_the_hybrid_score_for_given_similarities_is_that_of_query(stores: list[M
         own = {hit.ref: hit.relevance for hit in hits if hit.relevance > hit.factors.graph}
         is_raised = is_raised or any(hit.relevance == hit.factors.graph for hit in hits)
         now = format_time(memory.store.client.now())
-        given = {"refs": list(own), "similarities": list(own.values()), "now": now, "half_life_days": HALF_LIFE_DAYS}
-        rows = named(memory, "record/hybrid", **given)
+        given = [{"ref": ref, "similarity": similarity} for ref, similarity in own.items()]
+        rows = named(memory, "record/hybrid", hits=given, now=now, half_life_days=HALF_LIFE_DAYS)
         expected = {hit.ref: (pytest.approx(hit.score, rel=1e-4), pytest.approx(hit.relevance)) for hit in hits}
         assert {str(ref): (score, relevance) for ref, score, relevance in rows} == expected
     assert is_raised

@@ -34,6 +34,7 @@ from tests.sample import contents, open_memory
 # Operations whose command is not called by the last word of their name.
 COMMANDS = {
     "experiences.recall": "experience", "experiences.promote": "promote", "cypher_named": "cypher",
+    "cypher_projects": "cypher",
     "verify_loop": "verify-loop", "lessons.inject": "inject",
 }  # fmt: skip
 PREVIEWS: dict[str, dict[str, Any]] = {
@@ -84,7 +85,7 @@ OPENING = frozenset({
     "experiences.promote", "insights.add", "campaigns.create", "tasks.start", "tasks.complete", "tasks.block",
     "query", "context", "similar", "stats", "add_rows", "feedback_rows", "match", "ran", "hook", "edit", "observe",
     "log", "why", "view", "diff", "check", "cypher", "cypher_named", "rebuild", "vacuum", "validate", "doctor", "trust",
-    "events.add", "sync", "ledger.move",
+    "events.add", "sync", "ledger.move", "graph.push", "cypher_projects",
     "explorations.start", "explorations.report", "explorations.wait", "extractors.run", "imports.file", "embed.status",
     "embed.change",
     "runs.show", "runs.set", "runs.done", "runs.change", "runs.require", "runs.begin", "runs.chunk", "runs.checkpoint",
@@ -281,11 +282,12 @@ def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str)
     noun, _, verb = name.rpartition(".")
     nouns = {
         "explorations": "explore", "extractors": "extract", "embed": "embed", "imports": "import",
-        "candidates": "review", "ledger": "ledger", "team": "team",
+        "candidates": "review", "ledger": "ledger", "team": "team", "graph": "graph",
     }  # fmt: skip
-    command = nouns.get(noun, verb)
+    command = nouns.get(noun, COMMANDS.get(name, verb))
+    option = {"check_proofs": "--prove", "cypher_projects": "--projects"}.get(verb, "")
     assert command in VERBS
-    assert not HERE.isdisjoint((command, verb, {"check_proofs": "--prove"}.get(verb, "")))
+    assert not HERE.isdisjoint((command, verb, option))
 
 
 @pytest.mark.parametrize(

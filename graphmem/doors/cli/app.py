@@ -81,6 +81,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "type": ("vocabulary", "app", "Declare and show entity and relation types."),
     "scope": (MADE, "scope", "Declare and show what callers may read and write."),
     "extract": ("extract", "app", "Run programs that find entities and edges in the project."),
+    "graph": (MADE, "graph", "Push the graph of this memory to a server with those of other projects."),
     "cypher": (MADE, "cypher", "Ask the graph in Cypher, read-only."),
     "log": (MADE, "log", "Show the commits that changed a record."),
     "why": (MADE, "why", "Show where a record comes from, and why a query finds it."),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HERE = frozenset(
     "adopt benchmark demo doctor dump embed explore export extract import init install uninstall mcp merge-driver next"
     " observe promote prove purge"
-    " ledger ran rebuild serve sync team textconv trust vacuum view --follow --plot --prove".split()
+    " graph ledger ran rebuild serve sync team textconv trust vacuum view --follow --plot --projects --prove".split()
 )
 COMPLETING = "_GRAPHMEM_COMPLETE"  # a variable that a shell sets where it asks for completions
 QUIET = frozenset({"-q", "--quiet"})

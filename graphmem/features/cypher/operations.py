@@ -7,7 +7,7 @@ The graph is asked in another process, which may take long, while no moment of t
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
@@ -104,6 +104,7 @@ class QueryList(Answer):
     results: list[StoredQuery]
 
 
+HITS = 'give a list: -p \'hits:=[{"ref": "failure/a", "similarity": 0.9}]\''
 NAME = lazy_re(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*")  # of a stored query; no statement is like that
 
 
@@ -234,11 +235,18 @@ def _with_current_refs(snapshot: Snapshot, name: str, value: object) -> object:
     if name in ("ref", "target"):
         number = snapshot.resolve(str(value))
         return snapshot.catalog.refs([number])[number]
-    if name == "refs":
-        if not isinstance(value, list):
-            raise Usage(f"parameter 'refs' is {value!r}", hint="give a list: -p 'refs:=[\"failure/a\"]'")
-        return [_with_current_refs(snapshot, "ref", ref) for ref in value]
-    return value
+    return _current_hits(snapshot, value) if name == "hits" else value
+
+
+def _current_hits(snapshot: Snapshot, hits: Any) -> list[dict[str, object]]:
+    """Return hits with the current references of their records."""
+    try:
+        found = [(hit["ref"], float(hit["similarity"])) for hit in hits]
+    except (TypeError, KeyError, ValueError):
+        found = []
+    if not found:  # of none the engine does not know the type
+        raise Usage(f"parameter 'hits' is {hits!r}", hint=HITS)
+    return [{"ref": _with_current_refs(snapshot, "ref", ref), "similarity": score} for ref, score in found]
 
 
 def run(client: Client, query: Callable[..., GraphAnswer], request: CypherRequest | CypherNamedRequest) -> CypherRows:

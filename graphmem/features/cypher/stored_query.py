@@ -6,11 +6,13 @@ A file's header: line 1 is a sentence; ``// write`` if it writes; ``// param NAM
 Labels and relation types that vary are as ``{label}``, ``{from}``, ``{to}``, ``{relation}`` and are filled only
 with names of the checked vocabulary, back-quoted.
 
-A statement is in the Cypher of Kuzu.
+A statement is openCypher for every engine. Where an engine needs other words, a file beside it, such as
+``hybrid.open.cypher``, has the statement in its dialect: ``kuzu``, or ``open`` for others.
+``{shortest}`` lets Kuzu, which may take a relation again and again, look for shortest paths only.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources.abc import Traversable
 
@@ -33,15 +35,17 @@ class Stored:
     parameters: Mapping[str, str]
     columns: Mapping[str, str]
     cost: str | None  # what it looks at beyond the neighbourhood of a record
+    dialects: Mapping[str, str] = field(default_factory=dict)  # its statement for engines that need other words
 
     @property
     def placeholders(self) -> frozenset[str]:
         """The names whose place is taken by labels and relation types."""
         return frozenset(PLACEHOLDER.findall(self.text))
 
-    def filled(self, names: Mapping[str, str]) -> str:
-        """Return the statement with its placeholders filled, each with a name of the vocabulary."""
-        return PLACEHOLDER.sub(lambda match: quoted(names[match[1]]), self.text)
+    def filled(self, names: Mapping[str, str], dialect: str = "kuzu") -> str:
+        """Return the statement in a dialect with its placeholders filled, each with a name of the vocabulary."""
+        text = self.dialects.get(dialect, self.text).replace("{shortest}", " SHORTEST " if dialect == "kuzu" else "")
+        return PLACEHOLDER.sub(lambda match: quoted(names[match[1]]), text)
 
     def refuse_parameters(self, given: Mapping[str, object]) -> None:
         """Raise ``Usage`` where the parameters given are not exactly those declared: the engine itself is silent."""
@@ -85,11 +89,16 @@ def all_stored() -> Mapping[str, Stored]:
 
 def read(folder: Traversable, prefix: str) -> Iterator[Stored]:
     """Yield the queries below a folder."""
+    texts = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir() if item.name.endswith(".cypher")}
+    for name, text in texts.items():
+        stem, *dialect = name.removesuffix(".cypher").split(".")
+        if not dialect:
+            others = sorted(other for other in texts if other.startswith(f"{stem}.") and other != name)
+            dialects = {other.split(".")[1]: _statement(texts[other]) for other in others}
+            yield replace(parse(f"{prefix}{stem}", text), dialects=dialects)
     for item in folder.iterdir():
         if item.is_dir():
             yield from read(item, f"{prefix}{item.name}/")
-        elif item.name.endswith(".cypher"):
-            yield parse(f"{prefix}{item.name.removesuffix('.cypher')}", item.read_text(encoding="utf-8"))
 
 
 def parse(name: str, text: str) -> Stored:
@@ -100,7 +109,6 @@ def parse(name: str, text: str) -> Stored:
         ValueError: it has no sentence, or a line of its header does not say what it declares.
     """
     header = [line.removeprefix("//").strip() for line in text.split("\n") if line.startswith("//")]
-    body = "\n".join(line for line in text.split("\n") if not line.startswith("//")).strip().removesuffix(";")
     if not header or not header[0]:
         raise ValueError("its first line does not say what it is for")
     declared: dict[str, dict[str, str]] = {"param": {}, "column": {}}
@@ -111,4 +119,9 @@ def parse(name: str, text: str) -> Stored:
                 raise ValueError(f"the line {line!r} declares nothing: a name and a type are missing")
             declared[word][rest[0]] = rest[1]
     cost = next((line.removeprefix("cost").strip() for line in header[1:] if line.startswith("cost ")), None)
-    return Stored(name, header[0], body, "write" in header, declared["param"], declared["column"], cost)
+    return Stored(name, header[0], _statement(text), "write" in header, declared["param"], declared["column"], cost)
+
+
+def _statement(text: str) -> str:
+    """Return what a file holds below its header."""
+    return "\n".join(line for line in text.split("\n") if not line.startswith("//")).strip().removesuffix(";")

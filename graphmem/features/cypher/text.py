@@ -7,15 +7,18 @@ from graphmem.core.evidence.text import against
 from graphmem.core.replies.reply import Reply, View, escaped
 from graphmem.errors import Usage
 from graphmem.features.cypher.operations import CypherRows, QueryList
+from graphmem.features.cypher.projects import GraphPushed
 from graphmem.kernel import terminal
 from graphmem.kernel.parameters import parameter
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.rows import ROW_FORMATS, cell, rows_as
+from graphmem.kernel.store.runtime import counted
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.text import one_line
 from graphmem.names import inert, visible
 
 CELL = 200  # characters of a cell of a table that is not drawn
+PROJECTS = "Ask the graphs of these projects in the graph server; counts, order and LIMIT are of one project each"
 FORMATS = ("table", "json", *ROW_FORMATS)
 
 
@@ -29,6 +32,10 @@ def _ask_cypher(
     listing: Annotated[bool, Taken(flag="--list", meaning="List the stored queries")] = False,
     timeout_s: float | None = None,
     limit: int | None = None,
+    projects: Annotated[
+        str | None,
+        Taken("NAME,…|all", flag="--projects", meaning=PROJECTS),
+    ] = None,
     rows: Annotated[str, Taken("|".join(FORMATS), flag="--format", meaning="How the rows are printed")] = "table",
 ) -> Mapping[str, object]:
     if listing:
@@ -38,10 +45,21 @@ def _ask_cypher(
     if rows not in FORMATS:
         raise Usage(f"unknown format {rows!r}", hint=did_you_mean(rows, FORMATS) or f"one of: {', '.join(FORMATS)}")
     parameters = dict(map(parameter, param or ()))
+    bounds = {"timeout_s": timeout_s, "limit": limit}
+    if projects is not None:
+        asked = {"query": named or query, "projects": [name.strip() for name in projects.split(",")]}
+        return {"operation": "cypher_projects", **asked, "parameters": parameters, **bounds}
     if named is None:
         return {"query": query, "parameters": parameters}
-    bounds = {"timeout_s": timeout_s, "limit": limit}
     return {"operation": "cypher_named", "name": named, "parameters": parameters, **bounds}
+
+
+@reads(GraphPushed)
+def _pushed_text(answer: GraphPushed) -> str:
+    if not answer.changed:
+        return f"the graph of {answer.project} in {answer.server} is up to date"
+    counts = f"{counted(answer.records, 'record')}, {counted(answer.relations, 'relation')}"
+    return f"pushed the graph of {answer.project} to {answer.server}: {counts}"
 
 
 @reads("queries")

@@ -40,6 +40,21 @@ def web_address(text: str) -> str:
     return text
 
 
+def graph_address(text: str) -> str:
+    """Return the address of a server of graphs, or raise ``BadInput``, which shows no password."""
+    try:
+        parts = urlsplit(text)
+        is_good = parts.scheme in GRAPH_SCHEMES and (parts.scheme == "unix" or bool(parts.hostname and parts.port != 0))
+    except ValueError:
+        parts, is_good = None, False
+    if parts is not None and parts.password is not None:
+        raise BadInput("the address of the graph server has a password in it", hint=f"it belongs in {GRAPH_PASSWORD}")
+    if text and not (is_good and text.isascii() and text.isprintable()):
+        shown = _shown(text.rpartition("@")[2])
+        raise BadInput(f"the address of the graph server is {shown}", hint="such as falkordb://localhost:6379")
+    return text
+
+
 def _hook_events(text: str) -> str:
     """Return the events of hooks that are off, or raise ``ValueError``."""
     if not {*text.replace(",", " ").split()} <= {*HOOK_EVENTS}:
@@ -60,6 +75,9 @@ Profile = Literal["classic", "learned"]
 Secrets = Literal["refuse", "redact", "allow"]
 Name = Annotated[str, Field(max_length=1_000)]
 Endpoint = Annotated[str, Field(max_length=1_000), AfterValidator(web_address)]
+GraphUrl = Annotated[str, Field(max_length=1_000), AfterValidator(graph_address)]
+GRAPH_SCHEMES = ("falkordb", "falkordbs", "redis", "rediss", "unix")
+GRAPH_PASSWORD = "GRAPHMEM_GRAPH_PASSWORD"  # of the server of graphs; it is in no file
 KEY_VARIABLE = "GRAPHMEM_EMBEDDING_KEY"  # of an endpoint; it is in no file
 CONFIG_BYTES = 8 * 1024  # of a config file
 SHOWN = 80  # characters of a value in a message
@@ -172,6 +190,12 @@ class Cypher(SettingsSection):
     limit: Annotated[int, Field(ge=1, le=constants.CYPHER_MOST_ROWS)] = constants.CYPHER_ROW_LIMIT
 
 
+class GraphSettings(SettingsSection):
+    """The server with the graphs of many projects."""
+
+    url: GraphUrl = ""
+
+
 class Hooks(SettingsSection):
     """Which events of coding agents are answered."""
 
@@ -211,6 +235,7 @@ class Settings(SettingsSection):
     store: StoreSettings = Field(default_factory=StoreSettings)
     ledger: LedgerSettings = Field(default_factory=LedgerSettings)
     cypher: Cypher = Field(default_factory=Cypher)
+    graph: GraphSettings = Field(default_factory=GraphSettings)
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)
     harvest: Harvest = Field(default_factory=Harvest)
@@ -293,7 +318,7 @@ def _names_of(found: Mapping[str, Any]) -> list[str]:
 
 def variable_of(name: str) -> str:
     """Return the variable of the environment that gives a setting."""
-    return f"GRAPHMEM_{name.replace('.', '_').upper()}"
+    return "GRAPHMEM_GRAPH" if name == "graph.url" else f"GRAPHMEM_{name.replace('.', '_').upper()}"
 
 
 def settings_stamp(project: Path) -> tuple[tuple[int, int, int] | None, ...]:
@@ -399,6 +424,8 @@ def _without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
             lines.append(f"{name} = {_shown(value)} of the project, which may lower it from {bound:g} and not raise it")
     if found.pop("by", None) is not None:
         lines.append("by of the project, which cannot say who its users are: it belongs in the user's own config file")
+    if found.pop("graph", None) is not None:
+        lines.append("graph of the project, which cannot name servers: it belongs in the user's own config file")
     if found.get("user_store") not in (None, False) and not bounds.user_store:
         del found["user_store"]
         lines.append("user_store of the project, which may turn it off and not on")
@@ -480,12 +507,19 @@ def from_environment() -> dict[str, Any]:
     found: dict[str, Any] = {}
     if (by := variables().get("GRAPHMEM_BY")) is not None:
         found["by"] = by
+    if (url := variables().get("GRAPHMEM_GRAPH")) is not None:
+        found["graph"] = {"url": url}
     for section in sections():
         prefix = f"GRAPHMEM_{section.upper()}_"
         for variable, value in variables().items():
-            if variable.startswith(prefix) and variable != KEY_VARIABLE:
+            if variable.startswith(prefix) and variable not in (KEY_VARIABLE, GRAPH_PASSWORD):
                 found.setdefault(section, {})[variable.removeprefix(prefix).lower()] = value
     return found
+
+
+def graph_password() -> str:
+    """Return the password for the server of graphs, which only the environment has; empty for none."""
+    return variables().get(GRAPH_PASSWORD, "")
 
 
 def endpoint_key() -> str:

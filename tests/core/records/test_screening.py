@@ -91,6 +91,7 @@ OTHERS = frozenset({
     "candidates.show", "candidates.dismiss", "imports.notes", "imports.git", "imports.ci", "imports.all",
     "user.promote", "user.adopt", "config", "schema", "sync", "ledger.move", "team.init", "team.grant", "team.revoke",
     "team.upgrade",
+    "graph.push", "cypher_projects",
 })  # fmt: skip
 # How a parameter that is no text is given a text.
 SPOILT: Mapping[str, Callable[[str], Any]] = {

@@ -244,7 +244,7 @@ def test_types_are_listed_and_shown(graphmem: Graphmem) -> None:
 def test_every_stored_query_can_be_run_by_name_with_the_parameters_it_lists(known: Graphmem) -> None:
     given = {
         "ref": "=no-yaml", "relation": "=causes", "target": "=app-down", "min_strength": ":=0.5",
-        "refs": ':=["no-yaml"]', "similarities": ":=[0.9]", "now": "=2026-11-01T09:30:00.000Z",
+        "hits": ':=[{"ref": "no-yaml", "similarity": 0.9}]', "now": "=2026-11-01T09:30:00.000Z",
         "half_life_days": ":=30.0",
     }  # fmt: skip
     for query in json.loads(known("cypher", "--list", "--json").out)["results"]:

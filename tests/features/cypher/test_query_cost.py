@@ -101,8 +101,7 @@ def cost(query: Stored, connection: kuzu.Connection) -> tuple[list[list[Any]], C
     given = {
         **refs,
         "min_strength": 0.5,
-        "refs": ["failure/near-1"],
-        "similarities": [0.9],
+        "hits": [{"ref": "failure/near-1", "similarity": 0.9}],
         "now": CREATED,
         "half_life_days": 30.0,
     }

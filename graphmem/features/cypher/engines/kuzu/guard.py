@@ -135,6 +135,8 @@ READS = "a query is made of MATCH, OPTIONAL MATCH, UNWIND, WITH, RETURN, UNION a
     sorted(FUNCTIONS)
 )
 
+MATCH_HINT = "its regular expression is the property `expression`"
+
 # As in the engine's grammar: a next-line character or a zero-width space is not among them.
 SPACES = frozenset(
     "\t\n\v\f\r \x1c\x1d\x1e\x1f\u00a0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -388,6 +390,12 @@ class _Walk:
         if is_name and self.text(place + 1) == "(" and token.name.lower() in CHANGING:
             raise Refused(
                 f"{token.name}() is not allowed in a query: it changes a sequence",
+                details={"statement": token.name, "offset": token.at},
+            )
+        if is_name and self.text(place - 1) == "." and token.name.lower() == "match":  # for a release: it was that once
+            raise Refused(
+                "a failure has no property 'match' in the graph",
+                hint=MATCH_HINT,
                 details={"statement": token.name, "offset": token.at},
             )
         if is_name and self.text(place - 1) in (":", "|") and self.open and self.open[-1] != "{":

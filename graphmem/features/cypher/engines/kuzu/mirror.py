@@ -150,20 +150,6 @@ class KuzuMirror:
         with self.shared_lock() as stamp:
             return self.run_query(stamp, text, parameters, timeout_s=timeout_s, limit=limit)
 
-    def named(
-        self,
-        name: str,
-        parameters: Mapping[str, object],
-        names: Mapping[str, str] | None = None,
-        *,
-        timeout_s: float,
-        limit: int,
-    ) -> GraphAnswer:
-        """Run a stored query that reads, as ``cypher`` does; ``names`` fills its placeholders."""
-        query = stored(name)
-        query.refuse_parameters(parameters)
-        return self.cypher(query.filled(names or {}), parameters, timeout_s=timeout_s, limit=limit)
-
     def counts(self) -> tuple[Position, dict[str, int]]:
         """Return how many nodes each label and how many edges each relation type has, and at which position."""
         query = stored("graph/counts").text
@@ -199,6 +185,8 @@ class KuzuMirror:
 
     def table_hint(self, message: str) -> str | None:
         """Return the label or relation type that was meant, where the engine says that a table does not exist."""
+        if "Cannot find property match " in message:
+            return guard.MATCH_HINT
         words = message.split()
         if "Table" not in words:
             return None

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from graphmem.features.cypher.engines.kuzu.schema import columns, model_of
+from graphmem.features.cypher.engines.kuzu.schema import GRAPH_NAMES, columns, model_of
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.model.field import as_set, format_time, parse_time
 from graphmem.kernel.model.insight import Insight
@@ -17,6 +17,7 @@ from graphmem.kernel.versions import pairs
 from graphmem.names import composed
 from graphmem.patterns import lazy_re
 
+FIELDS = {name: field for field, name in GRAPH_NAMES.items()}
 CANONICAL = lazy_re(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")  # a time as the engine reads it
 
 
@@ -78,7 +79,8 @@ def node_columns(
     for name, kind in wanted.items():
         if name not in made:
             default: Any = [] if kind == "STRING[]" else usual.get(name)
-            values = [row.get(name, default) for row in rows]
+            field = FIELDS.get(name, name)
+            values = [row.get(field, default) for row in rows]
             made[name] = list(map(AS.get(kind, _unchanged), values))
     return {name: made[name] for name in wanted}
 

@@ -25,6 +25,7 @@ EDGE_COLUMNS = {
     "by": "STRING",
     "via": "STRING",
 }
+GRAPH_NAMES = {"match": "expression"}  # of fields whose own name is a keyword of an engine
 FIRST = {"key": "STRING", "ref": "STRING", "name": "STRING", "kind": "STRING"}
 COMPUTED: dict[str, dict[str, str]] = {  # columns that follow from the fields of a kind
     "task": {"seq": "STRING", "slug": "STRING", "unmet": "STRING[]"},
@@ -57,7 +58,9 @@ def columns(model: type[Frozen]) -> Mapping[str, str]:
     for name, alias, _ in row_fields(model):
         field = model.model_fields[name]
         is_map = passes_through(field.metadata, as_versions)  # a list of texts such as ``werkzeug 2.3.8``
-        found.setdefault(alias, "STRING[]" if is_map else _column_type(_unwrapped(field.annotation)))
+        found.setdefault(
+            GRAPH_NAMES.get(alias, alias), "STRING[]" if is_map else _column_type(_unwrapped(field.annotation))
+        )
     found["updated_at"] = "TIMESTAMP"
     if "helped" in found:
         found["last_helped"] = "TIMESTAMP"
