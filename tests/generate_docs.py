@@ -764,6 +764,7 @@ SETTINGS = {
     "retrieval.rerank": "Hits that the reranker looks at.",
     "store.lock_timeout": "Seconds that a writer waits for the lock.",
     "store.secrets": "What happens to a text that looks like it holds a secret: `refuse`, `redact` or `allow`.",
+    "team.require": "What a write to a server has to be worth: `any`, on a `disk`, or on that of a `standby` too.",
     "ledger.place": "Where the project has its rows: in files of the branch, or in commits of a ref of its own.",
     "cypher.timeout": "Seconds that a user's query may take.",
     "cypher.limit": "Rows that a user's query returns at most.",

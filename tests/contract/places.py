@@ -28,6 +28,7 @@ from graphmem.kernel.ledger.redis.place import RedisPlace
 from graphmem.kernel.ledger.redis.schema import key, part_keys
 from graphmem.kernel.ledger.redis.schema import make_project as make_redis_project
 from graphmem.kernel.ledger.row import read_entry
+from graphmem.kernel.settings.config import Settings
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.store.in_ref import ref_of
 from graphmem.kernel.store.runtime import Runtime
@@ -304,8 +305,8 @@ class MemoryOnRows(Memory):
     """A store whose rows are no files of its own."""
 
     def __init__(self, folder: Path, place: Callable[[Catalog, float], RowPlace]) -> None:
-        def open_rows(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
-            return place(catalog, timeout_s)
+        def open_rows(clone: Clone, catalog: Catalog, lock: Path, settings: Settings) -> RowPlace:
+            return place(catalog, settings.store.lock_timeout)
 
         numbers = itertools.count(1)
         options: dict[str, dict[str, object]] = {"embedding": {"model": "none"}, "store": {"lock_timeout": 5.0}}

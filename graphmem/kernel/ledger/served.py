@@ -13,8 +13,9 @@ from typing import NamedTuple, Protocol
 
 import orjson
 
-from graphmem.errors import FileReplaced
+from graphmem.errors import FileReplaced, Refused
 from graphmem.kernel.finding import Finding
+from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import is_of_purges
 from graphmem.kernel.ledger.port import CURSOR, LastRead, Stamp, Unconfirmed
@@ -28,6 +29,12 @@ from graphmem.names import row_id, row_key, split_ref
 
 TEXT = "file"  # the kind of a row that is a text of the vocabulary
 ROWS_HELD = 5_000  # of a part that are read at once
+# What a write is worth that was acknowledged, from the least on.
+WORTHS = {
+    "any": "lost where the server dies soon after",
+    "disk": "on the server's disk",
+    "standby": "on the server's disk and that of a standby",
+}
 
 
 class ServerLastRead(LastRead, Protocol):
@@ -60,19 +67,38 @@ class ServedPlace(ABC):
     The rows of one project in a server; ``port.RowPlace`` says what the methods do that are not described here.
 
     Args:
+        address: of the server, as its client takes it.
         project: the name of the project there.
     """
 
-    def __init__(self, project: str, last: ServerLastRead, *, lock_timeout_s: float) -> None:
-        self.project = project
+    def __init__(self, address: str, project: str, last: ServerLastRead, *, lock_timeout_s: float) -> None:
+        self.address, self.project = address, project
         self.last = last
         self.lock_timeout_s = lock_timeout_s
         self.notices: list[str] = []
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
         self.history = ServedHistory(self, lambda: self.last_commit()[0])
+        self.require = "any"  # the least that a write has to be worth
+        self.is_worth = False  # it is, as was found out before the first one
         self.is_whole = True  # nothing that was read counts: all parts are compared
 
+    def where(self) -> str | None:
+        where = ServerAddress(self.address, self.project).shown
+        return f"in {where}, where what was written is {WORTHS[self.worth()]}"
+
+    def refuse_worth_less(self) -> None:
+        """Raise ``Refused`` where a write would be worth less than is required; the server is asked once."""
+        worths = [*WORTHS]
+        if not self.is_worth and worths.index(found := self.worth()) < worths.index(self.require):
+            hint = "its administrator changes that" if self.require == "disk" else "team.require asks for a standby"
+            raise Refused(f"what is written here is {WORTHS[found]}: nothing was written", hint=hint)
+        self.is_worth = True
+
     # --- what an engine does ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def worth(self) -> str:
+        """Return what a write is worth, of ``WORTHS``."""
 
     @abstractmethod
     def last_commit(self) -> tuple[str, int, int]:

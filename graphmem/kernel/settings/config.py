@@ -190,6 +190,12 @@ class Cypher(SettingsSection):
     limit: Annotated[int, Field(ge=1, le=constants.CYPHER_MOST_ROWS)] = constants.CYPHER_ROW_LIMIT
 
 
+class TeamSettings(SettingsSection):
+    """A memory in a server."""
+
+    require: Literal["any", "disk", "standby"] = "any"
+
+
 class GraphSettings(SettingsSection):
     """The server with the graphs of many projects."""
 
@@ -235,6 +241,7 @@ class Settings(SettingsSection):
     store: StoreSettings = Field(default_factory=StoreSettings)
     ledger: LedgerSettings = Field(default_factory=LedgerSettings)
     cypher: Cypher = Field(default_factory=Cypher)
+    team: TeamSettings = Field(default_factory=TeamSettings)
     graph: GraphSettings = Field(default_factory=GraphSettings)
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)

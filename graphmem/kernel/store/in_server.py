@@ -1,6 +1,7 @@
 """A memory in a server: which one the user names, and what this machine keeps of it."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from graphmem.constants import FORMAT
@@ -10,12 +11,13 @@ from graphmem.kernel.git.places import top_of
 from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.port import RowPlace
+from graphmem.kernel.settings.config import Settings
 from graphmem.kernel.settings.folders import named_server, own_folder, project_folder
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder, variables
 
-OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
+OpenPlace = Callable[[Clone, Catalog, Path, Settings], RowPlace]
 
 
 def server_in_use(folder: Path | str | None) -> ServerAddress | None:
@@ -66,13 +68,11 @@ def opening(address: ServerAddress) -> OpenPlace:
     """Return what opens the rows of a project in a server."""
     address.refuse_without_client()
 
-    def open_place(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
-        if address.engine == "redis":
-            from graphmem.kernel.ledger.redis.place import RedisPlace  # noqa: PLC0415 - only where it is used
-
-            return RedisPlace(address.database, address.project, catalog, lock_timeout_s=timeout_s)
-        from graphmem.kernel.ledger.postgres.place import PostgresPlace  # noqa: PLC0415 - psycopg takes 60 ms
-
-        return PostgresPlace(address.database, address.project, catalog, lock_timeout_s=timeout_s)
+    def open_place(clone: Clone, catalog: Catalog, lock: Path, settings: Settings) -> RowPlace:
+        module = import_module(f"graphmem.kernel.ledger.{address.engine}.place")  # its client takes 60 ms
+        made = module.PLACE(address.database, address.project, catalog, lock_timeout_s=settings.store.lock_timeout)
+        made.require = settings.team.require
+        place: RowPlace = made
+        return place
 
     return open_place

@@ -62,12 +62,13 @@ WITHOUT_CONFIG = (
     " memory of other branches; go to one that has it, or begin one here with: graphmem init"
 )
 MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
-# Opens the place of the rows of a clone, with its catalog, its lock and the seconds to wait for another writer.
-OpenPlace = Callable[[Clone, Catalog, Path, float], RowPlace]
+# Opens the place of the rows of a clone, with its catalog, its lock and the settings.
+OpenPlace = Callable[[Clone, Catalog, Path, Settings], RowPlace]
 
 
-def _open_files(clone: Clone, catalog: Catalog, lock: Path, timeout_s: float) -> RowPlace:
+def _open_files(clone: Clone, catalog: Catalog, lock: Path, settings: Settings) -> RowPlace:
     """Return the files of a store as the place of its rows, or the ref that has them in its commits."""
+    timeout_s = settings.store.lock_timeout
     if clone.layout.home is not None:
         return RefPlace(clone.layout, catalog, lock, lock_timeout_s=timeout_s)
     return FilePlace(clone.layout, clone.git_folder, catalog, lock, lock_timeout_s=timeout_s)
@@ -891,7 +892,7 @@ def open_folder(layout: Layout, runtime: Runtime, *, present: Client | None = No
     local = derived_folder(clone.layout)
     catalog = Catalog(local / CATALOG)
     open_place = runtime.open_place if present is None else _open_files  # a past state is always one of files
-    place = open_place(clone, catalog, local / LOCK, settings.store.lock_timeout)
+    place = open_place(clone, catalog, local / LOCK, settings)
     ledger = SyncedLedger(place, catalog, clone.layout, runtime.command)
     client = Client(runtime, clone, settings, ledger, catalog, local, present)
     with catalog_errors():

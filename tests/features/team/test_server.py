@@ -174,6 +174,26 @@ def test_a_project_in_redis_is_made_and_used_and_its_users_are_let_in_by_the_adm
     assert graphmem("team", "upgrade", url).err.startswith("error: a project in Redis has no tables")
 
 
+def test_nothing_is_written_where_it_would_be_worth_less_than_the_user_requires(
+    graphmem: Graphmem,  # noqa: F811
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graphmem("team", "init", url)
+    monkeypatch.setenv("GRAPHMEM_STORE", url)
+    monkeypatch.setenv("GRAPHMEM_TEAM_REQUIRE", "standby")
+    add = ("add", "failure", "--trigger", "port in use")
+    assert graphmem(*add) == Done(
+        3,
+        "",
+        "error: what is written here is lost where the server dies soon after: nothing was written\n"
+        "hint: team.require asks for a standby\n",
+    )
+    assert graphmem("list").out == ""
+    monkeypatch.setenv("GRAPHMEM_TEAM_REQUIRE", "any")
+    assert graphmem(*add).status == 0
+
+
 def test_two_memories_at_once_are_refused(
     graphmem: Graphmem,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,

@@ -194,9 +194,9 @@ def test_what_a_write_is_worth_is_said_and_a_server_that_keeps_nothing_is_not_wr
             )
             assert "appendfsync always" in where and "min-replicas-to-write 0" in where
             server.ask("HSET", key("shop", "project"), "replicas", 1)
-            assert "on the server's disk and that of a replica (" in (place_of(memory).where() or "")
+            assert "on the server's disk and that of a standby (" in (place_of(memory).where() or "")
             server.ask("CONFIG", "SET", "appendonly", "no")
-            assert "lost where the server ends" in (place_of(memory).where() or "")
+            assert "lost where the server dies soon after" in (place_of(memory).where() or "")
             with pytest.raises(Refused, match="appendonly off"):
                 memory.failures.add("one went wrong", name="one")
             assert names(memory) == []

@@ -15,7 +15,6 @@ import psycopg
 from psycopg import errors as failures
 
 from graphmem.errors import Locked, Refused, Unavailable
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
 from graphmem.kernel.ledger.port import PlaceAway
 from graphmem.kernel.ledger.postgres.connection import LOOK_S, LimitedConnection, answering, connect, was_ended
@@ -48,17 +47,10 @@ SELECT seq FROM old WHERE seq IS NOT NULL
 
 
 class PostgresPlace(ServedPlace):
-    """
-    The rows of one project in a PostgreSQL server.
-
-    Args:
-        address: of the database, as libpq takes it.
-        project: the name of the project there.
-    """
+    """The rows of one project in a PostgreSQL server; its address is that of a database, as libpq takes it."""
 
     def __init__(self, address: str, project: str, last: ServerLastRead, *, lock_timeout_s: float) -> None:
-        super().__init__(project, last, lock_timeout_s=lock_timeout_s)
-        self.address = address
+        super().__init__(address, project, last, lock_timeout_s=lock_timeout_s)
         self.connection: LimitedConnection | None = None
         self.is_held = False  # a transaction with the lock is under way
 
@@ -95,16 +87,12 @@ class PostgresPlace(ServedPlace):
         with self.answering():
             return connection.execute(sql, values).fetchall()
 
-    def where(self) -> str | None:
+    def worth(self) -> str:
         names = ("fsync", "synchronous_commit", "synchronous_standby_names")
         fsync, waits, standbys = self.ask(f"SELECT {', '.join(f'current_setting({name!r})' for name in names)}")[0]
-        worth = "on the server's disk"
-        if fsync == "off" or waits == "off":
-            worth = "lost where the server dies soon after"
-        elif standbys and waits in ("on", "remote_apply"):
-            worth = "on the server's disk and a standby's"
-        where = ServerAddress(self.address, self.project).shown
-        return f"in {where}, where what was written is {worth}"
+        if "off" in (fsync, waits):
+            return "any"
+        return "standby" if standbys and waits in ("on", "remote_apply") else "disk"
 
     @property
     def role(self) -> str | None:
@@ -228,6 +216,7 @@ class PostgresPlace(ServedPlace):
         *,
         is_read_again: bool,
     ) -> None:
+        self.refuse_worth_less()
         number = secrets.randbits(62)
         with taking_in:
             epoch, seq = self.count(number)
@@ -320,3 +309,6 @@ class PostgresPlace(ServedPlace):
                 " from_type = excluded.from_type, to_type = excluded.to_type, row = excluded.row, deleted_at = NULL"
             )
             cursor.executemany(sql, [(self.project, seq, *row) for row in put])
+
+
+PLACE = PostgresPlace  # what a place in such a server is

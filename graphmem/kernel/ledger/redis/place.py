@@ -17,7 +17,6 @@ import orjson
 from redis import exceptions as failures
 
 from graphmem.errors import Locked, Refused, Unavailable
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.parts import is_of_purges, usual_file
 from graphmem.kernel.ledger.port import PlaceAway, Unconfirmed
 from graphmem.kernel.ledger.redis.connection import Client, answering, ask, connect, node_of, together
@@ -33,21 +32,13 @@ CONFIRM_S = 2.0  # seconds to wait until a commit is on the disks where it must 
 
 
 class RedisPlace(ServedPlace):
-    """
-    The rows of one project in a Redis server or cluster.
-
-    Args:
-        address: as ``connect`` takes it.
-        project: the name of the project there.
-    """
+    """The rows of one project in a Redis server or cluster; ``connect`` says what its address is."""
 
     def __init__(self, address: str, project: str, last: ServerLastRead, *, lock_timeout_s: float) -> None:
-        super().__init__(project, last, lock_timeout_s=lock_timeout_s)
-        self.address = address
+        super().__init__(address, project, last, lock_timeout_s=lock_timeout_s)
         self.client: Client | None = None
         self.token = ""  # of the lock, while it is held
         self.confirmed = ""  # the random number of the last commit, once it is known to be on the disks
-        self.is_checked = False  # that the server flushes
 
     # --- the server ---------------------------------------------------------------------------------------------
 
@@ -80,10 +71,12 @@ class RedisPlace(ServedPlace):
         with answering():
             return bool(node_of(self.connected(), self.key("project")).info("persistence")["aof_enabled"])
 
-    def where(self) -> str | None:
-        worth = f"on the server's disk{' and that of a replica' if self.row()['replicas'] != '0' else ''}"
+    def worth(self) -> str:
         if not self.is_flushed():
-            worth = "lost where the server ends, for its appendonly is off"
+            return "any"
+        return "disk" if self.row()["replicas"] == "0" else "standby"
+
+    def where(self) -> str | None:
         try:
             with answering():
                 server = node_of(self.connected(), self.key("project"))
@@ -91,7 +84,7 @@ class RedisPlace(ServedPlace):
             settings = ", ".join(f"{name} {value}" for name, value in sorted(found.items()))
         except Unavailable:
             settings = "its other settings are not known: it forbids CONFIG"
-        return f"in {ServerAddress(self.address, self.project).shown}, where what was written is {worth} ({settings})"
+        return f"{super().where()} ({settings})"
 
     @property
     def role(self) -> str | None:
@@ -259,12 +252,12 @@ class RedisPlace(ServedPlace):
                 f"this user may not write project {self.project!r}",
                 hint="its administrator lets it with what this prints: graphmem team grant URL USER",
             )
-        if not (self.is_checked or self.is_flushed()):
+        if not (self.is_worth or self.is_flushed()):
             raise Refused(
                 "the server of the memory has appendonly off: what is written would be lost when it ends",
                 hint="its administrator turns it on with: CONFIG SET appendonly yes",
             )
-        self.is_checked = True
+        self.refuse_worth_less()
         number = secrets.randbits(62)
         with taking_in:
             row = self.row()
@@ -298,3 +291,6 @@ def _packed(row: Columns) -> bytes:
 def _line(value: bytes) -> bytes:
     """Return the line, or the text, of a value."""
     return value.partition(b"\n")[2]
+
+
+PLACE = RedisPlace  # what a place in such a server is
