@@ -1,14 +1,20 @@
 """``graphmem team``: projects in a server, who is a member, and what a project's owner or administrator sees."""
 
+import inspect
 import json
+import re
 from pathlib import Path
 
 import psycopg
 import pytest
+import yaml
 
+from tests import standby
 from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.postgres import postgres
 from tests.redis_server import redis
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -203,3 +209,13 @@ def test_two_memories_at_once_are_refused(
     assert graphmem("--dir", str(tmp_path), "list").status == 0  # a folder that is named is the one that is meant
     monkeypatch.setenv("GRAPHMEM_DIR", str(tmp_path))
     assert graphmem("list").err.startswith("error: GRAPHMEM_STORE and GRAPHMEM_DIR name two memories")
+
+
+def test_the_compose_file_of_the_guide_has_the_settings_that_are_tested() -> None:
+    guide = (ROOT / "docs/guides/team.md").read_text(encoding="utf-8")
+    services = yaml.safe_load(guide.partition("```yaml\n")[2].partition("```")[0])["services"]
+    tested = inspect.getsource(standby)
+    for word in re.findall(r"-c (\w+)=(\w+)", services["primary"]["command"]):
+        assert word == ("synchronous_commit", "on") or f'"{word[0]}", "{word[1]}"' in tested  # on is what it is anyway
+    assert "application_name=standby" in tested
+    assert services["primary"]["image"] == services["standby"]["image"] == "postgres:15"

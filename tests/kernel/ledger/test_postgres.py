@@ -215,6 +215,31 @@ def test_the_history_and_deletions_are_kept_for_so_many_days(
         assert raised.value.hint == "the history of this memory has the commits 4 to 8"
 
 
+def test_a_machine_that_read_more_than_a_backup_has_follows_what_was_restored(
+    owner: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    """Also where new commits have the numbers of those that were lost."""
+    tables = ("project", "rows", "changes")
+    schema.make_project(owner, "shop")
+    for role in ("ana", "bo"):
+        schema.grant(owner, role, "shop", writes=True)
+    with open_as(owner, "ana", "shop", tmp_path) as memory, open_as(owner, "bo", "shop", tmp_path) as away:
+        memory.failures.add("the shop is closed", name="closed")
+        for table in tables:
+            owner.execute(f"CREATE TABLE graphmem.{table}_backup AS SELECT * FROM graphmem.{table}")
+        memory.failures.add("the till is empty", name="till")
+        memory.edit("closed", fix="open it")
+        assert names(away) == ["failure/closed", "failure/till"]
+        for table in tables:
+            owner.execute(f"DELETE FROM graphmem.{table}")
+            owner.execute(f"INSERT INTO graphmem.{table} SELECT * FROM graphmem.{table}_backup")
+        assert names(memory) == ["failure/closed"]
+        memory.failures.add("the door is shut", name="door")
+        memory.failures.add("the window is broken", name="window")
+        assert names(away) == names(memory) == ["failure/closed", "failure/door", "failure/window"]
+        assert away.get("closed").record.fix is None  # type: ignore[union-attr]
+
+
 def test_a_role_that_the_server_has_not_is_named(owner: psycopg.Connection[Any]) -> None:
     schema.make_project(owner, "shop")
     with pytest.raises(NotFound, match="no role 'who'") as raised:
