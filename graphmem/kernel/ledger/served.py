@@ -20,7 +20,7 @@ from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import is_of_purges
 from graphmem.kernel.ledger.port import CURSOR, LastRead, Stamp, Unconfirmed
 from graphmem.kernel.ledger.row import read_entry
-from graphmem.kernel.ledger.served_history import ServedHistory, Written
+from graphmem.kernel.ledger.served_history import PART, ServedHistory, Written
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.vocabulary import Vocabulary
@@ -146,7 +146,7 @@ class ServedPlace(ABC):
         for part in self.parts():
             for rows in self.rows_of(part, 0):
                 yield from ((number, part, line) for number, line in rows if line is not None)
-        yield from ((id_of_text(path), path, text) for path, text in self.texts().items())
+        yield from ((id_of_text(path), path, text) for path, text in self.texts().items() if PART.fullmatch(path))
 
     # --- watching -----------------------------------------------------------------------------------------------
 
@@ -164,8 +164,8 @@ class ServedPlace(ABC):
             return []
         self.is_whole = is_thorough or not self.is_ancestor(cursor)
         if self.is_whole:
-            return sorted({*self.last.file_stamps(), *self.live_parts()}, key=_vocabulary_first)
-        return sorted(self.parts_since(cursor[1]), key=_vocabulary_first)
+            return _in_order({*self.last.file_stamps(), *self.live_parts()})
+        return _in_order(self.parts_since(cursor[1]))
 
     def is_ancestor(self, cursor: tuple[str, int, int]) -> bool:
         """Return whether a commit is one of those that led to the last one looked at."""
@@ -182,12 +182,12 @@ class ServedPlace(ABC):
         return [part for part in self.all_parts() if part.startswith("data/")]
 
     def all_parts(self) -> list[str]:
-        return sorted(self.live_parts(), key=_vocabulary_first)
+        return _in_order(self.live_parts())
 
     # --- reading ------------------------------------------------------------------------------------------------
 
     def read_vocabulary(self) -> tuple[Vocabulary, list[Finding]]:
-        texts = {path: text for path, text in self.texts().items() if path.startswith("types/")}
+        texts = {path: text for path, text in self.texts().items() if PART.fullmatch(path)}
         return Vocabulary(entities={}, project_relations={}).with_types(read_types(texts)), []
 
     def drifted_types(self) -> Collection[str]:
@@ -312,6 +312,6 @@ def _columns(entry: Entry, symmetric: frozenset[str]) -> Columns:
     return Columns(entry.id, key, entry.kind, type_name, ends[0], ends[1], line)
 
 
-def _vocabulary_first(part: str) -> tuple[bool, str]:
-    """Return what parts are sorted by: the texts of types come before the rows."""
-    return part.startswith("data/"), part
+def _in_order(parts: Iterable[str]) -> list[str]:
+    """Return those that are parts, the texts of types before the rows."""
+    return sorted(filter(PART.fullmatch, parts), key=lambda part: (part.startswith("data/"), part))

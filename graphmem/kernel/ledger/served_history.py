@@ -7,8 +7,11 @@ from typing import NamedTuple, Protocol
 from graphmem.errors import NotFound
 from graphmem.kernel.git.commands import DATE, parsed_date
 from graphmem.kernel.ledger.port import Moment, PlaceChange, Side
+from graphmem.patterns import lazy_re
 
 LAST = 2**62  # above every number of a commit
+# A member of a project can write any text where a server has a kind, a type or a path, and none becomes another file.
+PART = lazy_re(r"data/((entities|relations)/)?[a-z][a-z0-9_]{0,63}\.ndjson|types/(entities|relations)/[\w.-]{1,64}\.md")
 
 
 class Written(NamedTuple):
@@ -71,7 +74,7 @@ class ServedHistory:
             for (lines, files), text in zip(sides, texts, strict=True):
                 if text is not None and part.startswith("data/"):
                     lines.add(text)
-                elif text is not None:
+                elif text is not None and PART.fullmatch(part):
                     files[part] = text
         return sides
 
@@ -87,6 +90,7 @@ class ServedHistory:
         return {
             part: b"".join(line + b"\n" for line in lines) if part.startswith("data/") else lines[0]
             for part, lines in texts.items()
+            if PART.fullmatch(part)
         }
 
     def before(self, numbers: Sequence[int], commit: int) -> dict[int, bytes]:

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from graphmem import GraphmemError, Memory, Refused, Unavailable, Usage
@@ -212,3 +213,32 @@ def test_an_exchange_commits_nothing_in_git(team: Team) -> None:
         memory.failures.add("it broke", name="broke")
         assert memory.store.sync(team.url).sent == 1
     assert made("rev-parse", "HEAD") == head
+
+
+def test_what_a_member_writes_for_a_path_becomes_no_file(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member reaches the tables by other programs too: its texts are no reason to write elsewhere."""
+    add(team, "one", "boom")
+    team.sync("one")
+    with psycopg.connect(team.url.replace("&project=shop", ""), autocommit=True) as member:
+        member.execute("UPDATE graphmem.project SET seq = 9, commit = 9")
+        for number, (kind, path) in enumerate(
+            [("file", "../../evil.md"), ("file", "state/state.db"), ("file", "config.toml"), ("../evil", "x")]
+        ):
+            sql = "INSERT INTO graphmem.rows (project, id, key, kind, row, seq) VALUES ('shop', %s, %s, %s, 'evil', 9)"
+            member.execute(sql, [number, path, kind])
+            values = "('shop', 9, %s, 9, 'evil', now())"
+            sql = f"INSERT INTO graphmem.changes (project, seq, id, commit, new, at) VALUES {values}"
+            member.execute(sql, [number])
+    before = {path: path.read_bytes() for path in team.clone("two").rglob("*") if path.is_file()}
+    team.sync("two")
+    assert team.names("two") == ["failure/boom"]
+    monkeypatch.setenv("GRAPHMEM_STORE", team.url)
+    with Memory() as memory:
+        memory.store.export(to=team.folder / "out")
+        assert [change.ref for change in memory.diff("1").changes] == []
+    with Memory(at="9") as memory:
+        assert [found.ref for found in memory.list().results] == ["failure/boom"]
+    found = [path for path in team.folder.rglob("*") if path.is_file() and b"evil" in path.read_bytes()]
+    assert [path.suffix for path in found if path.suffix not in (".sqlite", ".sqlite-wal")] == []
+    config = team.clone("two") / ".graphmem/config.toml"
+    assert config.read_bytes() == before[config]
