@@ -8,9 +8,9 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -131,128 +131,50 @@ HEADINGS = {
     "benchmark": "Try it",
 }
 
-# Verbs that answer from the past too.
-OF_THE_PAST = frozenset(
-    {
-        "get",
-        "list",
-        "related",
-        "solutions",
-        "path",
-        "query",
-        "match",
-        "context",
-        "similar",
-        "cypher",
-        "stats",
-        "verify-loop",
-        "inject",
-        "experience",
-        "dump",
-    }
-)
-
 EPILOG = (
     "Exit status: 0 done, also with an empty result; 1 not found, not connected, or a check found errors; 2 usage;"
     " 3 input refused; 4 locked or unavailable; 5 store damaged."
 )
 
 
-def _keeps(name: str) -> Callable[[typer.Context, Any], None]:
-    """Return a callback that keeps an option's value in the invocation."""
-
-    def keep(ctx: typer.Context, value: Any) -> None:
-        invocation = ctx.find_root().obj
-        if name == "scope" and value == "":  # of a variable that is not set: not for a caller who may do all
-            raise Usage("--scope names no scope", hint="see: graphmem scope list")
-        if value not in (None, False) and invocation is not None:
-            setattr(invocation, name, value)
-            if invocation.is_user:  # --dir after --user
-                invocation.use_user_store()
-
-    return keep
+def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> None:
+    """Keep an option's value in the invocation, below the option's name."""
+    invocation = ctx.find_root().obj
+    if param.name == "scope" and value == "":  # of a variable that is not set: not for a caller who may do all
+        raise Usage("--scope names no scope", hint="see: graphmem scope list")
+    if value not in (None, False) and invocation is not None:
+        setattr(invocation, str(param.name), value)
+        if invocation.is_user:  # --user, or --dir after it
+            invocation.use_user_store()
 
 
-Folder = typer.Option(
-    None,
-    "--dir",
-    metavar="FOLDER",
-    callback=_keeps("folder"),
-    expose_value=False,
-    help="The folder that holds .graphmem.",
-)
-
-
-def _keep_user(ctx: typer.Context, value: bool) -> None:
-    """Let the command work on the user's own store."""
-    if value and (invocation := ctx.find_root().obj) is not None:
-        invocation.use_user_store()
-
-
-User = typer.Option(
-    False, "--user", callback=_keep_user, expose_value=False, help="Work on your own store, which is in no project."
-)
-Json = typer.Option(False, "--json", callback=_keeps("is_json"), expose_value=False, help="Print one JSON document.")
-LockTimeout = typer.Option(
-    None,
-    "--lock-timeout",
-    metavar="SECONDS",
-    min=0,
-    callback=_keeps("lock_timeout_s"),
-    expose_value=False,
-    help="How long to wait for another writer [default: 30].",
-)
-Quiet = typer.Option(
-    False,
-    "--quiet",
-    "-q",
-    callback=_keeps("is_quiet"),
-    expose_value=False,
-    help="Say nothing on standard error but errors.",
-)
-Scope = typer.Option(
-    None,
-    "--scope",
-    metavar="NAME",
-    callback=_keeps("scope"),
-    expose_value=False,
-    help="Read and write what this scope allows.",
-)
-At = typer.Option(
-    None,
-    "--at",
-    metavar="COMMIT|DATE",
-    callback=_keeps("at"),
-    expose_value=False,
-    help="The memory as it was then; a date means the last commit before it.",
-)
+_kept = partial(typer.Option, callback=_keep, expose_value=False)
 
 
 def _options_of_all(
-    folder: str | None = Folder,
-    user: bool = User,
-    json: bool = Json,
-    lock_timeout: float | None = LockTimeout,
-    quiet: bool = Quiet,
-    scope: str | None = Scope,
+    folder: str | None = _kept(None, "--dir", metavar="FOLDER", help="The folder that holds .graphmem."),
+    is_user: bool = _kept(False, "--user", help="Work on your own store, which is in no project."),
+    is_json: bool = _kept(False, "--json", help="Print one JSON document."),
+    lock_timeout_s: float | None = _kept(
+        None, "--lock-timeout", metavar="SECONDS", min=0, help="How long to wait for another writer [default: 30]."
+    ),
+    is_quiet: bool = _kept(False, "--quiet", "-q", help="Say nothing on standard error but errors."),
+    scope: str | None = _kept(None, "--scope", metavar="NAME", help="Read and write what this scope allows."),
 ) -> None:
     """Only its options count: they are those of every verb."""
 
 
-def _options_of_the_past(at: str | None = At) -> None:
-    """Only its option counts: it is that of every verb that answers from the past too."""
+# Of every command that answers from the past too.
+At = _kept(
+    None, "--at", metavar="COMMIT|DATE", help="The memory as it was then; a date means the last commit before it."
+)
 
 
 @cache
 def common_options() -> list[Any]:
     """Return the options that every verb takes, and that may be before it too."""
-    return _options_of(_options_of_all)
-
-
-def _options_of(found: Callable[..., None]) -> list[Any]:
-    """Return the options of a function."""
     app = typer.Typer(add_completion=False)
-    app.command()(found)
+    app.command()(_options_of_all)
     return [option for option in typer.main.get_command(app).params if "--help" not in option.opts]
 
 
@@ -317,8 +239,6 @@ def as_command(name: str, found: Any, line: str) -> Any:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name)(found)
         command = typer.main.get_command(app)
-    if name in OF_THE_PAST:
-        command.params.extend(_options_of(_options_of_the_past))
     _dress(command)
     command.short_help = line
     return command

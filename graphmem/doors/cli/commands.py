@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from typer.models import ArgumentInfo
 
-from graphmem.doors.cli.app import Noun
+from graphmem.doors.cli.app import At, Noun
 from graphmem.doors.cli.caller import Invocation, invocation_of
 from graphmem.doors.cli.completion import COMPLETERS, complete_ref
 from graphmem.doors.cli.inputs import READERS, lines_of
@@ -235,7 +235,8 @@ def passes(
             show(invocation, call if second.name == "call" else call(), **asked)
 
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        command.__signature__ = inspect.Signature([context, *taken])  # type: ignore[attr-defined]
+        past = [inspect.Parameter("at", inspect.Parameter.KEYWORD_ONLY, default=At)] * OPERATIONS[operation].past
+        command.__signature__ = inspect.Signature([context, *taken, *past])  # type: ignore[attr-defined]
         return command
 
     return command_of
