@@ -317,18 +317,15 @@ def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
 
 def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
     """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
-    invocation = Invocation(new_id=ids_of(request_id), before_error=_ignore_interrupts)
+    # An interrupt in the middle of an error would add an error of its own.
+    ignore = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    invocation = Invocation(new_id=ids_of(request_id), before_error=ignore)
     request = RequestUnderWay(request_id, content_of(arguments), is_repeat=True)
     with carried_out(request) if is_repeat else nullcontext():
         status = run(arguments, invocation)
     if invocation.wants_service:
         launch(str(invocation.memory.store.client.layout.root))
     return status
-
-
-def _ignore_interrupts() -> None:
-    """Let a command that has failed say so; an interrupt in the middle of its error would add an error of its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _speak_utf8() -> None:

@@ -82,7 +82,8 @@ class StatusReader:
                     row = json.loads(line)
                 except (ValueError, RecursionError):
                     continue
-                if _is_sound(row) and row.get("archived_at") is None:
+                is_sound = isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
+                if is_sound and row.get("archived_at") is None:
                     yield row
 
 
@@ -132,11 +133,6 @@ def _parts(store: str) -> Iterator[str]:
 def _is_folder(path: str) -> bool:
     """Return whether there is a folder that is not a link."""
     return os.path.isdir(path) and not os.path.islink(path)
-
-
-def _is_sound(row: object) -> bool:
-    """Return whether a row has texts where others name or order it by them."""
-    return isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
 
 
 def _newest_campaign(reader: StatusReader) -> Row | None:
