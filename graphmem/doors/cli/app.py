@@ -21,7 +21,7 @@ from graphmem import __version__
 from graphmem.doors.cli.caller import Invocation, ids_of
 from graphmem.doors.cli.help import help_of
 from graphmem.doors.cli.options import in_options
-from graphmem.doors.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
+from graphmem.doors.cli.refusal import in_words, is_call_for_help, meant
 from graphmem.doors.cli.synonyms import COMMANDS
 from graphmem.doors.service.caller import COMPLETING, content_of
 from graphmem.doors.service.launch import launch
@@ -403,7 +403,7 @@ def _told(error: Exception) -> str:
 
 def _failed(invocation: Invocation, error: Exception, arguments: list[str]) -> int:
     """Tell errors of the parser from bugs, and show either in words."""
-    if not is_of_parser(error):
+    if not isinstance(getattr(error, "exit_code", None), int):  # the parser's own classes are private to it
         invocation.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
         if invocation.is_debug:
             raise error

@@ -106,7 +106,8 @@ def _parts(store: str) -> Iterator[str]:
     """Yield what the line consists of; each part is of all the files that it depends on."""
     reader = StatusReader(store)
     try:
-        campaign = _newest_campaign(reader)
+        active = [row for row in reader.rows("campaign") if row.get("status", "active") == "active"]
+        campaign = max(active, key=lambda row: (str(row.get("created_at")), _key_of(row)), default=None)
         names = _names_of(campaign) if campaign else set()
         tasks = [row for row in reader.rows("task") if row.get("campaign") in names] if campaign else []
     except Cut:
@@ -133,12 +134,6 @@ def _parts(store: str) -> Iterator[str]:
 def _is_folder(path: str) -> bool:
     """Return whether there is a folder that is not a link."""
     return os.path.isdir(path) and not os.path.islink(path)
-
-
-def _newest_campaign(reader: StatusReader) -> Row | None:
-    """Return the newest campaign that has not ended."""
-    active = [row for row in reader.rows("campaign") if row.get("status", "active") == "active"]
-    return max(active, key=lambda row: (str(row.get("created_at")), _key_of(row)), default=None)
 
 
 def _key_of(row: Row) -> str:
