@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Validatio
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from graphmem.errors import GraphmemError, Usage
+from graphmem.errors import BadInput, GraphmemError, Usage
 from graphmem.patterns import lazy_re
 
 LARGEST = 2**63 - 1  # the index has no larger whole numbers
@@ -70,6 +70,12 @@ def _whole(value: object) -> object:
     if isinstance(value, str):
         return value if value.isascii() else SURROGATE.sub("\ufffd", value)
     return [_whole(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+class ContentRequest(Request):
+    """Base of the requests that say what to keep: one that does not check out is bad input, and no wrong usage."""
+
+    refusal = BadInput
 
 
 class NoParameters(Request):

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from graphmem import Failure, GraphmemError, Memory, ReadOnly
-from graphmem.doors.cli.app import OF_THE_PAST, VERBS
+from graphmem.doors.cli.app import VERBS, command_line
 from graphmem.doors.service.caller import HERE
 from graphmem.kernel import dispatch, registry
 from graphmem.kernel.dispatch import Caller, lines_of
@@ -273,7 +273,9 @@ def test_a_preview_changes_nothing_and_waits_for_no_writer(tmp_path: Path) -> No
 
 def test_what_can_be_asked_of_the_past_has_a_command_that_takes_a_commit() -> None:
     of_the_past = {name for name, row in OPERATIONS.items() if row.past}
-    assert {COMMANDS.get(name, name) for name in of_the_past} == OF_THE_PAST
+    commands = {verb: command_line().get_command(None, verb) for verb in VERBS}
+    with_commit = {verb for verb, one in commands.items() if any("--at" in option.opts for option in one.params)}
+    assert {COMMANDS.get(name, name) for name in of_the_past} == with_commit
     assert all(OPERATIONS[name].effect == READ for name in of_the_past)
 
 

@@ -132,7 +132,7 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             (add, remove), (put, take) = _hooks_edits(hooks), _entry_edits(("mcpServers", NAME), server)
             yield Target(path, _both(add, put), _both(remove, take))
         case "opencode":
-            home = _config_home() / "opencode" if is_user else root
+            home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "opencode" if is_user else root
             local = {"type": "local", "command": [*command, "mcp"], "enabled": True}
             yield _entry_file(home / "opencode.json", ("mcp", NAME), local)
             plugins = home / "plugins" if is_user else home / ".opencode" / "plugins"
@@ -143,18 +143,15 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             yield _entry_file(root / ".cursor" / "mcp.json", ("mcpServers", NAME), server)
             add, remove = _hooks_edits(hooks)
             yield Target(
-                root / ".cursor" / "hooks.json", _both(json_edit(_with_version), add), _both(remove, _alone("version"))
+                root / ".cursor" / "hooks.json",
+                _both(json_edit(lambda value: value.setdefault("version", 1)), add),
+                _both(remove, _alone("version")),
             )
         case "agents-md":
             if is_user:
                 raise Usage("AGENTS.md is a file of a project", hint="graphmem install agents-md --project")
             path = root / "AGENTS.md"
             yield Target(path, marked_edit(INSTRUCTIONS, *MARKDOWN_MARKS), marked_edit(None, *MARKDOWN_MARKS))
-
-
-def _config_home() -> Path:
-    """Return the folder of the configurations of a user."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
 
 
 def _shim_command(program: list[str]) -> str:
@@ -278,11 +275,6 @@ def _codex_file(path: Path, server: Mapping[str, Any]) -> Target:
 def _toml_text(text: str) -> str:
     """Return a text as TOML has it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _with_version(value: dict[str, Any]) -> None:
-    """Cursor's hooks have a version."""
-    value.setdefault("version", 1)
 
 
 def _alone(key: str) -> Edit:

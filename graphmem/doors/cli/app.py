@@ -8,9 +8,9 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +21,7 @@ from graphmem import __version__
 from graphmem.doors.cli.caller import Invocation, ids_of
 from graphmem.doors.cli.help import help_of
 from graphmem.doors.cli.options import in_options
-from graphmem.doors.cli.refusal import in_words, is_call_for_help, is_of_parser, meant
+from graphmem.doors.cli.refusal import in_words, is_call_for_help, meant
 from graphmem.doors.cli.synonyms import COMMANDS
 from graphmem.doors.service.caller import COMPLETING, content_of
 from graphmem.doors.service.launch import launch
@@ -131,128 +131,50 @@ HEADINGS = {
     "benchmark": "Try it",
 }
 
-# Verbs that answer from the past too.
-OF_THE_PAST = frozenset(
-    {
-        "get",
-        "list",
-        "related",
-        "solutions",
-        "path",
-        "query",
-        "match",
-        "context",
-        "similar",
-        "cypher",
-        "stats",
-        "verify-loop",
-        "inject",
-        "experience",
-        "dump",
-    }
-)
-
 EPILOG = (
     "Exit status: 0 done, also with an empty result; 1 not found, not connected, or a check found errors; 2 usage;"
     " 3 input refused; 4 locked or unavailable; 5 store damaged."
 )
 
 
-def _keeps(name: str) -> Callable[[typer.Context, Any], None]:
-    """Return a callback that keeps an option's value in the invocation."""
-
-    def keep(ctx: typer.Context, value: Any) -> None:
-        invocation = ctx.find_root().obj
-        if name == "scope" and value == "":  # of a variable that is not set: not for a caller who may do all
-            raise Usage("--scope names no scope", hint="see: graphmem scope list")
-        if value not in (None, False) and invocation is not None:
-            setattr(invocation, name, value)
-            if invocation.is_user:  # --dir after --user
-                invocation.use_user_store()
-
-    return keep
+def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> None:
+    """Keep an option's value in the invocation, below the option's name."""
+    invocation = ctx.find_root().obj
+    if param.name == "scope" and value == "":  # of a variable that is not set: not for a caller who may do all
+        raise Usage("--scope names no scope", hint="see: graphmem scope list")
+    if value not in (None, False) and invocation is not None:
+        setattr(invocation, str(param.name), value)
+        if invocation.is_user:  # --user, or --dir after it
+            invocation.use_user_store()
 
 
-Folder = typer.Option(
-    None,
-    "--dir",
-    metavar="FOLDER",
-    callback=_keeps("folder"),
-    expose_value=False,
-    help="The folder that holds .graphmem.",
-)
-
-
-def _keep_user(ctx: typer.Context, value: bool) -> None:
-    """Let the command work on the user's own store."""
-    if value and (invocation := ctx.find_root().obj) is not None:
-        invocation.use_user_store()
-
-
-User = typer.Option(
-    False, "--user", callback=_keep_user, expose_value=False, help="Work on your own store, which is in no project."
-)
-Json = typer.Option(False, "--json", callback=_keeps("is_json"), expose_value=False, help="Print one JSON document.")
-LockTimeout = typer.Option(
-    None,
-    "--lock-timeout",
-    metavar="SECONDS",
-    min=0,
-    callback=_keeps("lock_timeout_s"),
-    expose_value=False,
-    help="How long to wait for another writer [default: 30].",
-)
-Quiet = typer.Option(
-    False,
-    "--quiet",
-    "-q",
-    callback=_keeps("is_quiet"),
-    expose_value=False,
-    help="Say nothing on standard error but errors.",
-)
-Scope = typer.Option(
-    None,
-    "--scope",
-    metavar="NAME",
-    callback=_keeps("scope"),
-    expose_value=False,
-    help="Read and write what this scope allows.",
-)
-At = typer.Option(
-    None,
-    "--at",
-    metavar="COMMIT|DATE",
-    callback=_keeps("at"),
-    expose_value=False,
-    help="The memory as it was then; a date means the last commit before it.",
-)
+_kept = partial(typer.Option, callback=_keep, expose_value=False)
 
 
 def _options_of_all(
-    folder: str | None = Folder,
-    user: bool = User,
-    json: bool = Json,
-    lock_timeout: float | None = LockTimeout,
-    quiet: bool = Quiet,
-    scope: str | None = Scope,
+    folder: str | None = _kept(None, "--dir", metavar="FOLDER", help="The folder that holds .graphmem."),
+    is_user: bool = _kept(False, "--user", help="Work on your own store, which is in no project."),
+    is_json: bool = _kept(False, "--json", help="Print one JSON document."),
+    lock_timeout_s: float | None = _kept(
+        None, "--lock-timeout", metavar="SECONDS", min=0, help="How long to wait for another writer [default: 30]."
+    ),
+    is_quiet: bool = _kept(False, "--quiet", "-q", help="Say nothing on standard error but errors."),
+    scope: str | None = _kept(None, "--scope", metavar="NAME", help="Read and write what this scope allows."),
 ) -> None:
     """Only its options count: they are those of every verb."""
 
 
-def _options_of_the_past(at: str | None = At) -> None:
-    """Only its option counts: it is that of every verb that answers from the past too."""
+# Of every command that answers from the past too.
+At = _kept(
+    None, "--at", metavar="COMMIT|DATE", help="The memory as it was then; a date means the last commit before it."
+)
 
 
 @cache
 def common_options() -> list[Any]:
     """Return the options that every verb takes, and that may be before it too."""
-    return _options_of(_options_of_all)
-
-
-def _options_of(found: Callable[..., None]) -> list[Any]:
-    """Return the options of a function."""
     app = typer.Typer(add_completion=False)
-    app.command()(found)
+    app.command()(_options_of_all)
     return [option for option in typer.main.get_command(app).params if "--help" not in option.opts]
 
 
@@ -317,8 +239,6 @@ def as_command(name: str, found: Any, line: str) -> Any:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         app.command(name)(found)
         command = typer.main.get_command(app)
-    if name in OF_THE_PAST:
-        command.params.extend(_options_of(_options_of_the_past))
     _dress(command)
     command.short_help = line
     return command
@@ -397,18 +317,15 @@ def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:
 
 def run_here(arguments: Sequence[str], request_id: str, *, is_repeat: bool = False) -> int:
     """Run the command line in a process of its own; a repeat of what a service carried out prints the same again."""
-    invocation = Invocation(new_id=ids_of(request_id), before_error=_ignore_interrupts)
+    # An interrupt in the middle of an error would add an error of its own.
+    ignore = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    invocation = Invocation(new_id=ids_of(request_id), before_error=ignore)
     request = RequestUnderWay(request_id, content_of(arguments), is_repeat=True)
     with carried_out(request) if is_repeat else nullcontext():
         status = run(arguments, invocation)
     if invocation.wants_service:
         launch(str(invocation.memory.store.client.layout.root))
     return status
-
-
-def _ignore_interrupts() -> None:
-    """Let a command that has failed say so; an interrupt in the middle of its error would add an error of its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _speak_utf8() -> None:
@@ -486,7 +403,7 @@ def _told(error: Exception) -> str:
 
 def _failed(invocation: Invocation, error: Exception, arguments: list[str]) -> int:
     """Tell errors of the parser from bugs, and show either in words."""
-    if not is_of_parser(error):
+    if not isinstance(getattr(error, "exit_code", None), int):  # the parser's own classes are private to it
         invocation.fail("bug", f"{type(error).__name__}: {error}", "this is a fault of graphmem; please report it", {})
         if invocation.is_debug:
             raise error

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 from typer.models import ArgumentInfo
 
-from graphmem.doors.cli.app import Noun
+from graphmem.doors.cli.app import At, Noun
 from graphmem.doors.cli.caller import Invocation, invocation_of
 from graphmem.doors.cli.completion import COMPLETERS, complete_ref
 from graphmem.doors.cli.inputs import READERS, lines_of
@@ -207,7 +207,7 @@ def passes(
         taken = _parameters(request, own, exceptions, arguments=arguments, without=without)
         fields = [one.name for one in taken if one.name not in {one.name for one in own if _is_own(one)}]
         readers = {name: one for name in fields if (one := exceptions.get(name) or FIELDS.get(name)) and one.reads}
-        refs = {one.name: _is_an_argument(one) for one in taken if _is_ref(one)}
+        refs = _refs_among(taken)
         negated = {name for name in fields if is_negated(request.model_fields[name])}
 
         @wraps(show, assigned=("__module__", "__name__", "__doc__"))
@@ -235,7 +235,8 @@ def passes(
             show(invocation, call if second.name == "call" else call(), **asked)
 
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-        command.__signature__ = inspect.Signature([context, *taken])  # type: ignore[attr-defined]
+        past = [inspect.Parameter("at", inspect.Parameter.KEYWORD_ONLY, default=At)] * OPERATIONS[operation].past
+        command.__signature__ = inspect.Signature([context, *taken, *past])  # type: ignore[attr-defined]
         return command
 
     return command_of
@@ -265,19 +266,14 @@ def _of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mappi
     return {name: bare(value) if name in names and value else value for name, value in given.items()}
 
 
-def _is_ref(parameter: inspect.Parameter) -> bool:
-    """Return whether a parameter takes a reference of a record, or several."""
-    return any(getattr(info, "autocompletion", None) is complete_ref for info in _infos_of(parameter))
-
-
-def _is_an_argument(parameter: inspect.Parameter) -> bool:
-    """Return whether a parameter is an argument, and no option."""
-    return any(isinstance(info, ArgumentInfo) for info in _infos_of(parameter))
-
-
-def _infos_of(parameter: inspect.Parameter) -> tuple[Any, ...]:
-    """Return what the parser knows of a parameter."""
-    return (parameter.default, *getattr(parameter.annotation, "__metadata__", ()))
+def _refs_among(parameters: Sequence[inspect.Parameter]) -> dict[str, bool]:
+    """Return the parameters that take a reference of a record, or several, and whether each is an argument."""
+    found = {}
+    for one in parameters:
+        infos = (one.default, *getattr(one.annotation, "__metadata__", ()))  # what the parser knows of it
+        if any(getattr(info, "autocompletion", None) is complete_ref for info in infos):
+            found[one.name] = any(isinstance(info, ArgumentInfo) for info in infos)
+    return found
 
 
 def bare(value: Any) -> Any:

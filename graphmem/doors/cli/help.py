@@ -13,7 +13,8 @@ def help_of(command: Any, path: str) -> str:
     options = [param for param in command.params if param.param_type_name == "option"]
     own = [(name, found.short_help) for name, found in getattr(command, "commands", {}).items()]
     groups = getattr(command, "groups", None) or [("Commands", own)]
-    words = [*map(_in_usage, arguments), "[OPTIONS]"]
+    named = [(one.required, str(one.metavar or one.name)) for one in arguments]
+    words = [*(name if required else f"[{name}]" for required, name in named), "[OPTIONS]"]
     if not command.context_settings.get("allow_interspersed_args", True):  # what follows may begin like an option
         words.reverse()
     words = [path, *words, *(["COMMAND …"] if groups[0][1] else [])]
@@ -33,12 +34,6 @@ def described(text: str) -> list[str]:
         for part in text.split("\n\n")
         if part.strip()
     ]
-
-
-def _in_usage(argument: Any) -> str:
-    """Return an argument as the usage line shows it."""
-    name = argument.metavar or argument.name
-    return str(name) if argument.required else f"[{name}]"
 
 
 def _option(param: Any) -> tuple[str, str]:

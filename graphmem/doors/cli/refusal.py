@@ -12,11 +12,6 @@ from graphmem.patterns import lazy_re
 LONG = lazy_re(r"--[a-z][a-z-]*")
 
 
-def is_of_parser(error: Exception) -> bool:
-    """Return whether the parser of the command line raised this; its own classes are private to it."""
-    return isinstance(getattr(error, "exit_code", None), int)
-
-
 def is_call_for_help(error: Exception) -> bool:
     """Return whether a command that needs another word was called with none; its message is its help."""
     return type(error).__name__ == "NoArgsIsHelpError"

@@ -1,6 +1,7 @@
 """``serve``."""
 
 import os
+import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -13,7 +14,7 @@ from graphmem.doors.cli.caller import Invocation, ids_of, invocation_of
 from graphmem.doors.service import manage
 from graphmem.doors.service.logs import LogFormat, log_to
 from graphmem.doors.service.place import path_of
-from graphmem.doors.service.server import Service, end_at_signals
+from graphmem.doors.service.server import Service
 from graphmem.errors import NotFound, Usage
 from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.machine.service_state import ServiceStatus
@@ -100,7 +101,8 @@ def _run_here(invocation: Invocation, project: Path, log_format: LogFormat, http
         manage.make_room(project)
     os.chdir("/")  # the folder of whoever started it may be removed
     service = Service(project, _run_command, idle_s=SERVICE_IDLE_S)
-    end_at_signals(service)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):  # it ends after what it is doing
+        signal.signal(number, service.stop)
     log_to(path_of(str(project), "log") or os.devnull, log_format)
     service.serve(
         lambda: invocation.say(f"the service answers for {project}; Ctrl-C ends it"),

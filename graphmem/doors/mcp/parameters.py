@@ -52,7 +52,8 @@ class ToolOperation:
         """Return the request, and the text of which it reads the lines; raise an error in graphmem's words."""
         text = given.get(self.text) if self.text else None
         if self.text and not isinstance(text, str):
-            raise _missing_or_wrong(self.text, given)
+            what = f"{self.text} is {shown(text)}" if self.text in given else f"parameter {self.text!r} is missing"
+            raise Usage(what, hint="a text")
         fields = {self.names[name]: value for name, value in given.items() if name != self.text}
         for name, value in given.items():  # pydantic takes "yes" and 1 for true, which a model may not have meant
             if name in self.names and self.is_switch(self.names[name]) and not isinstance(value, bool):
@@ -62,13 +63,6 @@ class ToolOperation:
         except GraphmemError as error:
             raise _in_parameters(error, {name: shown for shown, name in self.names.items()}) from None
         return request, cast(str | None, text)
-
-
-def _missing_or_wrong(name: str, given: Mapping[str, object]) -> Usage:
-    """Return the error for a text that is missing or no text."""
-    return Usage(
-        f"{name} is {shown(given[name])}" if name in given else f"parameter {name!r} is missing", hint="a text"
-    )
 
 
 def _in_parameters(error: GraphmemError, names: Mapping[str, str]) -> GraphmemError:

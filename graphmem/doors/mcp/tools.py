@@ -1,9 +1,8 @@
 """The tools: what each takes, which operation it calls, and what it answers."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from graphmem.api import Memory
@@ -43,7 +42,9 @@ class Tool:
         opened = memory()
         runtime = runtime_of(opened, given)
         if not self.is_read_only:
-            _refuse_missing(opened.store.client.root, getattr(request, "files", None) or ())
+            for path in getattr(request, "files", None) or ():  # as the command line does
+                if not os.path.lexists(opened.store.client.root / path):
+                    raise BadInput(f"file {path!r} is not there", hint="a path counts from the project's root")
         operation = self.parameters.operations[value].name
         reply = replied(operation, dispatch.call(runtime, opened.store.caller, operation, request, text), view)
         return reply if runtime is opened.store.runtime else marked(reply)
@@ -95,13 +96,6 @@ def _with_marks(values: Mapping[str, Any]) -> dict[str, Any]:
     refs = {name: address(value, "user") for name, value in values.items() if name in SHOWN_REFS}
     paths = {name: [END.sub(OF_USER, edge) for edge in values[name]] for name in ("edges", "path") if name in values}
     return {**values, **refs, **paths}
-
-
-def _refuse_missing(root: Path, files: Iterable[str]) -> None:
-    """Raise ``BadInput`` for a file that is not there, as the command line does."""
-    for path in files:
-        if not os.path.lexists(root / path):
-            raise BadInput(f"file {path!r} is not there", hint="a path counts from the project's root")
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import time
+from functools import partial
 from logging.handlers import RotatingFileHandler
 from typing import Any, Literal
 
@@ -36,12 +37,7 @@ class PrivateFile(RotatingFileHandler):
     """A log that only its user can read, whatever the umask."""
 
     def _open(self) -> Any:
-        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=_private)
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file, made for its user alone."""
-    return os.open(path, flags, 0o600)
+        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=partial(os.open, mode=0o600))
 
 
 def log_to(path: str, form: LogFormat) -> None:

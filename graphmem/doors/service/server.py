@@ -12,7 +12,6 @@ import gc
 import io
 import logging
 import os
-import signal
 import socket
 import threading
 import time
@@ -371,12 +370,6 @@ def _opened(files: list[int], text: object = None) -> Any:
     stream: BinaryIO = open(files.pop(0), "rb")  # noqa: SIM115 - closed below
     with stream:
         yield stream
-
-
-def end_at_signals(service: Service) -> None:
-    """Let SIGTERM, SIGINT and SIGHUP end a service after what it is doing."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, service.stop)
 
 
 def _remove_files(path: Path) -> None:

@@ -82,7 +82,8 @@ class StatusReader:
                     row = json.loads(line)
                 except (ValueError, RecursionError):
                     continue
-                if _is_sound(row) and row.get("archived_at") is None:
+                is_sound = isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
+                if is_sound and row.get("archived_at") is None:
                     yield row
 
 
@@ -105,7 +106,8 @@ def _parts(store: str) -> Iterator[str]:
     """Yield what the line consists of; each part is of all the files that it depends on."""
     reader = StatusReader(store)
     try:
-        campaign = _newest_campaign(reader)
+        active = [row for row in reader.rows("campaign") if row.get("status", "active") == "active"]
+        campaign = max(active, key=lambda row: (str(row.get("created_at")), _key_of(row)), default=None)
         names = _names_of(campaign) if campaign else set()
         tasks = [row for row in reader.rows("task") if row.get("campaign") in names] if campaign else []
     except Cut:
@@ -132,17 +134,6 @@ def _parts(store: str) -> Iterator[str]:
 def _is_folder(path: str) -> bool:
     """Return whether there is a folder that is not a link."""
     return os.path.isdir(path) and not os.path.islink(path)
-
-
-def _is_sound(row: object) -> bool:
-    """Return whether a row has texts where others name or order it by them."""
-    return isinstance(row, dict) and all(isinstance(row.get(name, ""), str) for name in TEXTS)
-
-
-def _newest_campaign(reader: StatusReader) -> Row | None:
-    """Return the newest campaign that has not ended."""
-    active = [row for row in reader.rows("campaign") if row.get("status", "active") == "active"]
-    return max(active, key=lambda row: (str(row.get("created_at")), _key_of(row)), default=None)
 
 
 def _key_of(row: Row) -> str:

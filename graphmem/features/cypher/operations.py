@@ -258,13 +258,15 @@ def run(client: Client, query: Callable[..., GraphAnswer], request: CypherReques
     answer = query(timeout_s=timeout_s, limit=limit)
     doubtable = [kind for kind in KINDS if issubclass(MODELS[kind], MemoryRecord)]
     with client.reading() as snapshot:
+        doubter, refs = Doubter(snapshot), islice(_refs_in(answer, doubtable), DOUBTS_OF_ROWS)
+        records = snapshot.catalog.records(snapshot.catalog.known(list(refs)).values()).values()
         return CypherRows.model_validate(
             {
                 "columns": answer.columns,
                 "types": answer.types,
                 "rows": answer.rows,
                 "truncated": answer.truncated,
-                "doubts": _doubts_of(snapshot, list(islice(_refs_in(answer, doubtable), DOUBTS_OF_ROWS))),
+                "doubts": {one.ref: found for one in records if (found := doubter.of(one))},
             }
         )
 
@@ -277,13 +279,6 @@ def _refs_in(answer: GraphAnswer, record_types: Collection[str]) -> Iterator[str
         if isinstance(found, str) and found not in seen and split_ref(found)[0] in record_types:
             seen.add(found)
             yield found
-
-
-def _doubts_of(snapshot: Snapshot, refs: Collection[str]) -> dict[str, list[Doubt]]:
-    """Return what speaks against relying on records, by reference; those without anything are left out."""
-    doubter = Doubter(snapshot)
-    records = snapshot.catalog.records(snapshot.catalog.known(refs).values()).values()
-    return {record.ref: found for record in records if (found := doubter.of(record))}
 
 
 def _names_asked(query: Stored) -> set[str]:

@@ -52,7 +52,8 @@ def rules(snapshot: Snapshot, request: DumpRequest) -> Dump:
 
     def sure() -> Iterator[MemoryRecord]:
         for record in useful:
-            if is_doubted(doubter.of(record)) or _is_doubted_elsewhere(record):
+            elsewhere = any(other_platform(record, platform) for platform in NAMES_OF_PLATFORMS)
+            if is_doubted(doubter.of(record)) or elsewhere:  # the files go to machines of all platforms
                 doubted.append(record)
             else:
                 yield record
@@ -96,11 +97,6 @@ def _by_age(record: Record) -> tuple[datetime, str]:
 def _by_worth(record: MemoryRecord) -> tuple[float, int, datetime, str]:
     """Return what orders fixes, the most helpful last."""
     return help_ratio(record.helped, record.failed), record.helped, record.created_at, record.ref
-
-
-def _is_doubted_elsewhere(record: MemoryRecord) -> bool:
-    """Return whether a record has a mark of doubt on some platform: the files go to machines of all."""
-    return any(other_platform(record, platform) for platform in NAMES_OF_PLATFORMS)
 
 
 def _line_of(record: Record) -> RuleLine:

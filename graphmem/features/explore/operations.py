@@ -5,7 +5,7 @@ What they report is kept on this machine: only ``aggregate`` needs a moment of t
 """
 
 from time import monotonic, sleep
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,14 +13,14 @@ from graphmem.constants import EXPLORE_POLL_S, EXPLORE_QUORUM, EXPLORE_S
 from graphmem.core.records.change import add_to
 from graphmem.core.records.record_contract import Changed
 from graphmem.core.records.screening import screened, screened_fields
-from graphmem.errors import BadInput, GraphmemError, NotFound, Refused
+from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.machine.state import KeptState, State
 from graphmem.kernel.model import Exploration
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import TEXT_BYTES, Time
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import ContentRequest, Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Writing
 
@@ -28,10 +28,8 @@ SessionId = Annotated[str, Field(description="Id of the exploration session")]
 WaitResult = Literal["all_complete", "quorum_met", "timeout", "quorum_failure"]
 
 
-class ReportExplorationRequest(Request):
+class ReportExplorationRequest(ContentRequest):
     """What an agent found in one mode."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     session: SessionId
     mode: ExplorationMode = Field(description="What was looked for")
@@ -47,10 +45,8 @@ class WaitExplorationRequest(Request):
     poll: float = Field(EXPLORE_POLL_S, gt=0, le=60, description="Seconds between two looks")
 
 
-class AggregateExplorationRequest(Request):
+class AggregateExplorationRequest(ContentRequest):
     """Which session to keep as a record, and what it was about."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     session: SessionId
     objective: str = Field(description="What was explored")

@@ -83,18 +83,14 @@ def python_lines(folder: Path) -> Iterator[dict[str, str] | str]:
     """Yield what the Python code below a folder defines, imports and calls; in between, as a text, what is left out."""
     trees = {}
     for path, data in source_files(folder, ".py", EXTRACT_FILE_BYTES):
+        if isinstance(data, str):
+            yield f"{path}: {data}"
+            continue
         try:
-            trees[path] = parsed(_unless_text(data))
+            trees[path] = parsed(data)
         except ValueError as error:
             yield f"{path}: {error}"
     yield from PythonCode(trees).lines()
-
-
-def _unless_text(data: bytes | str) -> bytes:
-    """Return the content of a file, or raise ``ValueError`` with why it is left out."""
-    if isinstance(data, str):
-        raise ValueError(data)
-    return data
 
 
 @operation("extractors.list", example="graphmem extract list")

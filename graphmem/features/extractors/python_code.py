@@ -240,7 +240,11 @@ class PythonCode:
 
     def lines(self) -> Iterator[Line]:
         """Yield entities, then edges, each once."""
-        self.values = {thing: value for thing, value in self.values.items() if _is_usable(thing.name)}
+        self.values = {
+            thing: value
+            for thing, value in self.values.items()
+            if printable(thing.name) and len(thing.name) <= ITEM_CHARACTERS
+        }
         for thing, value in self.values.items():
             yield {"kind": "entity", "type": thing.kind, "name": thing.name, "value": value}
         found = {("defines", source, thing) for thing, source in self.parents.items()}
@@ -267,7 +271,7 @@ class PythonCode:
         for scope in self.scopes.values():
             for thing, node in scope.functions:
                 local, shadows = self.locals_of(scope, node)
-                for called in _calls_in(node):
+                for called in (one for one in _inside(node.body) if isinstance(one, ast.Call)):
                     found = self.called(scope, node, called.func, local, shadows)
                     if found is not None and found.kind != "module":
                         yield "calls", thing, found
@@ -326,11 +330,6 @@ def _inside(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _calls_in(node: Function) -> Iterator[ast.Call]:
-    """Yield the calls in the body of a function."""
-    return (one for one in _inside(node.body) if isinstance(one, ast.Call))
-
-
 def dotted(node: ast.expr) -> list[str]:
     """Return the parts of a dotted name; nothing for any other expression."""
     parts: list[str] = []
@@ -362,8 +361,3 @@ def described(path: str, begun: str, node: ast.Module | ast.ClassDef | Function)
     says = (ast.get_docstring(node) or "").partition("\n")[0]
     text = "\n".join(filter(None, (path, begun, says[:SENTENCE_CHARACTERS])))
     return text.encode("utf-8", "replace").decode()  # an escape may make half a character
-
-
-def _is_usable(name: str) -> bool:
-    """Return whether an entity can have a name."""
-    return printable(name) and len(name) <= ITEM_CHARACTERS

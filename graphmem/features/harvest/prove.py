@@ -210,7 +210,9 @@ def _tried(root: Path, plan: ProofPlan, wanted: Collection[str]) -> Trial:
         other = _no_failure(root, plan, wanted, without)
         reason = None if other is None else f"{reason}; {other}"
     if reason is None:
-        reason = _no_pass(plan, _run_at(root, plan, plan.after))
+        end = _run_at(root, plan, plan.after)
+        if outcome_of(plan.command, end.status, end.tail) != "passed":
+            reason = f"at {plan.after[:12]} the command {_unfinished(end) or 'does not pass'}"
     return Trial(reason, without)
 
 
@@ -228,13 +230,6 @@ def _no_failure(root: Path, plan: ProofPlan, wanted: Collection[str], without: S
     if wanted and keys.isdisjoint(wanted):
         return f"{where} the command fails with another error"
     return None
-
-
-def _no_pass(plan: ProofPlan, end: CheckEnd) -> str | None:
-    """Return in which way the command does not pass with the fix; None where it does."""
-    if outcome_of(plan.command, end.status, end.tail) == "passed":
-        return None
-    return f"at {plan.after[:12]} the command {_unfinished(end) or 'does not pass'}"
 
 
 def _unfinished(end: CheckEnd) -> str:

@@ -109,7 +109,8 @@ def hook(client: Client, request: HookRequest) -> HookAnswer:
     late = _known_before(client, before.late) if before else Said()
     briefing = "" if _is_briefed(event, before) else briefed(client)
     with kept.changing(name, now) as session:
-        is_lost = _is_late(client, request.until) or not is_taken(request.client, event)
+        is_late = request.until is not None and client.now().timestamp() > request.until
+        is_lost = is_late or not is_taken(request.client, event)
         session.began = said.began
         session.acted = said.acted or session.acted
         if is_lost:
@@ -289,7 +290,7 @@ def _settled(client: Client, event: HookEvent, name: str, session: HookSession |
     said = _known_failures(sure) if sure else Said(alike) if alike else _seen_failures(log.candidates)
     if event.command:
         given = {part.ref for part in said.parts}
-        shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not _advises(hit)]
+        shown = [hit for hit in sure if address(hit.ref, hit.store) in given or not (hit.fixes or hit.solved_by)]
         log = log.model_copy(update={"results": shown})
         tests = command_runs.tested(client, tally, _folder_of(client, event))
         command_runs.failed(client, command, client.now(), event.status or 1, log, tests)
@@ -366,11 +367,6 @@ def _folder_of(client: Client, event: HookEvent) -> Path:
 def _lines_of(event: HookEvent) -> list[bytes]:
     """Return what a tool put out, as a log."""
     return event.text.encode("utf-8", "replace").splitlines(keepends=True)
-
-
-def _is_late(client: Client, until: float | None) -> bool:
-    """Return whether the agent does not wait for an answer any more."""
-    return until is not None and client.now().timestamp() > until
 
 
 SAYS: Mapping[str, Callable[[Client, HookEvent, str, HookSession | None], Said]] = {
@@ -456,11 +452,6 @@ def _seen_failures(found: Sequence[SeenCandidate]) -> Said:
     keep = shell.command("graphmem", "review", "accept", found[0].id, "--insight", "…") if found else ""
     opening = f"This failure was seen before in a session; what follows is not reviewed. {NOTES}"
     return Said(parts, opening, f"If that is what fixes it, say so in your words: {keep}")
-
-
-def _advises(hit: Matched) -> bool:
-    """Return whether anything is known to do about a failure."""
-    return bool(hit.fixes or hit.solved_by)
 
 
 def report(parts: Sequence[HookText], asked: str) -> str:

@@ -1,18 +1,18 @@
 """The inbox: what is to be looked at later. An item is the event that added it; its moves are events too."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from graphmem.core.records.events import event, events_of_type
 from graphmem.core.records.moves import ITEM_MOVES, refuse_move
 from graphmem.core.records.screening import screened
-from graphmem.errors import BadInput, GraphmemError, NotFound
+from graphmem.errors import BadInput, NotFound
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import ContentRequest, Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 
@@ -21,10 +21,8 @@ ItemStatus = Literal["pending", "processing", "processed", "error"]
 ItemId = Annotated[str, Field(description="Id of the item, or its first characters")]
 
 
-class AddItemRequest(Request):
+class AddItemRequest(ContentRequest):
     """Something that is to be looked at later."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     content: str = Field(description="What is to be looked at")
     type: ItemType = Field("feature", description="What it is")
@@ -48,10 +46,8 @@ class DismissItemRequest(Request):
     id: ItemId
 
 
-class FinishItemRequest(Request):
+class FinishItemRequest(ContentRequest):
     """Which item is done with, and how it ended."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     id: ItemId
     error: str | None = Field(None, description="What went wrong, if it did")

@@ -154,31 +154,26 @@ def promote(client: Client, request: PromoteRequest) -> Promoted:
                 continue
             insights = [*(one for one in insights if one.key_ref != made.key_ref), made]
             puts.append(entry(made, snapshot.symmetric))
-            shown.append(_promotion(made, action, agreement))
+            shown.append(
+                Promotion(
+                    ref=made.ref,
+                    action=action,
+                    category=made.category,
+                    statement=made.statement,
+                    experiences=list(made.derived_from),
+                    occurrences=made.occurrences,
+                    confidence=made.confidence,
+                    said=[one.text for one in agreement.statements],
+                )
+            )
         if isinstance(snapshot, Writing) and puts:
             snapshot.commit(puts)
         return Promoted(done=request.yes, promotions=shown)
 
 
-def _promotion(made: Insight, action: str, agreement: Agreement) -> Promotion:
-    """Return what a promotion does, or would do."""
-    return Promotion.model_validate(
-        {
-            "ref": made.ref,
-            "action": action,
-            "category": made.category,
-            "statement": made.statement,
-            "experiences": list(made.derived_from),
-            "occurrences": made.occurrences,
-            "confidence": made.confidence,
-            "said": [one.text for one in agreement.statements],
-        }
-    )
-
-
 def _promoted(
     snapshot: Snapshot, agreement: Agreement, insights: list[Insight], category: Category | None
-) -> tuple[Insight | None, str]:
+) -> tuple[Insight | None, Literal["created", "updated", "unchanged"]]:
     """Return the insight that an agreement comes to, and what writing it does; none where it was archived."""
     texts = {one.text for one in agreement.statements}
     for insight in insights:

@@ -24,11 +24,6 @@ def _add_lesson_text(answer: Changed, dry_run: bool) -> Printout:
     )
 
 
-@reads("experiences.add")
-def _add_experience_text(answer: Changed, dry_run: bool) -> str:
-    return wording.changed(answer, is_dry=dry_run)
-
-
 @reads(Injected)
 def _inject_text(answer: Injected) -> str:
     return answer.text

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
-from graphmem.errors import BadInput, GraphmemError
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model.run_state import Chunk, RunState
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import ContentRequest, Request
 
 Workflow = Annotated[str | None, Field(description="Name of the workflow; that of the run state if not given")]
 PLAN = {"chunks": [{"id": "c1", "name": "log in"}]}
@@ -19,26 +18,20 @@ ChunkMove = Literal["active", "completed", "failed", "retrying"]
 ResumeAction = Literal["resume", "fresh", "cancel"]
 
 
-class SetRunRequest(Request):
+class SetRunRequest(ContentRequest):
     """Fields of the run state to change; all others stay."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     fields: Mapping[str, object] = Field(description="Fields as a JSON object: objects are merged, null clears")
 
 
-class StepRequest(Request):
+class StepRequest(ContentRequest):
     """Which step of a workflow is complete."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     step: str = Field(description="The step")
 
 
-class ChangeRequest(Request):
+class ChangeRequest(ContentRequest):
     """A file that was changed outside of the plan; it is done when the plan, or the specification, has it too."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     action: Literal["add", "done"] = Field(description="Note the file, or take it away")
     file: str = Field(description="Path of the file, below the root of the project")
@@ -46,10 +39,8 @@ class ChangeRequest(Request):
     section_number: int | str | None = Field(None, description="Number of that section")
 
 
-class RequireStepRequest(Request):
+class RequireStepRequest(ContentRequest):
     """For which step to check what it needs."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     step: str = Field(description="The step that is to begin")
     workflow: Workflow = None
@@ -79,10 +70,8 @@ class PlannedBuild(BaseModel):
     priority_source: PrioritySource | None = Field(None, description="Where the priorities came from")
 
 
-class BeginBuildRequest(Request):
+class BeginBuildRequest(ContentRequest):
     """The plan of a build run."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     # What it holds is checked where the chunks are made; this says its form to those that have a schema only.
     plan: Annotated[Mapping[str, object], BeforeValidator(lambda plan: plan, json_schema_input_type=PlannedBuild)] = (
@@ -94,19 +83,15 @@ class BeginBuildRequest(Request):
     )
 
 
-class MoveChunkRequest(Request):
+class MoveChunkRequest(ContentRequest):
     """Which chunk of the build run goes on."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     id: str = Field(description="Id of the chunk")
     status: ChunkMove = Field(description="Its next status")
 
 
-class CheckpointRequest(Request):
+class CheckpointRequest(ContentRequest):
     """Where the build run is."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     phase: str | None = Field(None, description="Phase of convergence")
 

@@ -7,10 +7,10 @@ It is a file of this machine under a lock of its own: no use case but a skipped 
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
 import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from graphmem.constants import WORKFLOW_BYTES
 from graphmem.core.records.events import event
@@ -54,6 +54,7 @@ MOST_NAMES = 20  # in a hint
 USUAL_NAME = "usual"  # name of the workflow where a project declares none
 
 SUCH_AS = 'such as {"workflow_step": "build"}'
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def page_fields(client: Client) -> dict[str, RunState]:
@@ -77,11 +78,16 @@ def changed(client: Client, state: RunState, fields: Mapping[str, Any]) -> RunSt
     """Return the run state with fields changed: objects are merged, null clears."""
     values = _merged(state.model_dump(mode="json", exclude_none=True), fields)
     values["last_updated"] = format_time(client.now())
+    return _validated(RunState, values, "run state")
+
+
+def _validated(model: type[Model], values: object, what: str, such_as: str | None = None) -> Model:
+    """Return values as a model, or raise ``BadInput`` with what is wrong; ``what`` begins the message."""
     try:
-        return RunState.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
         message, expected = complaint(error)
-        raise BadInput(f"run state: {message}", hint=expected) from None
+        raise BadInput(f"{what}: {message}", hint=expected or such_as) from None
 
 
 def _merged(old: Any, new: Any) -> Any:
@@ -368,17 +374,8 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
         }
         fields = {"build_run": None, **({"spec_version": version} if version else {})}
         cleared = changed(client, held.state, fields)
-        held.state = _with_progress(client, cleared, _validated_build(run))
+        held.state = _with_progress(client, cleared, _validated(BuildRun, run, "build run"))
         return shown(held.state)
-
-
-def _validated_build(values: Mapping[str, Any]) -> BuildRun:
-    """Return a build run, or raise ``BadInput`` with what is wrong."""
-    try:
-        return BuildRun.model_validate(values)
-    except ValidationError as error:
-        message, expected = complaint(error)
-        raise BadInput(f"build run: {message}", hint=expected) from None
 
 
 def _chunks_of(given: object) -> list[Chunk]:
@@ -389,12 +386,7 @@ def _chunks_of(given: object) -> list[Chunk]:
     for place, row in enumerate(given, 1):
         if isinstance(row, dict):
             refuse_unknown(f"chunk {place} of a plan", row, PlannedChunk.model_fields)
-        try:
-            made = Chunk.model_validate(with_texts(row))
-        except ValidationError as error:
-            message, expected = complaint(error)
-            raise BadInput(f"chunk {place}: {message}", hint=expected or BUILD_EXAMPLE) from None
-        chunks.append(made)
+        chunks.append(_validated(Chunk, with_texts(row), f"chunk {place}", BUILD_EXAMPLE))
     ids = [one.id for one in chunks]
     for one in chunks:
         if not one.id.strip():
@@ -456,7 +448,8 @@ def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
             raise NotFound(
                 f"the build run has no chunk {request.id!r}", hint=did_you_mean(request.id, known) or _some(known)
             )
-        since = _since_of(found)
+        times = [one for one in (found.started_at, found.completed_at, found.failed_at) if one is not None]
+        since = format_time(max(times)) if times else None
         refuse_move(CHUNK_MOVES, f"chunk {found.id}", found.status, request.status, may_stay=False, since=since)
         now = client.now()
         changes: dict[str, Any] = {"status": request.status, "completed_at": None, "failed_at": None}
@@ -473,12 +466,6 @@ def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
         made = run.model_copy(update={"chunks": chunks, "last_checkpoint": now})
         held.state = _with_progress(client, held.state, made)
         return shown(held.state)
-
-
-def _since_of(chunk: Chunk) -> str | None:
-    """Return the time of the last move of a chunk."""
-    times = [one for one in (chunk.started_at, chunk.completed_at, chunk.failed_at) if one is not None]
-    return format_time(max(times)) if times else None
 
 
 @operation("runs.checkpoint", writes=True, example="graphmem run checkpoint --phase stabilise")

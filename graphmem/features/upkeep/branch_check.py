@@ -231,20 +231,13 @@ def _check_text(
 ) -> Printout:
     is_bad = not answer.ok or (strict and bool(answer.doubtful or answer.findings))
     is_markdown = form == "markdown"
-    text = _check_in_markdown(answer) if is_markdown else _check_in_words(answer)
-    return Printout(text, status=int(is_bad), is_file=is_markdown)
-
-
-def _check_in_words(answer: BranchChecked) -> str:
-    """Return what a branch does, a line each."""
-    head = f"since {answer.base} ({answer.since[:10]}): {answer.summary or 'no change of the memory'}"
-    return "\n".join([head, *(f"{word}: {said}" for word, said in _items(answer))])
-
-
-def _check_in_markdown(answer: BranchChecked) -> str:
-    """Return what a branch does as a comment; every text of the store is shown as code."""
-    head = f"**Memory:** {answer.summary or 'no change'} since {code(answer.base)}"
-    return "\n".join([MARKER, head, "", *bounded(f"- {word}: {code(said)}" for word, said in _items(answer))]).strip()
+    if is_markdown:  # a comment; every text of the store is shown as code
+        head = f"**Memory:** {answer.summary or 'no change'} since {code(answer.base)}"
+        lines = [MARKER, head, "", *bounded(f"- {word}: {code(said)}" for word, said in _items(answer))]
+    else:
+        head = f"since {answer.base} ({answer.since[:10]}): {answer.summary or 'no change of the memory'}"
+        lines = [head, *(f"{word}: {said}" for word, said in _items(answer))]
+    return Printout("\n".join(lines).strip(), status=int(is_bad), is_file=is_markdown)
 
 
 def _items(answer: BranchChecked) -> Iterator[tuple[str, str]]:

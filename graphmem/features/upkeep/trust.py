@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from graphmem.errors import Refused
 from graphmem.features.upkeep.store_contract import Trust, TrustRequest
 from graphmem.kernel.ledger.extractors import read_extractors, text_to_trust
-from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.model import Task
 from graphmem.kernel.model.proof import valid_proof
 from graphmem.kernel.registry import Taken, operation
@@ -52,7 +51,9 @@ def trust(client: Client, request: TrustRequest) -> Trust:
     programs: dict[Sort, list[str]] = {
         "commands": _verify_commands(client),
         "proofs": proofs(client),
-        "extractors": _extractor_texts(client.layout),
+        "extractors": [
+            text_to_trust(client.layout, name, one) for name, one in read_extractors(client.layout)[0].items()
+        ],
     }
     wanted = ToTrust(needs_trust(config), programs)
     if request.yes is not None and request.yes != wanted.digest:
@@ -112,11 +113,6 @@ def _refusal(given: str, wanted: ToTrust) -> Refused:
 def allowing(digest: str | None) -> str:
     """Return the command that trusts what has this digest."""
     return command("graphmem", "trust", "--yes", str(digest))
-
-
-def _extractor_texts(layout: Layout) -> list[str]:
-    """Return what of the extractors of the project is to be trusted."""
-    return [text_to_trust(layout, name, one) for name, one in read_extractors(layout)[0].items()]
 
 
 def _verify_commands(client: Client) -> list[str]:

@@ -464,16 +464,11 @@ def _odd_texts(snapshot: Snapshot) -> Iterator[FindingDraft]:
     is_asked, kept = snapshot.settings.store.secrets != "allow", places(snapshot)
     for file, line in snapshot.catalog.all_lines():
         if is_asked and is_suspect(line):
-            yield from _exposures(file, line)
+            for found in new_secrets(orjson.loads(line), {}, finder()):
+                message = f"{found.field} looks like it holds a secret: {found.rule}"
+                yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
         if kept.may_be_in(line):
             yield from _machine_paths(file, line, kept)
-
-
-def _exposures(file: str, line: bytes) -> Iterator[FindingDraft]:
-    """Yield what of a row looks like a secret."""
-    for found in new_secrets(orjson.loads(line), {}, finder()):
-        message = f"{found.field} looks like it holds a secret: {found.rule}"
-        yield FindingDraft(file, line, Code.SECRET, message, NO_SECRET, SECRET_FIX)
 
 
 def _machine_paths(file: str, line: bytes, kept: Places) -> Iterator[FindingDraft]:

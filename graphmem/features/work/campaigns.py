@@ -1,7 +1,7 @@
 """Campaigns: a plan of tasks in the graph, what can start, what came of it, what resembles it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -96,20 +96,17 @@ def standing(snapshot: Snapshot, plan: Plan, changed_tasks: Collection[int] = ()
         ready=[task.ref for task in plan.ready],
         unreachable=[Stopped(ref=ref, blocked_by=causes) for ref, causes in plan.stopped.items()],
         replan_suggested=len(plan.stopped) >= REPLAN_FROM,
-        disagreements=list(_disagreements(snapshot, plan)),
+        disagreements=[
+            Disagreement(ref=plan.tasks[number].ref, text=text)
+            for number, moves in task_moves(snapshot, plan.tasks, is_unsettled=True).items()
+            if (text := disagreement_text(moves))  # two branches moved it to different states
+        ],
         duplicates=sorted(seq for seq, times in seqs.items() if times > 1),
         estimate=_estimate_of(snapshot, plan.campaign),
         actual=actual_of(tasks),
         tasks=tasks,
         changed=sorted(plan.tasks[number].ref for number in changed_tasks),
     )
-
-
-def _disagreements(snapshot: Snapshot, plan: Plan) -> Iterator[Disagreement]:
-    """Yield the tasks that two branches moved to different states."""
-    for number, moves in task_moves(snapshot, plan.tasks, is_unsettled=True).items():
-        if text := disagreement_text(moves):
-            yield Disagreement(ref=plan.tasks[number].ref, text=text)
 
 
 def _estimate_of(snapshot: Snapshot, campaign: Campaign) -> Estimate | None:

@@ -162,7 +162,8 @@ def observe(client: Client, request: ObserveRequest) -> Observed:
     run = _begun(client, request)
     verdicts = _verify_blocks(run)
     _extract_failures(run, verdicts)
-    run = _taken_again(run)
+    with client.reading() as snapshot:  # the failures changed the tasks
+        take(run, snapshot)
     _offer_patterns(run)
     links, feedback = _connect(run)
     return Observed(
@@ -192,13 +193,6 @@ def take(run: Observation, snapshot: Snapshot) -> None:
     stored = {number: snapshot.catalog.stored(number) for number in plan.tasks}
     run.tasks = {number: task for number, task in stored.items() if isinstance(task, Task)}
     run.names = {number: task.ref for number, task in plan.tasks.items()}
-
-
-def _taken_again(run: Observation) -> Observation:
-    """Take in the tasks again, after a step that changed them."""
-    with run.client.reading() as snapshot:
-        take(run, snapshot)
-    return run
 
 
 def _only_active(snapshot: Snapshot) -> tuple[int, Campaign]:

@@ -1,17 +1,16 @@
 """What operations on the tasks of a campaign take and return."""
 
-from typing import Annotated, ClassVar, Generic, Literal
+from typing import Annotated, Generic, Literal
 
 from pydantic import Field
 from typing_extensions import TypeVar
 
 from graphmem.constants import CONTEXT_BUDGET
 from graphmem.core.search.match_contract import Matched
-from graphmem.errors import BadInput, GraphmemError
 from graphmem.kernel.answer import Answer, Part, Shown
 from graphmem.kernel.model import Task
 from graphmem.kernel.parameters import SessionName, Texts
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import ContentRequest, Request
 
 TaskRef = Annotated[str, Field(description="The task: its name, or its campaign and number, such as auth/001")]
 Failed = Annotated[Texts, Field(description="Memories that did not help")]
@@ -30,10 +29,8 @@ class StartTaskRequest(ShowTaskRequest):
     session: SessionName = None
 
 
-class CompleteTaskRequest(Request):
+class CompleteTaskRequest(ContentRequest):
     """Which task is complete, what it delivered, and what helped."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     ref: TaskRef
     delivered: str | None = Field(None, description="What the task delivered, in words")
@@ -44,10 +41,8 @@ class CompleteTaskRequest(Request):
     session: SessionName = None
 
 
-class BlockTaskRequest(Request):
+class BlockTaskRequest(ContentRequest):
     """Which task cannot go on, and why."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     ref: TaskRef
     reason: str = Field(description="What stops it: the error, as it was reported")
@@ -56,10 +51,8 @@ class BlockTaskRequest(Request):
     session: SessionName = None
 
 
-class ReopenTaskRequest(Request):
+class ReopenTaskRequest(ContentRequest):
     """Which task to make pending again."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     ref: TaskRef
     reason: str | None = Field(None, description="Why; kept with the move")

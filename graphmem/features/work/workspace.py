@@ -1,7 +1,7 @@
 """The workspace of a task: what it begins with, as a prompt (docs/concepts/campaigns.md, "A workspace")."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from graphmem.constants import CONTEXT_SOLUTIONS
 from graphmem.core.briefing.context_contract import ContextEntry
@@ -181,15 +181,11 @@ def handed_out_before(snapshot: Snapshot, task: Task) -> list[ContextEntry]:
     records, doubter = snapshot.catalog.records(numbers), Doubter(snapshot)
     return [
         entry_of(KNOWN, one, [*_noted_doubts(doubter, one), *notes_of(one)])
-        for one in _of_prompt(records[number] for number in numbers)
+        for one in (records[number] for number in numbers)
+        if not one.is_archived
     ]
 
 
 def _noted_doubts(doubter: Doubter, record: Record) -> Notes:
     """Return what speaks against relying on a record, as texts of the workspace."""
     return [("doubt", doubt.text) for doubt in doubter.of(record) if doubt.is_mark]
-
-
-def _of_prompt(records: Iterator[Record]) -> Iterator[Record]:
-    """Yield those records that a prompt can use."""
-    yield from (one for one in records if not one.is_archived)

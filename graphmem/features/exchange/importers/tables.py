@@ -149,10 +149,5 @@ def written(rows: Iterable[Row]) -> str:
     table = csv.DictWriter(text, ["kind", *others], lineterminator="\n")
     table.writeheader()
     for row in found:
-        table.writerow({name: _encode_cell(value) for name, value in row.items()})
+        table.writerow({name: json.dumps(value, ensure_ascii=False, sort_keys=True) for name, value in row.items()})
     return text.getvalue()
-
-
-def _encode_cell(value: Any) -> str:
-    """Return a value as a cell."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)

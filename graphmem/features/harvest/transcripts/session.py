@@ -107,7 +107,8 @@ class SessionEvents:
 
     def called(self, call: str, at: str, name: str, given: Mapping[str, Any], folder: str = "") -> None:
         """Take the call of a tool; of too many without a result the oldest is forgotten."""
-        self.calls[call] = (at, name, _clipped(given), folder[:MOST_PATH])
+        kept = {field: value[:MOST_GIVEN] if isinstance(value, str) else value for field, value in given.items()}
+        self.calls[call] = (at, name, kept, folder[:MOST_PATH])
         if len(self.calls) > MOST_CALLS:
             del self.calls[next(iter(self.calls))]
 
@@ -179,11 +180,6 @@ class SessionEvents:
                 removed.append(line[1:])
             elif line.startswith("+"):
                 added.append(line[1:])
-
-
-def _clipped(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a tool is given with its long texts cut: it is kept until the result comes."""
-    return {name: value[:MOST_GIVEN] if isinstance(value, str) else value for name, value in given.items()}
 
 
 def text_of(given: Mapping[str, Any], *names: str) -> str:
