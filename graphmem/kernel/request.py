@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, Validatio
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from graphmem.errors import GraphmemError, Usage
+from graphmem.errors import BadInput, GraphmemError, Usage
 from graphmem.patterns import lazy_re
 
 LARGEST = 2**63 - 1  # the index has no larger whole numbers
@@ -74,6 +74,12 @@ def _whole(value: object) -> object:
 
 class NoParameters(Request):
     """No parameters."""
+
+
+class InputRequest(Request):
+    """Base of the requests with what is to be stored: one that does not check out is bad input."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
 
 
 def _refused(request: type[Request], error: ValidationError) -> GraphmemError:
