@@ -155,7 +155,7 @@ def visible(text: str) -> str:
     """Return ``text`` with what a terminal would obey and what is invisible as escapes; line ends stay."""
     if not has_hidden(text):
         return text
-    return SHOWN_OR_HIDDEN.sub(lambda found: _escaped(found[1]) if found[1] else found[0], text)
+    return SHOWN_OR_HIDDEN.sub(lambda found: found[1].encode("unicode_escape").decode() if found[1] else found[0], text)
 
 
 def one_line(text: str, most: int = LINE_CHARS) -> str:
@@ -182,11 +182,6 @@ def has_hidden(text: str) -> bool:
     if text.isascii():  # ten times as fast as the expression
         return not text.replace("\n", " ").isprintable()
     return HIDDEN.search(text) is not None
-
-
-def _escaped(char: str) -> str:
-    """Return the escape that shows a character: ``\\x1b``, ``\\u202e``, ``\\U000e0041``."""
-    return char.encode("unicode_escape").decode()
 
 
 # Control characters but the line end, lone surrogates, Unicode's category Cf (format), and what it calls

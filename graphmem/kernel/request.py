@@ -82,6 +82,12 @@ class NoParameters(Request):
     """No parameters."""
 
 
+class InputRequest(Request):
+    """Base of the requests with what is to be stored: one that does not check out is bad input."""
+
+    refusal: ClassVar[type[GraphmemError]] = BadInput
+
+
 def _refused(request: type[Request], error: ValidationError) -> GraphmemError:
     """Return the error of the first parameter that does not check out: its name, its value and what would be right."""
     name, message, hint = complaint(request, error)

@@ -48,7 +48,7 @@ from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.machine.service_state import ServiceStatus
 from graphmem.kernel.model import Campaign, Constraint, Lesson, MemoryRecord, Record, Task
-from graphmem.kernel.model.blackboard import CurrentTask, TaskStage
+from graphmem.kernel.model.blackboard import TaskStage
 from graphmem.kernel.model.label import PINNED as PIN
 from graphmem.kernel.model.lesson_state import injected, is_frequent
 from graphmem.kernel.model.task import TaskStatus
@@ -372,6 +372,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
     user, candidates = own_store(snapshot.client), len(waiting(snapshot.client).waiting())
+    context_step = shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK
     return StoreStatus(
         store=str(snapshot.root),
         rows=snapshot.ledger.place.where(),
@@ -392,7 +393,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
             *_upkeep_steps(records, missing, findings, candidates),
             *_work_steps(campaigns, tasks),
             *(["graphmem review"] if candidates else []),
-            *([] if tasks else [_context_step(task)]),
+            *([] if tasks else [context_step]),
         ],
     )
 
@@ -431,8 +432,3 @@ def _work_steps(campaigns: Sequence[ActiveCampaign], tasks: Sequence[TaskAtWork]
             yield shell.command("graphmem", "campaign", "replan-input", campaign.ref)
         elif campaign.state == "complete":
             yield shell.command("graphmem", "campaign", "complete", campaign.ref)
-
-
-def _context_step(task: CurrentTask | None) -> str:
-    """Return the command that asks for what is known of the current task, or of the next one."""
-    return shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK

@@ -236,17 +236,14 @@ class CitedTree:
         """Return where a file went, from one name to the next."""
         for _ in range(MOST_RENAMES):
             self.renames_between("HEAD")  # what is not committed yet
-            new = self.known_rename(path)
+            # A folder that moved is asked for once.
+            new = next((renames[path] for renames in self.renames.values() if path in renames), None)
             if new is None and (commit := self.asked(commands.removal, path)):
                 new = self.renames_between(f"{commit}^", commit).get(path)
             if new is None or os.path.lexists(self.root / new):
                 return new
             path = new
         return None
-
-    def known_rename(self, path: str) -> str | None:
-        """Return where a file went as far as git was asked already: a folder that moved is asked for once."""
-        return next((renames[path] for renames in self.renames.values() if path in renames), None)
 
     def renames_between(self, *commits: str) -> Mapping[str, str]:
         """Return the files that were renamed from one commit to another, or since one; git is asked once."""

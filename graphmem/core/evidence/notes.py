@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from graphmem.core.evidence.citation_contract import Fix, VariantFix
+from graphmem.core.evidence.citation_contract import VariantFix
 from graphmem.core.evidence.fixes import fixes
 from graphmem.kernel.answer import Store, address
 from graphmem.kernel.model import Failure, Record
@@ -19,13 +19,9 @@ def notes_of(record: Record) -> list[Note]:
 def advice(record: Record) -> list[Note]:
     """Return what a record says to do, or why; of a failure every fix, the first to try first."""
     if isinstance(record, Failure):
-        return [(_fix_word(fix), fix.text) for fix in fixes(record)]
+        # A disputed one is called so, and is not tried before the others.
+        return [("fix, disputed" if fix.disputed else "fix", fix.text) for fix in fixes(record)]
     return list(noted(record, record.advises))
-
-
-def _fix_word(fix: Fix) -> str:
-    """Return what a fix is called, so that a disputed one is not tried before the others."""
-    return "fix, disputed" if fix.disputed else "fix"
 
 
 def of_variant(found: VariantFix | None, store: Store = "project") -> list[Note]:

@@ -253,7 +253,7 @@ def _plain(text: str) -> str:
 
 def _of_block(block: Block) -> Iterator[NoteItem]:
     """Yield what a list item or a paragraph says: an item is one thing, of a paragraph only its rules."""
-    if TASK_BOX.match(block.text) or _is_links(block.text):
+    if TASK_BOX.match(block.text) or (LINK.match(block.text) and not STRONG.search(LINK.sub("", block.text))):
         return
     text = _plain(block.text)
     if block.indent is None:
@@ -266,11 +266,6 @@ def _of_block(block: Block) -> Iterator[NoteItem]:
                 yield item
     elif not text.endswith(("?", ":")) and (item := _classified(block, text)):
         yield item
-
-
-def _is_links(text: str) -> bool:
-    """Return whether a text is a link and what is behind it."""
-    return LINK.match(text) is not None and not STRONG.search(LINK.sub("", text))
 
 
 def _classified(block: Block, text: str) -> NoteItem | None:

@@ -94,18 +94,13 @@ def parsed_line(command: str) -> CommandLine:
         else:
             variables.append(found[1])
         text = text[found.end() :]
-    while found := _first_match(text, SHOWING, FILTERING, MASKING, MOVING):
+    while found := next(filter(None, (part.search(text) for part in (SHOWING, FILTERING, MASKING, MOVING))), None):
         is_sure, is_filtered = (
             is_sure and found.re.pattern == MOVING.pattern,
             is_filtered or found.re.pattern == FILTERING.pattern,
         )
         text = text[: found.start()]
     return CommandLine(text, folder, tuple(variables), is_sure, is_filtered)
-
-
-def _first_match(text: str, *patterns: re.Pattern[str]) -> re.Match[str] | None:
-    """Return where the first of some patterns that a text holds is."""
-    return next((found for pattern in patterns if (found := pattern.search(text))), None)
 
 
 def _words_of(text: str) -> list[str]:

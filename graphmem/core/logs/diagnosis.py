@@ -236,18 +236,13 @@ class Reader:
 
     def passed_by(self, text: str) -> None:
         """Take a line that tells nothing: with it, what was before may be complete."""
-        if self.test and not self.tests_open and not text[:1].isspace():
+        if self.test and self.tests and not self.tests[-1].message and not text[:1].isspace():
             self.why(text)
         if self.open is not None and self.open.is_class and not self.open.message:
             self.open.message = text.strip()
             self.open.text = f"{self.open.text} {self.open.message}"
         if not text[:1].isspace() and not self.is_statement:
             self.before, self.open = [], None
-
-    @property
-    def tests_open(self) -> bool:
-        """Return whether the test that failed has told why."""
-        return not self.tests or bool(self.tests[-1].message)
 
     def why(self, text: str) -> None:
         """Take the line after the title of a test as what it says."""

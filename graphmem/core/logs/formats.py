@@ -157,7 +157,8 @@ class Table:
         self.formats = [*formats]
         self.set = re2.Set.SearchSet(set_options())
         for one in self.formats:
-            self.set.Add(f"(?m){_anywhere(one.text)}")
+            # Also in a line with something before it, such as the mark of a runner.
+            self.set.Add(rf"(?m)(?:^|[\s|\]>:;=)\"*])(?:{one.text})(?:[\s\"']*$|\\\\n|\")")
         for hint in hints:
             self.set.Add(f"(?m){hint}")
         self.set.Compile()
@@ -173,11 +174,6 @@ class Table:
             return None
         count = len(self.formats)
         return [self.formats[number] for number in sorted(found) if number < count]
-
-
-def _anywhere(pattern: str) -> str:
-    """Return a pattern that also finds a line with something before it, such as the mark of a runner."""
-    return rf"(?:^|[\s|\]>:;=)\"*])(?:{pattern})(?:[\s\"']*$|\\\\n|\")"
 
 
 def _text_of(file: Traversable) -> str:

@@ -146,7 +146,7 @@ def general(number: int, text: str, *, is_statement: bool = False) -> LogProblem
     if found := MARKED_CLASS.match(text):
         return LogProblem(number, text[1:].strip(), found["message"], found["class"])
     for form in forms(text):
-        if not is_statement and (_is_skipped(form) or ECHOED.match(form)):
+        if not is_statement and (COUNTS.match(form.strip()) or ECHOED.match(form)):
             return None
         if place := PLACE.match(form):
             return _placed(number, place)
@@ -169,7 +169,8 @@ def _with_severity(number: int, form: str) -> LogProblem | None:
 def _with_class(number: int, form: str) -> LogProblem | None:
     """Return the problem of a line with the class of an error."""
     found = CLASS.search(form) or ANY_CLASS.match(form)
-    return of_class(number, form, found) if found and _is_class(found) else None
+    # It reports an error here where it leads, or a message follows.
+    return of_class(number, form, found) if found and (found["message"] or found.start() == 0) else None
 
 
 def _shouted(number: int, form: str) -> LogProblem | None:
@@ -227,11 +228,6 @@ def _is_plain(text: str) -> bool:
 LONG = 300  # characters from which a line is prose
 
 
-def _is_skipped(form: str) -> bool:
-    """Return whether a line counts or announces problems, and tells none."""
-    return COUNTS.match(form.strip()) is not None
-
-
 def _placed(number: int, place: re.Match[str]) -> LogProblem | None:
     """Return the problem of a line that begins with a place in a file."""
     rest = place["rest"]
@@ -278,11 +274,6 @@ def _led(number: int, form: str, found: re.Match[str]) -> LogProblem | None:
     made.code = code or made.code
     made.is_strong = True
     return made
-
-
-def _is_class(found: re.Match[str]) -> bool:
-    """Return whether what looks like the class of an error reports one here: it leads, or a message follows."""
-    return bool(found["message"]) or found.start() == 0
 
 
 def of_class(number: int, form: str, found: re.Match[str]) -> LogProblem:

@@ -18,14 +18,14 @@ from pydantic import (
 from graphmem.constants import SIMILAR_MAX, SIMILAR_THRESHOLD
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.records.record_contract import AddRequest
-from graphmem.errors import BadInput, GraphmemError
+from graphmem.errors import BadInput
 from graphmem.kernel.answer import Answer, Part, Shown
 from graphmem.kernel.model import Campaign, Task
 from graphmem.kernel.model.campaign import CampaignStatus
 from graphmem.kernel.model.field import Item, Number, StringSet, Text, TextList
 from graphmem.kernel.model.task import Confidence, Idioms, TaskType
 from graphmem.kernel.parameters import Name, Sources, Tags
-from graphmem.kernel.request import Request, complaint, shown
+from graphmem.kernel.request import InputRequest, Request, complaint, shown
 
 PLAN = {"tasks": [{"seq": 1, "objective": "…"}]}
 PLAN_EXAMPLE = f"such as {json.dumps(PLAN, ensure_ascii=False)}"
@@ -175,10 +175,8 @@ class ReadyRequest(Request):
     ref: str = Field(description="The campaign")
 
 
-class CompleteCampaignRequest(Request):
+class CompleteCampaignRequest(InputRequest):
     """Which campaign to finish, and how it ended."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     ref: str = Field(description="The campaign")
     outcome: str | None = Field(None, description="Outcome of the campaign, in words")

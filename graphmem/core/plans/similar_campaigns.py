@@ -60,7 +60,9 @@ def find_similar(snapshot: Snapshot, request: SimilarRequest) -> Similar:
     bound = snapshot.settings.retrieval.similar_threshold if threshold is None else threshold
     number, campaign = _asked_campaign(snapshot, text)
     objective = campaign.objective if campaign else text
-    mine = _own_fingerprint(snapshot, number, campaign) if campaign and number is not None else None
+    mine = None
+    if campaign and number is not None:
+        mine = campaign.fingerprint or fingerprint(campaign, tasks_of(snapshot, number))
     others = snapshot.catalog.records(
         [other for other, *_ in snapshot.catalog.live_rows("campaign") if other != number]
     )
@@ -89,11 +91,6 @@ def _asked_campaign(snapshot: Snapshot, text: str) -> tuple[int | None, Campaign
     record = snapshot.catalog.records([number])[number]
     assert isinstance(record, Campaign)
     return number, record
-
-
-def _own_fingerprint(snapshot: Snapshot, number: int, campaign: Campaign) -> Fingerprint:
-    """Return the fingerprint of a campaign: the stored one, or what it would be now."""
-    return campaign.fingerprint or fingerprint(campaign, tasks_of(snapshot, number))
 
 
 def _objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Campaign]) -> dict[int, float]:

@@ -9,13 +9,10 @@ from typing import Any
 from graphmem.core.evidence.citation_contract import VersionSource
 from graphmem.core.evidence.citations import pinned
 from graphmem.core.evidence.versions import beside_given, captured
+from graphmem.core.records.add_contract import AddEntityRequest, AddFailureRequest, AddInsightRequest, AddPatternRequest
 from graphmem.core.records.duplicates import NEVER, with_alternates
-from graphmem.core.records.entities import AddEntityRequest
 from graphmem.core.records.experience_limits import refuse_chance
-from graphmem.core.records.failures import AddFailureRequest
-from graphmem.core.records.insights import AddInsightRequest
 from graphmem.core.records.intake import Given, Intake, Policy
-from graphmem.core.records.patterns import AddPatternRequest
 from graphmem.core.records.record_contract import (
     Action,
     AddRequest,

@@ -1,14 +1,13 @@
 """What operations on events take and return."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, Strict
 
-from graphmem.errors import BadInput, GraphmemError
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.parameters import Texts
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import InputRequest, Request
 
 MOST_EVENTS = 1_000
 
@@ -33,10 +32,8 @@ class Verification(BaseModel):
     screenshot: str | None = None
 
 
-class AddEventRequest(Request):
+class AddEventRequest(InputRequest):
     """Something that happened."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     type: str = Field(description="What happened, such as review.verdict or chunk-verified")
     subject: str | None = Field(None, description="What it happened to: a record, or words")

@@ -90,7 +90,9 @@ def refuse_move(
     if (may_stay and after == before) or after in table[before]:
         return
     names = [
-        state if commands is None else f"{commands[state]} (to {state})" for state in _possible(table[before], commands)
+        state if commands is None else f"{commands[state]} (to {state})"
+        for state in table[before]
+        if commands is None or state in commands
     ]
     is_late = after == before and since is not None
     raise Refused(
@@ -98,11 +100,6 @@ def refuse_move(
         hint=f"possible from {before}: {', '.join(names) or 'nothing'}",
         details={"from": before, "to": after, "legal": list(table[before])},
     )
-
-
-def _possible(states: Sequence[str], commands: Mapping[str, str] | None) -> list[str]:
-    """Return those of some states that a caller can ask for."""
-    return [state for state in states if commands is None or state in commands]
 
 
 class Move(NamedTuple):

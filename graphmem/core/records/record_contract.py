@@ -10,12 +10,11 @@ from graphmem import constants
 from graphmem.core.evidence.citation_contract import Cited, Fix, VariantFix
 from graphmem.core.evidence.doubt_contract import Doubt
 from graphmem.core.records.relation_contract import Edge
-from graphmem.errors import BadInput, GraphmemError
 from graphmem.kernel.answer import Answer, Part, RecordT_co, Shown
 from graphmem.kernel.model import AnyRecord
 from graphmem.kernel.model.record import Alternate
 from graphmem.kernel.parameters import DryRun, InputName, Reason, Ref, Texts, Yes
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import InputRequest, Request
 
 Action = Literal["created", "merged", "updated", "unchanged", "archived", "restored", "pinned", "unpinned"]
 
@@ -30,10 +29,9 @@ OPTIONS = (
 )  # of an addition; all other parameters are fields of the record
 
 
-class AddRequest(Request):
+class AddRequest(InputRequest):
     """Base of the requests that add a record of a kind; its limits of size are those of the kind's model."""
 
-    refusal: ClassVar[type[GraphmemError]] = BadInput
     kind: ClassVar[str]
 
     @property
@@ -84,10 +82,8 @@ class ListRequest(Request):
     cursor: str | None = Field(None, description="Go on after the answer that had this cursor")
 
 
-class EditRequest(Request):
+class EditRequest(InputRequest):
     """Which fields of a record to change; all others stay."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     ref: Ref
     fields: Mapping[str, object] | None = Field(None, description="New values by field; a list replaces the old list")

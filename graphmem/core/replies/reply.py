@@ -88,15 +88,10 @@ def line(hit: Mapping[str, Any]) -> str:
     rest = dict(hit)
     parts = [quoted(rest.pop("ref"))] if "ref" in rest else []
     doubts = rest.pop("doubts", [])
-    marks = {name: rest.pop(name) for name in list(rest) if not _holds_text(rest[name])}
+    marks = {name: rest.pop(name) for name in list(rest) if isinstance(rest[name], bool | int | float | Word)}
     parts += [f"[{', '.join(mark(name, value) for name, value in marks.items())}]"] if marks else []
     parts += [f"! {_json_text(doubt)}" for doubt in doubts]
     return "  ".join([*parts, *(f"{name}: {_shown(value)}" for name, value in rest.items())])
-
-
-def _holds_text(value: object) -> bool:
-    """Return whether a value may hold a text of the store; numbers and ``Word`` cannot."""
-    return not isinstance(value, bool | int | float | Word)
 
 
 class Word(str):

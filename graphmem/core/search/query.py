@@ -172,7 +172,8 @@ def asked(
     vector = snapshot.client.question_vector(gist)
     ranking = profile_of(snapshot.settings.retrieval, profile)
     occasions = Occasions() if ranking.is_classic else occasions_of(snapshot, gist, vector)
-    return Question(text, gist, record_types, vector, _asked_problems(text, gist), ranking, occasions)
+    problems = diagnose(text).problems or statement(gist)
+    return Question(text, gist, record_types, vector, problems, ranking, occasions)
 
 
 def profile_of(settings: Retrieval, name: str | None) -> Profile:
@@ -467,11 +468,6 @@ def judgement_of(record: Record, problems: Sequence[LogProblem]) -> Judged | Non
         return None
     found = (judged(statement(trigger), problems, record.holds_for) for trigger in record.texts("trigger"))
     return min(found, key=lambda one: ORDER.index(one.verdict), default=None)
-
-
-def _asked_problems(text: str, gist: str) -> Sequence[LogProblem]:
-    """Return the problems that a question tells; of one in which none can be read, its lines."""
-    return diagnose(text).problems or statement(gist)
 
 
 def _hit(

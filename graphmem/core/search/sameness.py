@@ -161,7 +161,7 @@ def compared(question: str, trigger: str, full: str) -> Comparison:
 def _other_part(question: str, trigger: str, run: Excerpt) -> tuple[str, ...] | None:
     """Return what a question has in the place of a piece of a message, and that piece; or a word that turns it."""
     asked, stored = _taken_apart(question), _taken_apart(trigger)
-    if not _is_piece(run, _message_of(stored)):
+    if run.length < max(LEAST_RUN, LEAST_SHARE * len(_message_of(stored))):  # too little of the message
         return None
     found: tuple[str, ...] | None = _other_number(asked, stored, run)
     if found is None and not _is_whole(asked, stored):
@@ -314,11 +314,6 @@ def longest_excerpt(asked: Sequence[str], message: Sequence[str]) -> Excerpt:
             if length > best.length:
                 best = Excerpt(length, end, place + 1)
     return best
-
-
-def _is_piece(run: Excerpt, message: Sequence[str]) -> bool:
-    """Return whether a piece of a message is enough of it to say that a text reports this message or one like it."""
-    return run.length >= max(LEAST_RUN, LEAST_SHARE * len(message))
 
 
 def _other_words(asked: Text, stored: Text, run: Excerpt) -> tuple[str, str] | None:

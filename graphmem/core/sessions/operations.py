@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field, ValidationError
 
@@ -14,7 +14,7 @@ from graphmem.core.records.record_contract import Changed, Listed
 from graphmem.core.records.screening import screened
 from graphmem.core.records.validation import build, changed, keyed, refuse_no_slug, refuse_past
 from graphmem.core.sessions import blackboard
-from graphmem.errors import BadInput, GraphmemError, Refused, Unavailable
+from graphmem.errors import BadInput, Refused, Unavailable
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.ledger.row import entry
@@ -22,15 +22,13 @@ from graphmem.kernel.model import Campaign, Constraint, Decision, Session, Task
 from graphmem.kernel.model.blackboard import Blackboard, CurrentSession, CurrentTask, Preferences, TaskStage
 from graphmem.kernel.parameters import SessionName, Texts
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import InputRequest
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.names import collapsed, mark, row_id, slug
 
 
-class SessionRequest(Request):
+class SessionRequest(InputRequest):
     """Of which session to return what is current."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     name: SessionName = None
 
@@ -46,10 +44,8 @@ class StartSessionRequest(SessionRequest):
     task: str | None = Field(None, description="What the session is about; becomes the current task")
 
 
-class WorkOnRequest(Request):
+class WorkOnRequest(InputRequest):
     """What is being worked on, or its status; a new description begins a new task."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     description: str | None = Field(None, description="What is being worked on")
     name: SessionName = None
@@ -58,10 +54,8 @@ class WorkOnRequest(Request):
     status: TaskStage | None = Field(None, description="Status of the task")
 
 
-class DecideRequest(Request):
+class DecideRequest(InputRequest):
     """A decision to record."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     decision: str = Field(description="What was decided")
     name: SessionName = None
@@ -70,10 +64,8 @@ class DecideRequest(Request):
     key: str | None = Field(None, description="Name of the decision; made from its text if not given")
 
 
-class ConstrainRequest(Request):
+class ConstrainRequest(InputRequest):
     """A constraint to record."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     constraint: str = Field(description="The constraint")
     name: SessionName = None

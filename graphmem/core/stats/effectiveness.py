@@ -36,7 +36,7 @@ def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
     last = min(request.last, MOST_RESULTS)
     since, pieces = window(_latest_pieces(snapshot, last + 1), last)  # and the one before these
     tasks = _tasks_since(snapshot, since)
-    failures = _all_failures(snapshot)
+    failures = snapshot.catalog.of_kind(Failure, is_live=False)
     carriers = solved_by(snapshot, failures)
     reports = _reports_since(snapshot, carriers, since)
     captured = {number for number, one in failures.items() if since is None or one.created_at >= since}
@@ -88,11 +88,6 @@ def _tasks_since(snapshot: Snapshot, since: datetime | None) -> list[Task]:
     """Return the live tasks that were made since a time."""
     records = [snapshot.catalog.stored(number) for number, *_ in list(snapshot.catalog.live_rows("task"))]
     return [one for one in records if isinstance(one, Task) and (since is None or one.created_at >= since)]
-
-
-def _all_failures(snapshot: Snapshot) -> dict[int, Failure]:
-    """Return every failure, archived ones too, by number."""
-    return snapshot.catalog.of_kind(Failure, is_live=False)
 
 
 def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:

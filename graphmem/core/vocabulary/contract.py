@@ -1,15 +1,12 @@
 """What operations on types take and return."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from graphmem.constants import TYPES_BUDGET
-from graphmem.errors import BadInput, GraphmemError
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.model.vocabulary import EntityType, RelationType
 from graphmem.kernel.parameters import Texts
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import InputRequest, Request
 
 
 class ShowTypeRequest(Request):
@@ -18,20 +15,16 @@ class ShowTypeRequest(Request):
     name: str = Field(description="An entity type or a relation type")
 
 
-class AddEntityTypeRequest(Request):
+class AddEntityTypeRequest(InputRequest):
     """An entity type to declare."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     name: str = Field(description="Name of the type: a-z 0-9 _, beginning with a letter")
     description: str = Field("", description="What belongs in the type")
     search: bool = Field(True, description="Let queries find its entities")
 
 
-class AddRelationTypeRequest(Request):
+class AddRelationTypeRequest(InputRequest):
     """A relation type to declare."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     name: str = Field(description="Name of the type: a-z 0-9 _, beginning with a letter")
     sources: Texts = Field(description="Kinds and entity types that its edges lead from, or any")
@@ -41,10 +34,8 @@ class AddRelationTypeRequest(Request):
     description: str = Field("", description="What an edge of the type means")
 
 
-class RenameTypeRequest(Request):
+class RenameTypeRequest(InputRequest):
     """A type to give another name."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     old: str = Field(description="Type of the project to rename")
     new: str = Field(description="New name of the type: a-z 0-9 _, beginning with a letter")

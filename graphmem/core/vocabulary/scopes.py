@@ -1,12 +1,10 @@
 """The scopes of a project: list, show and declare what a caller may read and write."""
 
-from typing import ClassVar
-
 from pydantic import Field, ValidationError
 
 from graphmem.core.records.screening import screened
 from graphmem.core.vocabulary.types import refuse_form
-from graphmem.errors import BadInput, GraphmemError, Refused
+from graphmem.errors import BadInput, Refused
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.ledger.codec import complaint
 from graphmem.kernel.ledger.scopes import file_of, read_scopes, scope_of, text_of
@@ -14,7 +12,7 @@ from graphmem.kernel.model.scope import Scope
 from graphmem.kernel.model.vocabulary import ANY
 from graphmem.kernel.parameters import Texts
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.request import Request
+from graphmem.kernel.request import InputRequest, Request
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.kernel.system import safe_files
@@ -27,10 +25,8 @@ class ShowScopeRequest(Request):
     name: str = Field(description="A scope of the project")
 
 
-class AddScopeRequest(Request):
+class AddScopeRequest(InputRequest):
     """A scope to declare, or to change."""
-
-    refusal: ClassVar[type[GraphmemError]] = BadInput
 
     name: str = Field(description="Name of the scope: a-z 0-9 _, beginning with a letter")
     read: Texts = Field((), description="Kinds and entity types whose records it may read, or any")

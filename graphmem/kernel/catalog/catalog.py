@@ -53,7 +53,7 @@ class Catalog(RecordReads, RelationReads, FileReads, ClueReads):
         """Make the catalog empty: the next sync reads all files again. The places of the vectors stay."""
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
-        self.forget_answers()
+        self._moment = (-1, -1)  # nothing is remembered: the file becomes another one
         try:
             renew(self.connection)
         except sqlite3.DatabaseError:  # not even the head of the file is left

@@ -110,7 +110,8 @@ class ChangeApplier:
             self.remove_records(batch.gone, touched)
             add: Callable[[str, Sequence[Entry], Touched], None] = self.add_records
         elif table == "relation":
-            self.remove_relations(batch.gone, touched)
+            for part in chunks(batch.gone):
+                self.delete_relations(part, touched)
             add = self.add_relations
         else:
             self.remove_facts(batch.gone, touched)
@@ -259,13 +260,8 @@ class ChangeApplier:
             )
             touched.handles |= {source, target}
 
-    def remove_relations(self, gone: Collection[int], touched: Touched) -> None:
-        """Take edges out; another row of the same edge becomes the one that counts."""
-        for part in chunks(gone):
-            self.delete_relations(part, touched)
-
     def delete_relations(self, ids: Sequence[int], touched: Touched) -> None:
-        """Take rows of edges out; the rows that are left of their edges are looked at again."""
+        """Take rows of edges out; another row of the same edge becomes the one that counts."""
         self.note_edges(ids, touched)
         sql = f"SELECT edge FROM relation WHERE id IN ({marks(ids)}) AND edge <> id"
         touched.left.update(number for (number,) in self.connection.execute(sql, ids))

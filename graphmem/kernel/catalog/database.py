@@ -367,10 +367,6 @@ class Reads:
             self._answers, self._moment = {}, moment
         return self._answers
 
-    def forget_answers(self) -> None:
-        """Remember nothing: the file becomes another one."""
-        self._moment = (-1, -1)
-
     def look_again(self) -> None:
         """See whether another connection has changed the catalog since the last look."""
         (self._version,) = self.connection.execute("PRAGMA data_version").fetchone()

@@ -270,7 +270,7 @@ class VectorStore(Index):
             generation, number, total = (self.kept("vector_sum") or "0 0 none").split()
             if generation != str(self.generation) or total != checksum(rows[: int(number)]):
                 forget_damaged(self.catalog, self.folder)
-                self.note_sum(checksum(rows), len(rows))
+                self.keep("vector_sum", f"{self.generation} {len(rows)} {checksum(rows)}")
             if safe_files.is_file(self.sketch.path) and self.kept("sketch_sum") != self.sketch.checksum():
                 safe_files.remove(self.sketch.path)  # it is made again
             if len(rows) >= SKETCH_ROWS:
@@ -285,10 +285,6 @@ class VectorStore(Index):
     def keep(self, name: str, value: str | int) -> None:
         """Keep something of this model under a name."""
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{name} {self.fingerprint}", value))
-
-    def note_sum(self, total: str, number: int) -> None:
-        """Keep the checksum of the first rows of the file."""
-        self.keep("vector_sum", f"{self.generation} {number} {total}")
 
     @property
     def is_current(self) -> bool:

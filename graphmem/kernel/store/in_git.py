@@ -144,14 +144,9 @@ def uncommitted(layout: Layout) -> int:
     tree = commands.tree_of(layout.root, "HEAD", FOLDER)
     committed = commands.files_of(layout.root, tree) if tree else {}
     committed = {path: name for path, name in committed.items() if path.partition("/")[0] in SHARED}
-    there = [file for file in layout.look(*(layout.store / name for name in SHARED)).files if not _is_fresh(file)]
+    there = [file for file in layout.look(*(layout.store / name for name in SHARED)).files if not file.endswith(".tmp")]
     differing = sum(not _is_as_committed(layout.store / file, committed.pop(file, None)) for file in there)
     return differing + len(committed)
-
-
-def _is_fresh(file: str) -> bool:
-    """Return whether a file is one that a write is about to put in place."""
-    return file.endswith(".tmp")
 
 
 def _is_as_committed(path: Path, name: str | None) -> bool:

@@ -544,11 +544,6 @@ class Client:
             self.show_once(text)
         self.report_ignored_settings()
 
-    def say_always(self, text: str) -> None:
-        """Report what every answer has to say."""
-        self.lasting.append(text)
-        self.show_once(text)
-
     def report_ignored_settings(self) -> None:
         """Report the settings that have no effect."""
         for text in self.said_of_settings:
@@ -864,7 +859,8 @@ def open_client(runtime: Runtime) -> Client:
         client.close()
         raise
     subject = f": {commit.subject}" if runtime.tells_subjects and commit.subject else ""
-    past.say_always(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}{subject}")
+    past.lasting.append(f"as of commit {commit.hash[:10]}, {format_time(commit.at)}{subject}")
+    past.show_once(past.lasting[-1])
     return past
 
 

@@ -76,9 +76,10 @@ def _end_all(leader: int) -> int:
         os.killpg(leader, signal.SIGKILL)  # it is not waited for yet: the number is still its own
     with contextlib.suppress(ChildProcessError):
         while True:
-            for pid in _children():
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+            for pid, fields in _processes():
+                if int(fields[1]) == os.getpid():
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
             pid, status = os.waitpid(-1, 0)
             found = status if pid == leader else found
     return found
@@ -90,11 +91,6 @@ def _processes() -> Iterator[tuple[int, list[bytes]]]:
         if name.isdecimal():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
                 yield int(name), file.read().rpartition(b")")[2].split()
-
-
-def _children() -> Iterator[int]:
-    """Yield the children of this process, as far as the system lists processes in /proc."""
-    yield from (pid for pid, fields in _processes() if int(fields[1]) == os.getpid())
 
 
 def left_of(session: int, mark: bytes) -> list[int]:

@@ -81,11 +81,6 @@ def lfs_pointer(file: str, head: bytes) -> list[Finding]:
     return [Finding.of(file, Code.LFS_POINTER, what, "the rows", fix, line=1)]
 
 
-def _more_bad_lines(file: str, number: int) -> Finding:
-    """Report how many lines of a file are bad beside those that were named."""
-    return Finding.of(file, Code.MORE_BAD_LINES, f"{number:,} more bad lines", "rows")
-
-
 @dataclass(slots=True)
 class Scan:
     """What reading a file found beside its rows."""
@@ -166,7 +161,8 @@ def compare(file: str, lines: Lines, scan: Scan, known: Known) -> Iterator[Batch
             yield Batch(file, entries=entries)
             entries = []
     if bad > len(scan.findings):
-        scan.findings.append(_more_bad_lines(file, bad - len(scan.findings)))
+        more = f"{bad - len(scan.findings):,} more bad lines"
+        scan.findings.append(Finding.of(file, Code.MORE_BAD_LINES, more, "rows"))
     scan.is_ordered = scan.is_ordered and lines.is_usual and not bad
     yield Batch(file, gone=set(known.lines.values()) - (places.keys() - set(scan.purged)), entries=entries)
 

@@ -15,7 +15,7 @@ from graphmem.errors import BadInput, FileReplaced, Refused, Unavailable
 from graphmem.kernel.finding import Code
 from graphmem.kernel.git import commands
 from graphmem.kernel.ledger.files.data_file import RESOLVE, can_splice, oversize, spliced, with_changes
-from graphmem.kernel.ledger.files.journal import replace_files, sweep
+from graphmem.kernel.ledger.files.journal import Ready, replace_files, sweep
 from graphmem.kernel.ledger.files.layout import TYPE_FILE
 from graphmem.kernel.ledger.files.missing import refuse_hidden
 from graphmem.kernel.ledger.files.reading import ReadFiles
@@ -116,7 +116,7 @@ class FilePlace(ReadFiles):
         contents: dict[Path, bytes | None] = {self.layout.store / file: text for file, text in types.items()}
         contents |= self.stale_vocabulary_file(types)
         contents |= {self.layout.store / file: written.pop(file) for file in digests}
-        replace_files(contents, self.layout, ready)
+        self.put_in_place(contents, ready)
 
     def store_written(self, file: str, digest: bytes, fresh: Mapping[Path, Path]) -> None:
         """
@@ -153,7 +153,7 @@ class FilePlace(ReadFiles):
                         self.last.move_rows(file, numbers_of(file), before)
                 self.refuse_changed(read)  # last: what is refused leaves the catalog as it was
 
-        replace_files({self.layout.store / file: data for file, data in contents.items()}, self.layout, ready)
+        self.put_in_place({self.layout.store / file: data for file, data in contents.items()}, ready)
 
     def replace(self, contents: Mapping[str, bytes | None], *, with_vocabulary: bool = False) -> None:
         """
@@ -168,7 +168,11 @@ class FilePlace(ReadFiles):
         read = self.as_read(contents)
         paths = {self.layout.store / file: data for file, data in contents.items()}
         more = self.stale_vocabulary_file() if with_vocabulary else {}
-        replace_files(paths | more, self.layout, lambda fresh: self.refuse_changed(read))
+        self.put_in_place({**paths, **more}, lambda fresh: self.refuse_changed(read))
+
+    def put_in_place(self, contents: dict[Path, bytes | None], ready: Ready) -> None:
+        """Do as ``replace_files``."""
+        replace_files(contents, self.layout, ready)
 
     def as_read(self, files: Iterable[str]) -> Read:
         """Return how these files were when they were read; None for one that was not there."""

@@ -18,14 +18,12 @@ import orjson
 from graphmem.errors import FileReplaced, GraphmemError
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.ref import OWN, MemoryRef, blob_hash
-from graphmem.kernel.ledger.files.journal import replace_files
+from graphmem.kernel.ledger.files.journal import Ready, replace_files
 from graphmem.kernel.ledger.files.layout import FOLDER, Layout
 from graphmem.kernel.ledger.files.place import FilePlace, Read
 from graphmem.kernel.ledger.files.watch import FilesLastRead
 from graphmem.kernel.ledger.port import Stamp
 from graphmem.kernel.ledger.ref.merging import merged
-from graphmem.kernel.ledger.types import Types
-from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.system import safe_files
 
 NAMED_FILES = 3  # in the subject of a commit
@@ -87,23 +85,8 @@ class RefPlace(FilePlace):
             self.take_in()
             yield
 
-    def commit(
-        self,
-        batches: Mapping[str, Batch],
-        types: Types,
-        taking_in: contextlib.AbstractContextManager[None],
-        *,
-        is_read_again: bool,
-    ) -> None:
-        super().commit(batches, types, taking_in, is_read_again=is_read_again)
-        self.publish_written()
-
-    def arrange(self, contents: Mapping[str, bytes | None]) -> None:
-        super().arrange(contents)
-        self.publish_written()
-
-    def replace(self, contents: Mapping[str, bytes | None], *, with_vocabulary: bool = False) -> None:
-        super().replace(contents, with_vocabulary=with_vocabulary)
+    def put_in_place(self, contents: dict[Path, bytes | None], ready: Ready) -> None:
+        super().put_in_place(contents, ready)
         self.publish_written()
 
     def refuse_changed(self, read: Read) -> None:
