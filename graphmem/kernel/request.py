@@ -72,12 +72,6 @@ def _whole(value: object) -> object:
     return [_whole(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-class ContentRequest(Request):
-    """Base of the requests that say what to keep: one that does not check out is bad input, and no wrong usage."""
-
-    refusal = BadInput
-
-
 class NoParameters(Request):
     """No parameters."""
 

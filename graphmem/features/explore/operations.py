@@ -20,7 +20,7 @@ from graphmem.kernel.model import Exploration
 from graphmem.kernel.model.exploration import ExplorationMode
 from graphmem.kernel.model.field import TEXT_BYTES, Time
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.request import ContentRequest, Request
+from graphmem.kernel.request import InputRequest, Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Writing
 
@@ -28,7 +28,7 @@ SessionId = Annotated[str, Field(description="Id of the exploration session")]
 WaitResult = Literal["all_complete", "quorum_met", "timeout", "quorum_failure"]
 
 
-class ReportExplorationRequest(ContentRequest):
+class ReportExplorationRequest(InputRequest):
     """What an agent found in one mode."""
 
     session: SessionId
@@ -45,7 +45,7 @@ class WaitExplorationRequest(Request):
     poll: float = Field(EXPLORE_POLL_S, gt=0, le=60, description="Seconds between two looks")
 
 
-class AggregateExplorationRequest(ContentRequest):
+class AggregateExplorationRequest(InputRequest):
     """Which session to keep as a record, and what it was about."""
 
     session: SessionId

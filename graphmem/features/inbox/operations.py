@@ -12,7 +12,7 @@ from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model import Event
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.request import ContentRequest, Request
+from graphmem.kernel.request import InputRequest, Request
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 
@@ -21,7 +21,7 @@ ItemStatus = Literal["pending", "processing", "processed", "error"]
 ItemId = Annotated[str, Field(description="Id of the item, or its first characters")]
 
 
-class AddItemRequest(ContentRequest):
+class AddItemRequest(InputRequest):
     """Something that is to be looked at later."""
 
     content: str = Field(description="What is to be looked at")
@@ -46,7 +46,7 @@ class DismissItemRequest(Request):
     id: ItemId
 
 
-class FinishItemRequest(ContentRequest):
+class FinishItemRequest(InputRequest):
     """Which item is done with, and how it ended."""
 
     id: ItemId

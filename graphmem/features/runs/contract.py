@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.model.run_state import Chunk, RunState
-from graphmem.kernel.request import ContentRequest, Request
+from graphmem.kernel.request import InputRequest, Request
 
 Workflow = Annotated[str | None, Field(description="Name of the workflow; that of the run state if not given")]
 PLAN = {"chunks": [{"id": "c1", "name": "log in"}]}
@@ -18,19 +18,19 @@ ChunkMove = Literal["active", "completed", "failed", "retrying"]
 ResumeAction = Literal["resume", "fresh", "cancel"]
 
 
-class SetRunRequest(ContentRequest):
+class SetRunRequest(InputRequest):
     """Fields of the run state to change; all others stay."""
 
     fields: Mapping[str, object] = Field(description="Fields as a JSON object: objects are merged, null clears")
 
 
-class StepRequest(ContentRequest):
+class StepRequest(InputRequest):
     """Which step of a workflow is complete."""
 
     step: str = Field(description="The step")
 
 
-class ChangeRequest(ContentRequest):
+class ChangeRequest(InputRequest):
     """A file that was changed outside of the plan; it is done when the plan, or the specification, has it too."""
 
     action: Literal["add", "done"] = Field(description="Note the file, or take it away")
@@ -39,7 +39,7 @@ class ChangeRequest(ContentRequest):
     section_number: int | str | None = Field(None, description="Number of that section")
 
 
-class RequireStepRequest(ContentRequest):
+class RequireStepRequest(InputRequest):
     """For which step to check what it needs."""
 
     step: str = Field(description="The step that is to begin")
@@ -70,7 +70,7 @@ class PlannedBuild(BaseModel):
     priority_source: PrioritySource | None = Field(None, description="Where the priorities came from")
 
 
-class BeginBuildRequest(ContentRequest):
+class BeginBuildRequest(InputRequest):
     """The plan of a build run."""
 
     # What it holds is checked where the chunks are made; this says its form to those that have a schema only.
@@ -83,14 +83,14 @@ class BeginBuildRequest(ContentRequest):
     )
 
 
-class MoveChunkRequest(ContentRequest):
+class MoveChunkRequest(InputRequest):
     """Which chunk of the build run goes on."""
 
     id: str = Field(description="Id of the chunk")
     status: ChunkMove = Field(description="Its next status")
 
 
-class CheckpointRequest(ContentRequest):
+class CheckpointRequest(InputRequest):
     """Where the build run is."""
 
     phase: str | None = Field(None, description="Phase of convergence")

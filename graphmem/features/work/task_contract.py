@@ -10,7 +10,7 @@ from graphmem.core.search.match_contract import Matched
 from graphmem.kernel.answer import Answer, Part, Shown
 from graphmem.kernel.model import Task
 from graphmem.kernel.parameters import SessionName, Texts
-from graphmem.kernel.request import ContentRequest, Request
+from graphmem.kernel.request import InputRequest, Request
 
 TaskRef = Annotated[str, Field(description="The task: its name, or its campaign and number, such as auth/001")]
 Failed = Annotated[Texts, Field(description="Memories that did not help")]
@@ -29,7 +29,7 @@ class StartTaskRequest(ShowTaskRequest):
     session: SessionName = None
 
 
-class CompleteTaskRequest(ContentRequest):
+class CompleteTaskRequest(InputRequest):
     """Which task is complete, what it delivered, and what helped."""
 
     ref: TaskRef
@@ -41,7 +41,7 @@ class CompleteTaskRequest(ContentRequest):
     session: SessionName = None
 
 
-class BlockTaskRequest(ContentRequest):
+class BlockTaskRequest(InputRequest):
     """Which task cannot go on, and why."""
 
     ref: TaskRef
@@ -51,7 +51,7 @@ class BlockTaskRequest(ContentRequest):
     session: SessionName = None
 
 
-class ReopenTaskRequest(ContentRequest):
+class ReopenTaskRequest(InputRequest):
     """Which task to make pending again."""
 
     ref: TaskRef

@@ -6,9 +6,8 @@ it. A random number beside it tells a commit from one of the same ``seq`` that d
 took it in. The epoch of the project is a random text.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import NamedTuple, Protocol
 
 import orjson
@@ -20,7 +19,7 @@ from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import is_of_purges
 from graphmem.kernel.ledger.port import CURSOR, LastRead, Stamp, Unconfirmed
 from graphmem.kernel.ledger.row import read_entry
-from graphmem.kernel.ledger.served_history import PART, ServedHistory, Written
+from graphmem.kernel.ledger.served_history import PART, Keeper, ServedHistory
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.vocabulary import Vocabulary
@@ -62,7 +61,7 @@ class Columns(NamedTuple):
     row: str
 
 
-class ServedPlace(ABC):
+class ServedPlace(Keeper):
     """
     The rows of one project in a server; ``port.RowPlace`` says what the methods do that are not described here.
 
@@ -128,18 +127,6 @@ class ServedPlace(ABC):
     def rows_of(self, file: str, since: int) -> Iterator[Sequence[tuple[int, bytes | None]]]:
         """Yield the rows of a part that were written after a commit, up to the one that was looked at, by number."""
 
-    @abstractmethod
-    def span(self) -> tuple[int, int]:
-        """Do as ``Keeper.span``."""
-
-    @abstractmethod
-    def written(self, after: int, upto: int, numbers: Sequence[int] | None = None) -> Iterator[Written]:
-        """Do as ``Keeper.written``."""
-
-    @abstractmethod
-    def commit_before(self, date: datetime) -> int | None:
-        """Do as ``Keeper.commit_before``."""
-
     def everything(self) -> Iterator[tuple[int, str, bytes]]:
         """Yield the rows and texts as they were at the last look: number, part and line."""
         self.seen = self.seen if self.seen[1] else self.cursor()
@@ -172,10 +159,10 @@ class ServedPlace(ABC):
         epoch, seq, commit = cursor
         return epoch == self.seen[0] and 0 < seq <= self.seen[1] and self.has_commit(seq, commit)
 
-    def refuse_moved(self) -> None:  # noqa: B027 - no engine does more
+    def refuse_moved(self) -> None:
         """Whatever is committed meanwhile: it has a greater number, and is read next."""
 
-    def wait(self, end: float) -> None:  # noqa: B027 - no engine does more
+    def wait(self, end: float) -> None:
         """Nothing to wait for: a change that is under way is not seen."""
 
     def parts(self) -> list[str]:
@@ -254,7 +241,7 @@ class ServedPlace(ABC):
     def tidy(self) -> str | None:
         return None
 
-    def refuse_unwell(self, files: Collection[str]) -> None:  # noqa: B027 - no engine does more
+    def refuse_unwell(self, files: Collection[str]) -> None:
         """No row is lost by a write to others."""
 
     def since(self, file: str) -> int:

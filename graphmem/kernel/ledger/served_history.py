@@ -1,8 +1,9 @@
 """The history that a project in a server keeps: its commits, and the rows as they were at one of them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from graphmem.errors import NotFound
 from graphmem.kernel.git.commands import DATE, parsed_date
@@ -26,18 +27,22 @@ class Written(NamedTuple):
     new: bytes | None
 
 
-class Keeper(Protocol):
+class Keeper(ABC):
     """A place that keeps what was written."""
 
+    @abstractmethod
     def span(self) -> tuple[int, int]:
         """Return the first commit of the history, and the last; the first is 1 where nothing was dropped yet."""
 
+    @abstractmethod
     def written(self, after: int, upto: int, numbers: Sequence[int] | None = None) -> Iterator[Written]:
         """Yield what commits above a number and up to another did, to all rows or to some, in their order."""
 
+    @abstractmethod
     def commit_before(self, date: datetime) -> int | None:
         """Return the last commit before a time."""
 
+    @abstractmethod
     def everything(self) -> Iterator[tuple[int, str, bytes]]:
         """Yield the rows and texts as they are now: number, part and line."""
 

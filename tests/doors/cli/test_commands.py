@@ -25,6 +25,7 @@ from graphmem.kernel.store.runtime import Client
 BY_HAND = {
     "candidates.check_proofs",
     "cypher_named",
+    "cypher_projects",
     "export_check",
     "feedback_rows",
     "hook",
