@@ -15,6 +15,7 @@ from graphmem.features.cypher.engines.falkordb.server import GraphServer, key_of
 from graphmem.kernel.catalog.catalog import Catalog
 from tests.doors.cli.test_answers import Done, Graphmem, graphmem  # noqa: F401  # the fixture
 from tests.falkordb_server import falkordb_server
+from tests.pace import patience
 from tests.sample import open_memory
 
 pytestmark = pytest.mark.process
@@ -51,7 +52,8 @@ def ask(memory: Memory, query: str, *projects: str, **parameters: object) -> Row
 
 
 def keys(address: str) -> list[str]:
-    return sorted(map(str, FalkorDB.from_url(address).connection.keys()))
+    found = map(str, FalkorDB.from_url(address).connection.keys())
+    return sorted(key for key in found if not key.startswith("telemetry"))  # the server's own, written when it likes
 
 
 # --- what is asked --------------------------------------------------------------------------------------------------
@@ -132,7 +134,7 @@ def test_rows_and_time_are_bounded_over_all_projects(shop: Memory, monkeypatch: 
     with pytest.raises(Unavailable, match="longer than it may"):
         long = "UNWIND range(1, 10000) AS x UNWIND range(1, 10000) AS y WITH x * y AS z WHERE z % 7 = 1 RETURN sum(z)"
         shop.store.cypher_projects(long, ["all"], timeout_s=0.3)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 30 * patience()
 
 
 ODD = ('"', "\\", '\\\\"', "'", "a\nb\t", "\u2028é😀", "$x", "`", "\x01", "{a: 1}", "*/ //")
@@ -307,7 +309,7 @@ def test_a_server_that_hangs_is_not_waited_for(shop: Memory) -> None:
         with pytest.MonkeyPatch.context() as patch, pytest.raises(Unavailable, match="does not answer"):
             patch.setattr(servers, "GRACE_S", 0.2)
             shop.store.cypher_projects(REF, ["all"], timeout_s=0.3)
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 30 * patience()
     finally:
         process.send_signal(signal.SIGCONT)
     assert len(ask(shop, REF)) == 3
