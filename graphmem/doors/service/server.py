@@ -79,6 +79,7 @@ class Service:
         self.ended = threading.Event()
         refuse_no_folder(self.project)
         self.store = located(Layout(self.project)).store
+        self.inode = os.stat(self.store).st_ino
         self.path = str(path_of(str(self.project), "sock"))
 
     def serve(
@@ -200,7 +201,10 @@ class Service:
 
     def reason_to_end(self) -> str | None:
         """Return why the service is no longer needed, or None."""
-        if not self.store.is_dir() or located(Layout(self.project)).store != self.store:
+        try:  # what still runs when a folder goes may make one of its name again
+            if os.stat(self.store).st_ino != self.inode or located(Layout(self.project)).store != self.store:
+                return "the project is gone"
+        except OSError:
             return "the project is gone"
         try:
             if os.lstat(self.path).st_ino != self.made:
