@@ -61,6 +61,8 @@ class GraphServer:
 
     def __exit__(self, *_: object) -> None:
         self.client.close()
+        if pool := getattr(self.redis, "connection_pool", None):
+            pool.disconnect()  # which the client leaves open
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
