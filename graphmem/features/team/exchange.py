@@ -2,7 +2,7 @@
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import orjson
@@ -70,8 +70,10 @@ def exchange(client: Client, request: SyncRequest, address: ServerAddress) -> Sy
             common = client.state.read(KIND, key, Common.decoded) or Common(0, {})
             counts = [0, 0]
             for texts in (_types_of, _rows_of):  # rows are of types
-                result = _merged(common, history, texts, ours, theirs)
-                counts = [count + _write(side, result) for count, side in zip(counts, (theirs, ours), strict=True)]
+                our, their = texts(ours), texts(theirs)
+                result = _merged(common, history, our, their, ours, theirs)
+                counts[0] += _write(theirs, their, result)
+                counts[1] += _write(ours, our, result)
             if is_real:
                 both = {**_types_of(ours), **_rows_of(ours)}
                 made = Common(history.last(), {name: _mark(text) for name, text in both.items()})
@@ -118,10 +120,10 @@ def _rows_of(side: Snapshot) -> Texts:
 
 
 def _merged(
-    common: Common, history: PlaceHistory, texts: Callable[[Snapshot], Texts], clone: Snapshot, server: Snapshot
+    common: Common, history: PlaceHistory, ours: Texts, theirs: Texts, clone: Snapshot, server: Snapshot
 ) -> dict[str, bytes | None]:
     """Return what the texts come to that differ; None for one that goes."""
-    ours, theirs, symmetric = texts(clone), texts(server), clone.symmetric
+    symmetric = clone.symmetric
     purges = [purged for side in (clone, server) if (purged := side.catalog.purges())]
     found: dict[str, bytes | None] = {}
     differing = [key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
@@ -151,9 +153,8 @@ def _merged(
     return found
 
 
-def _write(side: Snapshot, texts: dict[str, bytes | None]) -> int:
-    """Write what differs, unless this is a preview; return how many rows or texts that are."""
-    had = {**_types_of(side), **_rows_of(side)}
+def _write(side: Snapshot, had: Texts, texts: dict[str, bytes | None]) -> int:
+    """Write what differs from what a side had, unless this is a preview; return how many rows or texts that are."""
     changed = {key: text for key, text in texts.items() if had.get(key) != text}
     if changed and isinstance(side, Writing):
         rows = {int(key): line for key, line in changed.items() if key.isdecimal()}

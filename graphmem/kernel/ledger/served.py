@@ -86,9 +86,10 @@ class ServedPlace(Keeper):
         return f"in {where}, where what was written is {WORTHS[self.worth()]}"
 
     def refuse_worth_less(self) -> None:
-        """Raise ``Refused`` where a write would be worth less than is required; the server is asked once."""
+        """Raise ``Refused`` where a write would be worth less than is required; the server is asked once, if at all."""
         worths = [*WORTHS]
-        if not self.is_worth and worths.index(found := self.worth()) < worths.index(self.require):
+        is_asked = not self.is_worth and self.require != worths[0]
+        if is_asked and worths.index(found := self.worth()) < worths.index(self.require):
             hint = "its administrator changes that" if self.require == "disk" else "team.require asks for a standby"
             raise Refused(f"what is written here is {WORTHS[found]}: nothing was written", hint=hint)
         self.is_worth = True
