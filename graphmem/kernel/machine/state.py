@@ -163,7 +163,7 @@ class State(NamedTuple):
             Unavailable: it cannot be written, or as ``Locked``, another process is at it all the time.
         """
         with self._opened(make=True) as connection:
-            connection.execute("BEGIN IMMEDIATE")
+            self._begin_alone(connection)
             kept = KeptState(connection, self.say)
             yield kept
             kept.keep_within_bounds()
@@ -248,6 +248,24 @@ class State(NamedTuple):
                 except OSError:  # a file system without such locks
                     break
             yield
+
+    def _begin_alone(self, connection: sqlite3.Connection) -> None:
+        """
+        Begin to write as soon as nobody else does.
+
+        SQLite itself looks more and more rarely, at last ten times a second: beside busy writers that waits for ever.
+        """
+        end = time.monotonic() + self.patience_s
+        connection.execute("PRAGMA busy_timeout = 0")
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                break
+            except sqlite3.OperationalError as error:
+                if _code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(PAUSE_S)
+        connection.execute(f"PRAGMA busy_timeout = {self.patience_s * 1000:.0f}")
 
     def _in_use(self) -> Locked:
         return Locked(f"{self.path} is in use by another process", hint="wait for it")
