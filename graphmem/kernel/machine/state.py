@@ -251,7 +251,7 @@ class State(NamedTuple):
 
     def _begin_alone(self, connection: sqlite3.Connection) -> None:
         """
-        Begin to write as soon as nobody else does.
+        Begin to write when no other process does.
 
         SQLite itself looks more and more rarely, at last ten times a second: beside busy writers that waits for ever.
         """
