@@ -40,7 +40,7 @@ from graphmem.core.plans.campaign_plan import Plan, plan_of
 from graphmem.core.records.candidates import for_agent, seen, waiting
 from graphmem.core.search.budget import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.core.search.traversal import solving
-from graphmem.core.search.two_stores import own_store
+from graphmem.core.search.two_stores import others
 from graphmem.core.sessions.operations import board_of, current_of, has_ended
 from graphmem.errors import Unavailable
 from graphmem.kernel.answer import Answer, Part
@@ -55,6 +55,7 @@ from graphmem.kernel.model.task import TaskStatus
 from graphmem.kernel.parameters import SessionName
 from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
+from graphmem.kernel.settings.address import shown_address
 from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.git_setup import unregistered
@@ -107,7 +108,8 @@ class StoreStatus(Answer):
     ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
     reviewed. ``task`` is the current one of this machine; ``tasks`` are the active and blocked ones of campaigns that
     go on, active ones and the latest first. ``user_store`` is the folder of the user's own store, where questions go to
-    it too. ``cold_start`` is true as long as there are so few experiences that each new one has confidence low.
+    it too, and ``organisation`` where that of the organisation is. ``cold_start`` is true as long as there are so few
+    experiences that each new one has confidence low.
     ``in_git`` is what git does to the files that a user may not expect. ``rows`` says where the rows are, if not in
     the branch.
     """
@@ -115,6 +117,7 @@ class StoreStatus(Answer):
     store: str
     rows: str | None = None
     user_store: str | None = None
+    organisation: str | None = None
     records: int
     relations: int
     unregistered: list[str]
@@ -371,12 +374,13 @@ def status(snapshot: Snapshot) -> StoreStatus:
         for one in at_work(snapshot)
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
-    user, candidates = own_store(snapshot.client), len(waiting(snapshot.client).waiting())
+    beside, candidates = others(snapshot.client), len(waiting(snapshot.client).waiting())
     context_step = shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK
     return StoreStatus(
         store=str(snapshot.root),
         rows=snapshot.ledger.place.where(),
-        user_store=str(user.layout.root) if user else None,
+        user_store=str(beside["user"].layout.root) if "user" in beside else None,
+        organisation=shown_address(snapshot.settings.stores.organisation) if "organisation" in beside else None,
         records=records,
         relations=relations,
         unregistered=missing,

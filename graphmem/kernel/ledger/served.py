@@ -6,15 +6,16 @@ it. A random number beside it tells a commit from one of the same ``seq`` that d
 took it in. The epoch of the project is a random text.
 """
 
+import time
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import orjson
 
 from graphmem.errors import FileReplaced, Refused
 from graphmem.kernel.finding import Finding
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import is_of_purges
 from graphmem.kernel.ledger.port import CURSOR, LastRead, Stamp, Unconfirmed
@@ -24,6 +25,8 @@ from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.ndjson import BadLine
+from graphmem.kernel.settings.address import ServerAddress
+from graphmem.kernel.system import safe_files
 from graphmem.names import row_id, row_key, split_ref
 
 TEXT = "file"  # the kind of a row that is a text of the vocabulary
@@ -77,6 +80,8 @@ class ServedPlace(Keeper):
         self.notices: list[str] = []
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
         self.history = ServedHistory(self, lambda: self.last_commit()[0])
+        self.looked: Path | None = None  # the file that says when the server was looked at
+        self.rests_s = 0.0  # seconds for which that look counts
         self.require = "any"  # the least that a write has to be worth
         self.is_worth = False  # it is, as was found out before the first one
         self.is_whole = True  # nothing that was read counts: all parts are compared
@@ -144,6 +149,10 @@ class ServedPlace(Keeper):
         return epoch, seq, commit
 
     def has_changed(self, *, is_thorough: bool = False) -> bool:
+        if self.looked and self.rests_s and self.cursor()[1] and not is_thorough:
+            if safe_files.is_file(self.looked) and time.time() - self.looked.stat().st_mtime < self.rests_s:
+                return False
+            safe_files.write(self.looked, b"")  # now, so that a server that is away is not waited for each time
         return is_thorough or self.last_commit() != self.cursor()
 
     def changed(self, end: float, *, is_thorough: bool = False, is_whole: bool = False) -> list[str]:

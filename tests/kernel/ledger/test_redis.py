@@ -12,13 +12,13 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import FileReplaced, Refused, Unavailable
 from graphmem.kernel.catalog.catalog import Catalog
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.port import PlaceAway, RowPlace, Unconfirmed
 from graphmem.kernel.ledger.redis import connection
 from graphmem.kernel.ledger.redis import place as places
 from graphmem.kernel.ledger.redis.connection import ask, connect
 from graphmem.kernel.ledger.redis.place import RedisPlace
 from graphmem.kernel.ledger.redis.schema import COMMIT, grant_commands, key, make_project, revoke_commands
+from graphmem.kernel.settings.address import ServerAddress
 from tests.contract.places import MemoryOnRows, RedisCase
 from tests.contract.test_place import names
 from tests.redis_server import Server, one_server, redis
