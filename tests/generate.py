@@ -8,12 +8,12 @@ from pathlib import Path
 
 from graphmem.doors.cli.app import command_line
 from graphmem.doors.cli.help import help_of
-from graphmem.features.cypher.engines.kuzu.schema import definitions
 from graphmem.features.cypher.stored_query import Stored, all_stored
-from graphmem.features.upkeep.schema import SchemaRequest, schema
-from graphmem.kernel.model.schema import merge_rules, one_a_line, records_schema
+from graphmem.features.upkeep.schema import SchemaRequest, one_a_line, schema
 from graphmem.kernel.registry import features
 from tests.generate_api import api_stub
+from tests.generate_cypher import definitions
+from tests.generate_schema import merge_rules, records_schema
 
 ROOT = Path(__file__).parents[1]
 

@@ -98,12 +98,12 @@ from graphmem.kernel.machine.service_state import ServedPage
 from graphmem.kernel.model import MODELS, vocabulary
 from graphmem.kernel.model.field import Limit
 from graphmem.kernel.model.record import Frozen
-from graphmem.kernel.model.schema import row_names
 from graphmem.kernel.model.scope import Scope
 from graphmem.kernel.registry import OPERATIONS
 from graphmem.kernel.request import Request, bounds
 from graphmem.kernel.settings.config import Settings, SettingsSection, sections
 from tests.generate_api import class_of
+from tests.generate_schema import row_names
 from tests.operations import NOUNS, REQUESTS
 from tests.source import MODULES
 from tests.test_architecture import HOUSES, imports, module_of, room_of

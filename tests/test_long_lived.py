@@ -209,7 +209,7 @@ class Watching:
         self.lock: Path | None = None
         self.texts = 0
 
-    def encode_documents(self, texts: Sequence[str], progress: object = None) -> Any:
+    def encode_documents(self, texts: Sequence[str]) -> Any:
         assert self.lock is not None
         with locked(self.lock, timeout_s=0):
             self.texts += len(texts)

@@ -73,19 +73,3 @@ def test_every_type_in_a_signature_is_public() -> None:
 def test_a_memory_shows_what_most_programs_need_and_says_its_folder(memory: Memory, tmp_path: Path) -> None:
     assert len([name for name in dir(memory) if not name.startswith("_")]) <= 57
     assert repr(memory) == f"Memory({str(tmp_path)!r})"
-
-
-@pytest.mark.parametrize("name", ["client", "call", "validate", "embed", "scopes", "hook"])
-def test_what_moved_to_the_store_goes_on_working_and_says_where_it_is(memory: Memory, name: str) -> None:
-    assert name not in dir(memory)
-    opened: Any = memory
-    with pytest.warns(DeprecationWarning, match=f"^memory.{name} is memory.store.{name} now$") as caught:
-        moved = getattr(opened, name)
-    assert moved == getattr(memory.store, name)
-    assert caught[0].filename == __file__
-
-
-def test_what_was_never_there_is_an_attribute_error(memory: Memory) -> None:
-    opened: Any = memory
-    with pytest.raises(AttributeError, match=r"^'Memory' object has no attribute 'validat'$"):
-        _ = opened.validat

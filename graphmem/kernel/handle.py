@@ -1,13 +1,12 @@
 """What ``Memory`` is besides its operations: it opens a store, gives each thread a client, and closes all of them."""
 
-import warnings
 from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from inspect import Parameter
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from graphmem.kernel import dispatch, registry
 from graphmem.kernel.dispatch import OWNER, Caller, Log
@@ -179,15 +178,6 @@ class Handle(Operations):
     def close(self) -> None:
         """Let go of the store's files."""
         self._runtime.close()
-
-    if not TYPE_CHECKING:  # a type checker would take any name for one that is here
-
-        def __getattr__(self, name: str) -> Any:
-            """Return what was here before version 0.2, and is on ``memory.store`` now."""
-            if name.startswith("_") or not hasattr(self.store, name):
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-            warnings.warn(f"memory.{name} is memory.store.{name} now", DeprecationWarning, stacklevel=2)
-            return getattr(self.store, name)
 
     def __enter__(self) -> Self:
         return self

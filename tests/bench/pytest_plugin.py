@@ -15,6 +15,7 @@ from pathlib import Path
 
 from graphmem import Memory
 from tests.bench.board import machine
+from tests.sample import state_of
 
 TESTS, FILES, TURNS = 2_000, 20, 15
 VARIANTS = ("without", "switched on", "with failures that wait")
@@ -33,11 +34,10 @@ def seconds(folder: Path, variant: str) -> float:
     """Return the processor time of one run."""
     switch = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "GRAPHMEM_PYTEST": "0" if variant == VARIANTS[0] else "1"}
     given = [] if variant == VARIANTS[0] else ["-p", "graphmem.doors.pytest_plugin"]
-    runs = folder / ".graphmem/state/runs.json"
-    runs.parent.mkdir(exist_ok=True)
-    runs.write_text(
-        '{"%s": {"id": "a", "at": "2026-11-01T09:30:00.000Z"}}' % ("0" * 64) if variant == VARIANTS[2] else "{}"
-    )
+    with state_of(folder).changing() as kept:
+        kept.drop("ran", ["0" * 64])
+        if variant == VARIANTS[2]:
+            kept.put("ran", "0" * 64, b'{"id": "a", "at": "2026-11-01T09:30:00.000Z"}')
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *given],

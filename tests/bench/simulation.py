@@ -8,7 +8,7 @@ earlier problem is, if its solution touched the same file, or if it belongs to t
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -411,10 +411,10 @@ class Remembering:
         self.documents: dict[str, Scores] = {}
         self.queries: dict[str, Scores] = {}
 
-    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Scores:
+    def encode_documents(self, texts: Sequence[str]) -> Scores:
         """Return one row a text."""
         new = [text for text in texts if text not in self.documents]
-        self.documents.update(zip(new, self.model.encode_documents(new, progress) if new else (), strict=True))
+        self.documents.update(zip(new, self.model.encode_documents(new) if new else (), strict=True))
         return np.stack([self.documents[text] for text in texts])
 
     def encode_query(self, text: str) -> Scores:

@@ -179,7 +179,7 @@ class MadeModel:
         self.random = np.random.default_rng(SEED)
         self.centres = self.random.standard_normal((CLUSTERS, self.dimensions), dtype=np.float32)
 
-    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Floats:
+    def encode_documents(self, texts: Sequence[str]) -> Floats:
         """Return one unit row a text."""
         rows = self.centres[[crc32(text.encode()) % CLUSTERS for text in texts]]
         rows += np.float32(SPREAD) * self.random.standard_normal(rows.shape, dtype=np.float32)

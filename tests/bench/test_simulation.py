@@ -123,9 +123,9 @@ class Counting(MadeModel):
         super().__init__()
         self.texts: list[str] = []
 
-    def encode_documents(self, texts, progress=None):  # type: ignore[no-untyped-def]
+    def encode_documents(self, texts):  # type: ignore[no-untyped-def]
         self.texts += texts
-        return super().encode_documents(texts, progress)
+        return super().encode_documents(texts)
 
 
 def test_a_text_is_embedded_once() -> None:

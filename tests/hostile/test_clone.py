@@ -164,9 +164,8 @@ def test_a_journal_that_is_none_is_no_journal(tmp_path: Path, text: bytes | None
 
 def note(**fields: object) -> bytes:
     rows = {"added": "", "changed": [], "removed": [], "sums": ""}
-    return orjson.dumps(
-        {"at": "2026-11-01T09:30:00Z", "command": "add", "files": {"data/failure.ndjson": rows}, **fields}
-    )
+    whole = {"at": "2026-11-01T09:30:00Z", "command": "add", "types": {}, "texts": {}, "titles": []}
+    return orjson.dumps(whole | {"files": {"data/failure.ndjson": rows}} | fields)
 
 
 def of_rows(file: str, **rows: object) -> bytes:

@@ -97,9 +97,9 @@ def _objective_likeness(snapshot: Snapshot, objective: str, others: dict[int, Ca
     """Return the cosine of an objective with those of other campaigns; of their terms where there is no model."""
     if not others:
         return {}  # the objective need not be embedded
-    if snapshot.vectors is not None and snapshot.embedder is not None:
+    if snapshot.vectors is not None and snapshot.client.embedder is not None:
         with snapshot.client.asking_model():
-            vector = snapshot.embedder.encode_documents([objective])[0]
+            vector = snapshot.client.embedder.encode_documents([objective])[0]
             found = {number: float(row @ vector) for number, row in snapshot.vectors.of(others)}
             return {number: min(1.0, max(0.0, found.get(number, 0.0))) for number in others}
     mine = set(query_terms(objective))

@@ -32,7 +32,9 @@ def event(snapshot: Snapshot, event_type: str, at: datetime, subject: str | None
     """
     said = {name: value for name, value in data.items() if value not in (None, [], ())}
     made = build(
-        "event", {"id": snapshot.new_id(), "at": at, "type": event_type, "subject": subject, "data": said or None}, at
+        "event",
+        {"id": snapshot.client.new_id(), "at": at, "type": event_type, "subject": subject, "data": said or None},
+        at,
     )
     assert isinstance(made, Event)
     return entry(made, snapshot.symmetric)

@@ -81,7 +81,7 @@ def prepared(snapshot: Snapshot, row: Mapping[str, Any]) -> tuple[Feedback, str]
     fields = {**row, "ref": record.key_ref, "task": task, "question": _question_for(snapshot, record, row)}
     fields["at"] = row.get("at") or row.get("created_at") or snapshot.now
     if not task:
-        fields["id"] = row.get("id") or snapshot.new_id()
+        fields["id"] = row.get("id") or snapshot.client.new_id()
     made = build(
         "feedback", {name: value for name, value in fields.items() if name not in ("created_at", "asked")}, snapshot.now
     )

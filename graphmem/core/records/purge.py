@@ -182,7 +182,7 @@ def _destroy(writing: Writing, plan: PurgePlan, digests: Collection[bytes]) -> N
 
 def _purge_rows(snapshot: Snapshot, rows: Collection[Row]) -> list[Purge]:
     """Return what keeps rows out that are about to be purged; one salt a store, so that a row is hashed once."""
-    salt = next(iter(snapshot.catalog.purges().by_salt), None) or snapshot.new_id()
+    salt = next(iter(snapshot.catalog.purges().by_salt), None) or snapshot.client.new_id()
     symmetric = snapshot.symmetric
     at = max([format_time(snapshot.now), *map(created_at, rows)])  # also where the clock went back since
     keys = {row_key(row, symmetric) for row in rows}

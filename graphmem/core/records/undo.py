@@ -206,7 +206,7 @@ def described(catalog: Catalog, write: notes.NotedWrite) -> Write:
         added=sum(len(rows.added) for rows in files) + len(write.types.keys() - write.texts.keys()),
         changed=sum(len(rows.changed) for rows in files) + len(write.types.keys() & write.texts.keys()),
         removed=sum(len(rows.removed) for rows in files) + len(write.texts.keys() - write.types.keys()),
-        rows=[_with_names(catalog, title) for title in write.titles or _titles_of(catalog, write)],
+        rows=[_with_names(catalog, title) for title in write.titles],
     )
 
 
@@ -215,15 +215,6 @@ def _with_names(catalog: Catalog, title: str) -> str:
     words = title.split(" ")
     shown = catalog.shown_refs({word for word in words if "/" in word})
     return " ".join(shown.get(word, word) for word in words)
-
-
-def _titles_of(catalog: Catalog, write: notes.NotedWrite) -> list[str]:
-    """Return what the first rows of a write are called, where an older version noted it."""
-    lines: list[bytes] = []
-    for file, rows in write.files.items():
-        lines += [*rows.changed, *rows.removed][: notes.SHOWN]
-        lines += catalog.lines_of(rows.added[: notes.SHOWN], file).values()
-    return [notes.title(orjson.loads(line)) for line in lines[: notes.SHOWN]]
 
 
 def _row_named(file: str, line: bytes | None) -> str:

@@ -80,7 +80,7 @@ def known_of(
 
 def _fitted(snapshot: Snapshot) -> Fitted:
     """Return the weights for the default model; for another one, whose cosines were not measured, those of words."""
-    model = snapshot.embedder
+    model = snapshot.client.embedder
     return BY_MEANING if model is not None and model.name == DEFAULT_MODEL else BY_WORDS
 
 

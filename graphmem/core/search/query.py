@@ -145,7 +145,7 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
         snapshot, gist, hits, evidence, relevances, question.occasions, tells_problem=tells_problem
     )
     search = "lexical" if question.vector is None else "semantic+lexical"
-    reranker = snapshot.reranker.name if snapshot.reranker and is_reranked else None
+    reranker = snapshot.client.reranker.name if snapshot.client.reranker and is_reranked else None
     return Found.model_validate(
         {
             "query": text,
@@ -295,12 +295,12 @@ def rerank(
     """Return evidence and relevances; the reranker, if any, reassigns those of the most relevant that are not exact."""
     relevances = {number: calibration.relevance(found) for number, found in evidence.items()}
     similar = {number: relevance for number, relevance in relevances.items() if not evidence[number].exact}
-    if snapshot.reranker is None or not similar:
+    if snapshot.client.reranker is None or not similar:
         return evidence, relevances
     most = best_of(similar, snapshot.settings.retrieval.rerank)
     records = snapshot.catalog.records(most)
     try:
-        found = snapshot.reranker.scores(question.gist, [records[number].search_text for number in most])
+        found = snapshot.client.reranker.scores(question.gist, [records[number].search_text for number in most])
     except Unavailable as error:
         snapshot.notify_once(error.message)
         return evidence, relevances

@@ -363,7 +363,7 @@ def _likenesses(
     snapshot: Snapshot, found: list[RunFinding], lessons: Mapping[int, Lesson]
 ) -> dict[int, dict[int, float]]:
     """Return the cosine of each finding, by its place, with each lesson; nothing without a model."""
-    if snapshot.embedder is None:
+    if snapshot.client.embedder is None:
         snapshot.notify_once("no embedding model is at hand: findings are compared by their keywords only")
     if not found or not lessons:
         return {}

@@ -8,7 +8,7 @@ from typing import Annotated
 from graphmem.errors import Usage
 from graphmem.features.upkeep.config import ConfigShown
 from graphmem.features.upkeep.embedding import EmbeddingStatus, ModelChanged
-from graphmem.features.upkeep.schema import SchemaShown
+from graphmem.features.upkeep.schema import SchemaShown, one_a_line
 from graphmem.features.upkeep.store_contract import (
     Exported,
     Rebuilt,
@@ -22,7 +22,6 @@ from graphmem.features.upkeep.store_contract import (
 from graphmem.features.upkeep.trust import allowing, lines_of
 from graphmem.kernel import terminal
 from graphmem.kernel.finding import Checked, Doctored
-from graphmem.kernel.model.schema import one_a_line
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.text import count
 

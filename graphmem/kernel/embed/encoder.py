@@ -2,7 +2,7 @@
 
 import json
 import mmap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -81,13 +81,12 @@ class LightEncoder:
         self._first, self._last = self._tokenizer.encode("[CLS][SEP]", True)
         self._inner = recipe.max_tokens - 2  # word pieces of a text between those two
 
-    def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
+    def encode(self, texts: Sequence[str]) -> Matrix:
         """
         Return a vector for each text, in the order of ``texts``.
 
         Args:
             texts: may be empty, and so may each text.
-            progress: called after each batch with the number of texts done so far; what it raises ends the work.
 
         Returns:
             float32, shape ``(len(texts), dimensions)``, unit rows, also of a model that does not normalise.
@@ -102,18 +101,14 @@ class LightEncoder:
         vectors = np.empty((len(pieces), self.dimensions), dtype=np.float32)
         batches = [order[start : start + EMBEDDING_BATCH] for start in range(0, len(order), EMBEDDING_BATCH)]
         rows = [[pieces[index] for index in batch] for batch in batches]
-        done = 0
         with ONE_THREAD, closing(side_by_side(self._forward, rows)) as made:
             for batch, found in zip(batches, made, strict=True):
                 vectors[batch] = found
-                done += len(batch)
-                if progress is not None:
-                    progress(done)
         return vectors
 
-    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
+    def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """Return a vector for each text; the same as ``encode``, for the model has no prompts."""
-        return self.encode(texts, progress)
+        return self.encode(texts)
 
     def encode_query(self, text: str) -> Vector:
         """Return the vector of one text: float32, shape ``(dimensions,)``."""

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -51,13 +51,12 @@ class EndpointEncoder:
         identity = ["endpoint", address.netloc.lower(), address.path, name, dimensions]
         self.fingerprint = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
 
-    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
+    def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """
         Return a vector for each text, in the order of ``texts``: float32, unit rows.
 
         Args:
             texts: may be empty, and so may each text; of a long one the beginning counts.
-            progress: called after each batch with the number of texts done so far; what it raises ends the work.
 
         Raises:
             Unavailable: the endpoint does not answer as it should; ``details["retry_after_s"]`` is there where it only
@@ -73,8 +72,6 @@ class EndpointEncoder:
                     f" embedding.dimensions is {self.dimensions:,}"
                 )
             vectors[start : start + len(batch)] = found
-            if progress is not None:
-                progress(start + len(batch))
         return vectors
 
     def encode_query(self, text: str) -> Vector:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -41,8 +41,8 @@ class Embedder(Protocol):
     fingerprint: str  # 32 hexadecimal digits; where it is equal, so are the vectors
     dimensions: int
 
-    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> "Matrix":
-        """Return shape ``(len(texts), dimensions)``; ``progress`` gets the number of texts done so far."""
+    def encode_documents(self, texts: Sequence[str]) -> "Matrix":
+        """Return shape ``(len(texts), dimensions)``."""
 
     def encode_query(self, text: str) -> "Vector":
         """Return shape ``(dimensions,)``."""

@@ -1,6 +1,6 @@
 """Any other model, through sentence-transformers: slow to start (6 s CPU), but it knows every architecture."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from graphmem.constants import EMBEDDING_BATCH
 from graphmem.errors import Unavailable
 from graphmem.kernel.embed.encoder import Matrix, Vector
 
-_CHUNK = 16 * EMBEDDING_BATCH  # texts between two reports of progress; sentence-transformers sorts them by length
+_CHUNK = 16 * EMBEDDING_BATCH  # texts that sentence-transformers holds at a time, and sorts by length
 
 
 class TransformerEncoder:
@@ -32,13 +32,12 @@ class TransformerEncoder:
         self._model = load("SentenceTransformer", folder)
         self.dimensions: int = self._model.get_embedding_dimension()
 
-    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Matrix:
+    def encode_documents(self, texts: Sequence[str]) -> Matrix:
         """
         Return a vector for each text, in the order of ``texts``, with the model's prompt for documents.
 
         Args:
             texts: may be empty, and so may each text.
-            progress: called every 512 texts with the number done so far; what it raises ends the work.
 
         Returns:
             float32, shape ``(len(texts), dimensions)``, unit rows, also of a model that does not normalise.
@@ -49,8 +48,6 @@ class TransformerEncoder:
             vectors[start : start + len(chunk)] = self._model.encode_document(
                 chunk, batch_size=EMBEDDING_BATCH, show_progress_bar=False, normalize_embeddings=True
             )
-            if progress is not None:
-                progress(start + len(chunk))
         return vectors
 
     def encode_query(self, text: str) -> Vector:

@@ -209,16 +209,16 @@ class NotedRows(BaseModel):
 
 
 class Note(BaseModel):
-    """A note, as JSON has it; older versions made some without types and titles."""
+    """A note, as JSON has it."""
 
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     at: str
     command: str
     files: dict[str, NotedRows]
-    types: dict[str, int] = {}
-    texts: dict[str, str] = {}
-    titles: list[str] = []
+    types: dict[str, int]
+    texts: dict[str, str]
+    titles: list[str]
 
 
 def read_write(path: Path) -> NotedWrite:

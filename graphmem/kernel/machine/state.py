@@ -7,7 +7,6 @@ Decision: docs/decisions/0049-one-store-of-state.md.
 
 import contextlib
 import fcntl
-import json
 import os
 import sqlite3
 import threading
@@ -61,15 +60,8 @@ KINDS = {
     "sync": StateKind(100, 2**28, 2**28),  # what this clone had in common with servers, by their addresses
     "usage": StateKind(100_000, 100, None),  # how often a record was returned
 }
-# Where older versions kept them, with the keys: of a line the field ``id``, in a folder the names of the files.
-OLD = (
-    ("candidates", "candidates.json"), ("event", "events.ndjson"), ("hook", "hooks/"), ("impact", "impact.json"),
-    ("imports", "imports/"), ("request", "requests/"), ("run", "run.json"), ("session", "session.json"),
-    ("session", "sessions/"), ("usage", "usage.sqlite"),
-)  # fmt: skip
-OLD_REST = ("asked", "explorations", "runs.json")  # what matters for days at most goes
-SCHEMA = (
-    "CREATE TABLE state (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT NOT NULL,"
+TABLE = (
+    "state (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, key TEXT NOT NULL,"
     " value BLOB NOT NULL, at REAL, UNIQUE (kind, key))"
 )
 OF_KIND = "SELECT key, value FROM state WHERE kind = ? ORDER BY seq"
@@ -189,7 +181,7 @@ class State(NamedTuple):
     def _looked(self, look: Callable[[KeptState], T]) -> T | None:
         """Return what a look finds; None where nothing is there, and where it cannot be read, which is reported."""
         try:
-            if safe_files.is_file(self.path) or self._old_files():
+            if safe_files.is_file(self.path):
                 with self._opened(make=False) as connection:
                     return look(KeptState(connection, self.say))
             if os.path.lexists(self.path) or safe_files.is_linked(self.path):
@@ -286,13 +278,11 @@ class State(NamedTuple):
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA journal_mode = TRUNCATE")  # to make and remove it each time takes thrice as long
-            if make:  # the version is asked before the table: another process may begin the file between the two
-                if not (connection.execute("PRAGMA user_version").fetchone()[0] and _has_table(connection)):
-                    self._begin(connection)
-            elif not _has_table(connection):
-                connection.close()
-                connection = sqlite3.connect(":memory:", isolation_level=None)
-                self._take_over(connection)
+            if not _has_table(connection):
+                if not make:
+                    connection.close()
+                    connection = sqlite3.connect(":memory:", isolation_level=None)
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE}")
         except BaseException:
             connection.close()
             raise
@@ -311,61 +301,6 @@ class State(NamedTuple):
             return False
         return True
 
-    # --- what older versions left -----------------------------------------------------------------------------------
-
-    def _begin(self, connection: sqlite3.Connection) -> None:
-        """Make the table with what older versions kept, all or nothing; then their files go."""
-        connection.execute("BEGIN IMMEDIATE")
-        damaged = [] if _has_table(connection) else self._take_over(connection)
-        connection.execute("COMMIT")
-        for path in damaged:
-            self.say(f"{path} is damaged: it is not used, and kept as {path.name}{ASIDE}")
-            safe_files.replace(path, path.with_name(path.name + ASIDE))
-        for _, path in self._old_files():
-            safe_files.remove(path)
-        for name in OLD_REST:
-            path = self.path.with_name(name)
-            (safe_files.remove if safe_files.is_file(path) else safe_files.remove_folder)(path)
-        connection.execute("PRAGMA user_version = 1")  # from then on nothing of them is looked for
-
-    def _take_over(self, connection: sqlite3.Connection) -> list[Path]:
-        """Make the table with what older versions kept; return the files that are damaged."""
-        connection.execute(SCHEMA)
-        damaged = list[Path]()
-        for kind, path in self._old_files():
-            try:
-                rows = [(kind, *pair) for pair in _old_values(path) if len(pair[1]) <= KINDS[kind].value_bytes]
-            except (ValueError, KeyError, TypeError, RecursionError, sqlite3.DatabaseError):
-                damaged.append(path)
-                continue
-            connection.executemany("INSERT OR REPLACE INTO state (kind, key, value) VALUES (?, ?, ?)", rows)
-        return damaged
-
-    def _old_files(self) -> list[tuple[str, Path]]:
-        """Return the files in which older versions kept something, each with its kind."""
-        found = list[tuple[str, Path]]()
-        for kind, name in OLD:
-            path = self.path.with_name(name.rstrip("/"))
-            paths = safe_files.files(path) if name.endswith("/") else [path][: safe_files.is_file(path)]
-            found += [(kind, path) for path in paths if path.suffix != ASIDE]
-        return found
-
-
-def _old_values(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield what a file of an older version holds, each with its key."""
-    if path.suffix == ".sqlite":
-        with contextlib.closing(sqlite3.connect(path)) as old:
-            for ref, count, last in old.execute("SELECT ref, count, last FROM access"):
-                yield ref, json.dumps([count, last]).encode()
-    elif path.suffix == ".ndjson":
-        for line in safe_files.read(path).splitlines():
-            with contextlib.suppress(ValueError, KeyError, TypeError):  # a line that was cut off
-                yield str(json.loads(line)["id"]), line
-    else:
-        data = safe_files.read(path)
-        json.loads(data)
-        yield "" if path.parent.name == safe_files.STATE else path.stem, data
-
 
 # --- the file ------------------------------------------------------------------------------------------------------
 
@@ -373,7 +308,7 @@ def _old_values(path: Path) -> Iterator[tuple[str, bytes]]:
 def _has_table(connection: sqlite3.Connection) -> bool:
     """Return whether a file has the table, or raise ``DatabaseError`` where it holds anything else."""
     found = [sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")]
-    if found not in ([], [SCHEMA]):
+    if found not in ([], [f"CREATE TABLE {TABLE}"]):
         raise sqlite3.DatabaseError(FOREIGN)
     return bool(found)
 

@@ -24,8 +24,6 @@ from graphmem.names import quoted, split_ref
 
 if TYPE_CHECKING:
     from graphmem.kernel.catalog.vectors import VectorStore
-    from graphmem.kernel.embed.model import Embedder
-    from graphmem.kernel.embed.reranker import Reranker
     from graphmem.kernel.store.runtime import Client
     from graphmem.kernel.store.sync import SyncedLedger
 
@@ -68,16 +66,6 @@ class Snapshot:
         return self.client.vectors
 
     @property
-    def embedder(self) -> "Embedder | None":
-        """The model that makes vectors; None without one."""
-        return self.client.embedder
-
-    @property
-    def reranker(self) -> "Reranker | None":
-        """The reranker; None without one."""
-        return self.client.reranker
-
-    @property
     def settings(self) -> Settings:
         """The settings of the store."""
         return self.client.settings
@@ -106,10 +94,6 @@ class Snapshot:
     def symmetric(self) -> frozenset[str]:
         """The names of the symmetric relation types."""
         return self.ledger.symmetric
-
-    def new_id(self) -> str:
-        """Return an id that no other report or event has."""
-        return self.client.new_id()
 
     def notify_once(self, text: str) -> None:
         """Report what bears on the answer, which holds it as a notice; people are shown it once."""

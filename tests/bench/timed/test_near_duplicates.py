@@ -237,7 +237,7 @@ class Directions:
 
     name, fingerprint, dimensions = "directions", "directions", 384
 
-    def encode_documents(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Any:
+    def encode_documents(self, texts: Sequence[str]) -> Any:
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) for text in texts]
         rows = np.stack([np.random.default_rng(seed).standard_normal(384) for seed in seeds]).astype("float32")
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)

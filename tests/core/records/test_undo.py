@@ -357,10 +357,10 @@ def test_undo_brings_back_what_a_merge_of_duplicates_changed(memory: Memory, tmp
     [
         b"{",
         b"[]",
-        b'{"at":"x","command":"x","files":{"../../x":{"added":"","changed":["x"],"removed":[],"sums":""}}}',
-        b'{"at":"x","command":"x","files":{},"types":{"config.toml":2054797014}}',
-        b'{"at":"x","command":"x","files":{},"types":{"types/entities/../../config.toml":1}}',
-        b'{"at":"x","command":"x","files":{"../x":{"added":"","changed":[],"removed":["{}"],"sums":""}}}',
+        b'{"at":"x","command":"x","files":{"../../x":{"added":"","changed":["x"],"removed":[],"sums":""}},"types":{},"texts":{},"titles":[]}',
+        b'{"at":"x","command":"x","files":{},"types":{"config.toml":2054797014},"texts":{},"titles":[]}',
+        b'{"at":"x","command":"x","files":{},"types":{"types/entities/../../config.toml":1},"texts":{},"titles":[]}',
+        b'{"at":"x","command":"x","files":{"../x":{"added":"","changed":[],"removed":["{}"],"sums":""}},"types":{},"texts":{},"titles":[]}',
     ],
 )
 def test_a_note_that_is_none_is_refused_by_its_path(memory: Memory, tmp_path: Path, note: bytes) -> None:
@@ -380,6 +380,9 @@ def test_a_note_writes_to_no_file_that_is_no_data_file(memory: Memory, tmp_path:
         "at": "x",
         "command": "x",
         "files": {"data/failure/../../../../noted.ndjson": {"added": "", "changed": [], "removed": [row], "sums": ""}},
+        "types": {},
+        "texts": {},
+        "titles": [],
     }
     (tmp_path / ".graphmem/state/undo/0000000007.json").write_bytes(orjson.dumps(note))
     with pytest.raises(Refused, match="is gone since"):

@@ -23,7 +23,7 @@ class Letters:
     def __init__(self, name: str) -> None:
         self.name, self.fingerprint, self.dimensions = name, name, 26
 
-    def encode_documents(self, texts: Sequence[str], progress: object = None) -> Any:
+    def encode_documents(self, texts: Sequence[str]) -> Any:
         rows = np.array([[1 + text.count(chr(97 + place)) for place in range(26)] for text in texts], dtype="f4")
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

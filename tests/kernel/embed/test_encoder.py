@@ -122,20 +122,6 @@ def test_many_long_texts_take_little_memory_at_once(light: LightEncoder) -> None
     assert np.abs(together - alone).max() <= 1e-6
 
 
-def test_progress_counts_the_texts_that_are_done(light: LightEncoder) -> None:
-    seen: list[int] = []
-    light.encode(["a"] * 70, seen.append)
-    assert seen == [32, 64, 70]
-
-
-def test_work_ends_when_progress_raises(light: LightEncoder) -> None:
-    def stop(done: int) -> None:
-        raise KeyboardInterrupt(done)
-
-    with pytest.raises(KeyboardInterrupt, match="32"):
-        light.encode(["a"] * 70, stop)
-
-
 def test_erf_is_accurate_to_5e_7() -> None:
     x = np.linspace(-7, 7, 100_001, dtype=np.float32)
     assert max(abs(float(y) - math.erf(z)) for z, y in zip(x, erf(x), strict=True)) <= 5e-7

@@ -20,43 +20,13 @@ import pytest
 
 from graphmem import GraphmemError, Memory
 from graphmem.errors import Locked, Unavailable
-from graphmem.kernel.machine import state as module
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
-from graphmem.kernel.machine.state import BOUND_EVERY, KINDS, OLD, State
+from graphmem.kernel.machine.state import BOUND_EVERY, KINDS, State
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.sync import SyncedLedger
-from graphmem.kernel.system import safe_files
 from tests.sample import START, open_memory, put_state, state_of
 
-CANDIDATES = b'{"below": 3}'
-REQUEST = b'{"content": "x", "process": 1, "at": 0.0}'
-OF_OLD = {
-    "candidates.json": CANDIDATES,
-    "events.ndjson": b'{"id": "e1", "at": "2026-11-01T09:30:00.000Z", "type": "context-a"}\n{"id": "e2", "at',
-    "hooks/claude-1.json": b'{"at": "2026-11-01T09:30:00.000Z"}',
-    "impact.json": b"[]",
-    "imports/ftl.json": b'{"7": {"fix": ["ab"]}}',
-    "requests/abc.json": REQUEST,
-    "run.json": b'{"next_step": "plan"}',
-    "session.json": b'{"preferences": {"communication_style": "terse"}}',
-    "sessions/named.json": b"{}",
-}
 SAID = "{0} was damaged: it is begun again, and what it held is in state.db.aside"
-
-
-def old(folder: Path) -> Path:
-    """Make the files of an older version; return the folder that they are in."""
-    state = state_of(folder).path.parent
-    for name, data in OF_OLD.items():
-        (state / name).parent.mkdir(parents=True, exist_ok=True)
-        (state / name).write_bytes(data)
-    with contextlib.closing(sqlite3.connect(state / "usage.sqlite")) as made, made:
-        made.execute("CREATE TABLE access (ref TEXT PRIMARY KEY, count INTEGER, last TEXT) WITHOUT ROWID")
-        made.execute("INSERT INTO access VALUES ('failure/a', 4, '2026-11-01T09:30:00.000Z')")
-    for name in ("asked/2026-11-01.ndjson", "explorations/x/session.json", "runs.json"):
-        (state / name).parent.mkdir(parents=True, exist_ok=True)
-        (state / name).write_bytes(b"{}")
-    return state
 
 
 def everything(state: State) -> dict[tuple[str, str], bytes]:
@@ -65,20 +35,6 @@ def everything(state: State) -> dict[tuple[str, str], bytes]:
 
 def files_of(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
-
-
-TAKEN = {
-    ("candidates", ""): CANDIDATES,
-    ("event", "e1"): OF_OLD["events.ndjson"].splitlines()[0],
-    ("hook", "claude-1"): OF_OLD["hooks/claude-1.json"],
-    ("impact", ""): b"[]",
-    ("imports", "ftl"): OF_OLD["imports/ftl.json"],
-    ("request", "abc"): REQUEST,
-    ("run", ""): OF_OLD["run.json"],
-    ("session", ""): OF_OLD["session.json"],
-    ("session", "named"): b"{}",
-    ("usage", "failure/a"): b'[4, "2026-11-01T09:30:00.000Z"]',
-}
 
 
 # --- what is kept -----------------------------------------------------------------------------------------------------
@@ -200,15 +156,13 @@ def test_nothing_of_32_writers_is_lost(tmp_path: Path) -> None:
     assert len(state.read_all("session", bytes)) == 320
 
 
-def test_threads_that_begin_it_at_once_take_over_once(tmp_path: Path) -> None:
-    old(tmp_path)
-
+def test_what_threads_write_that_begin_it_at_once_is_kept(tmp_path: Path) -> None:
     def add(number: int) -> None:
         put_state(tmp_path, "ran", f"{number}", b"{}")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(add, range(24)))
-    assert everything(state_of(tmp_path)).keys() == TAKEN.keys() | {("ran", f"{number}") for number in range(24)}
+    assert everything(state_of(tmp_path)).keys() == {("ran", f"{number}") for number in range(24)}
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -260,78 +214,6 @@ def test_who_waits_too_long_is_told_and_who_reads_is_answered(tmp_path: Path) ->
         assert hasty.read("run", "", bytes) == b"1"
         with pytest.raises(Locked, match=r"state\.db is in use"), hasty.changing():
             pytest.fail("two are at it")
-
-
-# --- what older versions left -----------------------------------------------------------------------------------------
-
-
-def test_what_an_older_version_kept_is_taken_over_once(tmp_path: Path) -> None:
-    folder = old(tmp_path)
-    assert {name for _, name in OLD} == {
-        *(f"{name.partition('/')[0]}/" if "/" in name else name for name in OF_OLD), "usage.sqlite",
-    }  # fmt: skip
-    state = state_of(tmp_path)
-    assert everything(state) == TAKEN
-    assert not state.path.exists()  # to look changes nothing
-    put_state(tmp_path, "run", "", b"{}")
-    assert everything(state) == TAKEN | {("run", ""): b"{}"}
-    assert files_of(folder) == ["state.db", "state.db-journal"]
-    (folder / "candidates.json").write_bytes(b'{"below": 9}')
-    assert everything(state) == TAKEN | {("run", ""): b"{}"}
-
-
-@pytest.mark.parametrize("step", range(16))
-def test_what_is_taken_over_is_whole_wherever_it_is_cut_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
-) -> None:
-    old(tmp_path)
-    calls: Iterator[int] = iter(range(100))
-
-    def dying(act: object) -> object:
-        def died_or_done(*arguments: object, **options: object) -> object:
-            if next(calls) == step:
-                raise KeyboardInterrupt
-            return act(*arguments, **options)  # type: ignore[operator]
-
-        return died_or_done
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "_old_values", dying(module._old_values))
-        patch.setattr(safe_files, "remove", dying(safe_files.remove))
-        with contextlib.suppress(KeyboardInterrupt):
-            put_state(tmp_path, "session", "mine", b"{}")
-    found = everything(state_of(tmp_path))
-    assert {key: value for key, value in found.items() if key != ("session", "mine")} == TAKEN
-    put_state(tmp_path, "session", "mine", b"{}")
-    assert everything(state_of(tmp_path)) == TAKEN | {("session", "mine"): b"{}"}
-    assert files_of(state_of(tmp_path).path.parent) == ["state.db", "state.db-journal"]
-
-
-@pytest.mark.parametrize("name", [*sorted(OF_OLD.keys() - {"events.ndjson"}), "usage.sqlite"])
-def test_a_damaged_file_of_an_older_version_is_put_aside_and_the_rest_is_taken(tmp_path: Path, name: str) -> None:
-    folder, said = old(tmp_path), list[str]()
-    (folder / name).write_bytes(b"{" * 5_000)
-    with State(state_of(tmp_path).path, said.append).changing():
-        pass
-    assert len(everything(state_of(tmp_path))) == len(TAKEN) - 1
-    path = folder / name
-    assert said == [f"{path} is damaged: it is not used, and kept as {path.name}.aside"]
-    assert path.with_name(f"{path.name}.aside").read_bytes() == b"{" * 5_000
-    state_of(tmp_path).shrink()  # as a purge does
-    assert files_of(folder) == ["state.db", "state.db-journal"]
-
-
-def test_what_lies_behind_a_link_is_not_taken(tmp_path: Path) -> None:
-    folder = state_of(tmp_path).path.parent
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "abc.json").write_bytes(REQUEST)
-    folder.mkdir(parents=True)
-    (folder / "requests").symlink_to(elsewhere)
-    (folder / "run.json").symlink_to(elsewhere / "abc.json")
-    put_state(tmp_path, "session", "", b"{}")
-    assert everything(state_of(tmp_path)) == {("session", ""): b"{}"}
-    assert (elsewhere / "abc.json").read_bytes() == REQUEST
 
 
 # --- a file that cannot be used ---------------------------------------------------------------------------------------

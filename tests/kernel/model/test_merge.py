@@ -12,9 +12,9 @@ from graphmem.kernel.git.merge_driver import rule_table
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.model.authors import changed_by
 from graphmem.kernel.model.merge import Rules, merged
-from graphmem.kernel.model.schema import row_names
 from graphmem.kernel.ndjson import encode
 from graphmem.kernel.versions import by_name, pairs
+from tests.generate_schema import row_names
 
 TABLE = rule_table()["kinds"]
 FAILURE = Rules.of(TABLE["failure"])

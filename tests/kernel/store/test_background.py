@@ -124,7 +124,7 @@ def test_vectors_are_placed_as_they_are_made_and_none_is_kept_of_a_text_that_was
     class Purging(Counting):
         """A model in whose time the last record is purged."""
 
-        def encode_documents(self, texts: Sequence[str], progress: object = None) -> NDArray[np.float32]:
+        def encode_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
             lacking.append(memory.store.client.catalog.without_vector())
             if len(lacking) == 2:
                 other.store.purge(["failure/f299"], yes=True)

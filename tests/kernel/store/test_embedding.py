@@ -24,10 +24,10 @@ from tests.sample import open_memory
 from tests.kernel.store.test_embedding import Counting
 
 class Dying(Counting):
-    def encode_documents(self, texts, progress=None):
+    def encode_documents(self, texts):
         if self.done + len(texts) > int(sys.argv[2]):
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().encode_documents(texts, progress)
+        return super().encode_documents(texts)
 
 with open_memory(pathlib.Path(sys.argv[1]), embedder=Dying()) as memory:
     memory.store.rebuild()
@@ -42,7 +42,7 @@ class Counting:
     def __init__(self) -> None:
         self.done = 0
 
-    def encode_documents(self, texts: Sequence[str], progress: object = None) -> NDArray[np.float32]:
+    def encode_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.done += len(texts)
         return np.stack([self.encode_query(text) for text in texts])
 
@@ -94,9 +94,9 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 class Slow(Counting):
     """A model that takes 10 ms a text."""
 
-    def encode_documents(self, texts: Sequence[str], progress: object = None) -> NDArray[np.float32]:
+    def encode_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         time.sleep(0.01 * len(texts))
-        return super().encode_documents(texts, progress)
+        return super().encode_documents(texts)
 
 
 @pytest.mark.usefixtures("in_a_hurry")

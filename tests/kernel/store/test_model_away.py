@@ -24,7 +24,7 @@ class Remote(Counting):
         self.memory: Memory | None = None
         self.in_snapshot: list[bool] = []
 
-    def encode_documents(self, texts: Sequence[str], progress: object = None) -> NDArray[np.float32]:
+    def encode_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if self.is_away:
             raise Unavailable(AWAY)
         self.done += len(texts)

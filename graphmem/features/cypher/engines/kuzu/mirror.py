@@ -254,10 +254,9 @@ class KuzuMirror:
         return hashlib.sha256((self.catalog.meta("vocabulary") or "").encode()).hexdigest()[:16]
 
     def remove(self) -> None:
-        """Delete stamp and file under the lock; a file of another engine too, which an earlier version left."""
+        """Delete stamp and file under the lock."""
         safe_files.remove(self.stamp_path)
-        for path in (self.path, self.path.with_name("graph.ladybug")):
-            remove_database(path)
+        remove_database(self.path)
 
     # --- writing ------------------------------------------------------------------------------------------------
 

@@ -1,17 +1,16 @@
-"""What others read of the models: ``schema/records.schema.json``, and for the merge driver ``schema/merge.json``."""
+"""What is made of the models: ``schema/records.schema.json``, and for the merge driver ``schema/merge.json``."""
 
 import json
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic.json_schema import models_json_schema
 
+from graphmem.features.upkeep.schema import DIALECT, one_a_line
 from graphmem.kernel.model import MODELS, Fact, Record
 from graphmem.kernel.model.authors import SIGNATURE
 from graphmem.kernel.model.field import as_day, as_set, as_versions, passes_through
 from graphmem.kernel.model.record import Frozen, limits, row_fields
 from graphmem.kernel.model.vocabulary import BUILT_IN_RELATIONS
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def records_schema() -> bytes:
@@ -31,17 +30,6 @@ def records_schema() -> bytes:
         "oneOf": [{"$ref": name} for name in names.values()],
     }
     return one_a_line(schema)
-
-
-def one_a_line(schema: dict[str, Any]) -> bytes:
-    """Return a schema as JSON with an entry of ``$defs`` on each line, so that a diff shows what changed."""
-    entries = (f"{json.dumps(name)}: {_compact(entry)}" for name, entry in sorted(schema["$defs"].items()))
-    others = (f"{json.dumps(name)}: {_compact(value)}" for name, value in sorted(schema.items()) if name != "$defs")
-    return ('{"$defs": {\n' + ",\n".join(entries) + "\n},\n" + ",\n".join(others) + "}\n").encode()
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _describe(entry: dict[str, Any], model: type[Frozen]) -> None:

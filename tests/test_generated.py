@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from graphmem.features.upkeep.schema import one_a_line
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.record import limits, row_fields
-from graphmem.kernel.model.schema import one_a_line, records_schema, row_names
 from graphmem.kernel.system.files import shipped
 from tests.generate import generated
+from tests.generate_schema import records_schema, row_names
 
 
 @pytest.fixture(scope="module")
