@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -32,6 +33,7 @@ from graphmem.core.briefing.sections import (
     types_lines,
     with_contradictions,
 )
+from graphmem.core.briefing.two_stores import marked
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice, notes_of
@@ -40,10 +42,10 @@ from graphmem.core.plans.campaign_plan import Plan, plan_of
 from graphmem.core.records.candidates import for_agent, seen, waiting
 from graphmem.core.search.budget import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.core.search.traversal import solving
-from graphmem.core.search.two_stores import others
+from graphmem.core.search.two_stores import others, report
 from graphmem.core.sessions.operations import board_of, current_of, has_ended
-from graphmem.errors import Unavailable
-from graphmem.kernel.answer import Answer, Part
+from graphmem.errors import GraphmemError, Unavailable
+from graphmem.kernel.answer import Answer, Part, Store, address
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.machine.service_state import ServiceStatus
@@ -58,8 +60,9 @@ from graphmem.kernel.request import Request
 from graphmem.kernel.settings.address import shown_address
 from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
+from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.git_setup import unregistered
-from graphmem.kernel.store.runtime import counted
+from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import shell
 from graphmem.names import one_line
@@ -201,15 +204,16 @@ def _record_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingP
     held = sorted(session_entries(snapshot, session), key=_by_age, reverse=True)
     entries = [
         *_pinned_entries(snapshot, {entry.ref for entry in held}),
+        *_pinned_elsewhere(snapshot),
         *held,
         *_task_entries(snapshot),
         *_memory_entries(snapshot, CHANGED, _about_changed_files(snapshot), BRIEFED_RECORDS),
         *_memory_entries(snapshot, HELPED, snapshot.catalog.most_helped(BRIEFED_LOOKED_AT), BRIEFED_RECORDS),
         *_frequent_lessons(snapshot),
     ]
-    once = {entry.ref: entry for entry in reversed(entries)}
-    for entry in with_contradictions([entry for entry in entries if once[entry.ref] is entry]):
-        yield BriefingPart(entry.section, entry.text, entry.ref)
+    once = {(entry.store, entry.ref): entry for entry in reversed(entries)}
+    for entry in with_contradictions([entry for entry in entries if once[entry.store, entry.ref] is entry]):
+        yield BriefingPart(entry.section, entry.text, address(entry.ref, entry.store))
 
 
 def _by_age(entry: ContextEntry) -> tuple[bool, datetime]:
@@ -228,6 +232,22 @@ def _pinned_entries(snapshot: Snapshot, held: Collection[str]) -> Iterator[Conte
             yield from _memory_entries(snapshot, PINNED, [number], 1, is_pinned=True)
         elif record.ref in held or not isinstance(record, Constraint):
             yield entry_of(PINNED, record, notes_of(record))
+
+
+def _pinned_elsewhere(snapshot: Snapshot) -> Iterator[ContextEntry]:
+    """Yield what is pinned in the stores beside that of the project, unless the project has the same."""
+    for store, other in others(snapshot.client).items():
+        try:
+            yield from attempt(other, partial(_pinned_of, other, store))
+        except (GraphmemError, OSError) as error:
+            report(snapshot.client, store, error)
+
+
+def _pinned_of(other: Client, store: Store) -> list[ContextEntry]:
+    """Return what is pinned in another store, with its references marked."""
+    with other.reading() as theirs:
+        held = {entry.ref for entry in session_entries(theirs, None)}
+        return [marked(entry, store).model_copy(update={"store": store}) for entry in _pinned_entries(theirs, held)]
 
 
 def _pinned_at(record: Record) -> datetime:

@@ -31,7 +31,7 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     theirs = dict(ask_others(client, lambda other: contexts.context(other, own)))
     entries = list[ContextEntry]()
     for store, answer in theirs.items():
-        entries += added([_marked(entry, store) for entry in answer.entries], entries, store)
+        entries += added([marked(entry, store) for entry in answer.entries], entries, store)
     budget = request.budget - (_cost_of(entries) if entries else 0)
     found = contexts.context(client, request.model_copy(update={"budget": budget}))
     entries = [entry for entry in entries if added([entry], found.entries, entry.store)]
@@ -57,7 +57,7 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     )
 
 
-def _marked(entry: ContextEntry, store: Store) -> ContextEntry:
+def marked(entry: ContextEntry, store: Store) -> ContextEntry:
     """Return an entry of another store as the block of a project shows it."""
     text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, store)), 1)
     others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}

@@ -10,6 +10,7 @@ from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.git.places import top_of
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.port import RowPlace
+from graphmem.kernel.ledger.served import Looks
 from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.config import Settings
 from graphmem.kernel.settings.folders import named_server, own_folder, project_folder
@@ -75,7 +76,7 @@ def opening(address: ServerAddress, *, rests_s: float = 0) -> OpenPlace:
         module = import_module(f"graphmem.kernel.ledger.{address.engine}.place")  # its client takes 60 ms
         made = module.PLACE(address.database, address.project, catalog, lock_timeout_s=settings.store.lock_timeout)
         made.require = settings.team.require
-        made.looked, made.rests_s = lock.with_name("looked"), rests_s
+        made.looks = Looks(lock.with_name("looked"), lock.with_name("away"), rests_s)
         place: RowPlace = made
         return place
 

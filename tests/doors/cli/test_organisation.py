@@ -118,5 +118,12 @@ def test_a_server_is_looked_at_once_a_minute_and_may_be_away(
         admin.execute(f'ALTER DATABASE "{name}" RENAME TO "{name}-away"')
     os.utime(looked, (looked.stat().st_mtime - 61,) * 2)
     away = graphmem("query", "the release is late")
-    assert away.out.startswith("organisation:pattern/late\n") and "this is what was read before" in away.err
-    assert graphmem("query", "the release is late").err == ""
+    assert away.out.startswith("organisation:pattern/late\n") and "; it was last read 20" in away.err
+
+
+def test_what_it_pinned_is_in_every_briefing(graphmem: Graphmem, company: Path) -> None:  # noqa: F811
+    with open_memory(company) as memory:
+        memory.pin("pattern/sign")
+    shown = graphmem("prime").out
+    assert "organisation:pattern/sign" in shown and "sign the commits" in shown
+    assert "organisation:pattern/sign" in json.loads(graphmem("prime", "--json").out)["refs"]

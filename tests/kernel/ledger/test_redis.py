@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.errors import FileReplaced, Refused, Unavailable
+from graphmem.errors import FileReplaced, NotFound, Refused, Unavailable
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.ledger.port import PlaceAway, RowPlace, Unconfirmed
 from graphmem.kernel.ledger.redis import connection
@@ -143,6 +143,23 @@ def test_a_commit_that_a_replica_does_not_have_in_time_is_unconfirmed_and_nothin
     redis().ask("HSET", project, "replicas", 0)
     memory.failures.add("a third thing", name="three", dedup=False)
     assert names(memory) == ["one", "three", "two"]
+
+
+def test_the_history_is_kept_for_so_many_days(case: RedisCase, memory: Memory) -> None:
+    project, changes = (key(case.project, name) for name in ("project", "changes"))
+    memory.edit("one", {"fix": "feed it"})
+    with case.open("two") as away:
+        assert names(away) == ["one"]
+        redis().ask("HSET", project, "seq", 98)
+        memory.edit("one", {"fix": "feed it twice"})  # the 99th commit
+        memory.failures.add("two went wrong", name="two", dedup=False)  # the 100th: nothing is old enough
+        assert redis().ask("HGET", project, "history_from") is None
+        redis().ask("HSET", project, "seq", 199, "history_days", -1)
+        memory.failures.add("three went wrong", name="three", dedup=False)
+        assert redis().ask("XLEN", changes) == 0 and redis().ask("HGET", project, "history_from") == "200"
+        assert names(away) == names(memory) == ["one", "three", "two"]
+        with pytest.raises(NotFound, match="commit 2 is not in the history"):
+            memory.diff("2")
 
 
 # --- the server ----------------------------------------------------------------------------------------------------
