@@ -86,12 +86,9 @@ return redis.call('DEL', KEYS[1])
 """
 READING = (
     "+hgetall +hget +hmget +zrange +zmscore +exists +xrange +info +command +cluster|slots +cluster|shards +readonly"
-    " +asking +ping +client|setinfo +client|setname"
+    " +asking +ping +time +client|setinfo +client|setname"
 )
-WRITING = (
-    "+set +get +del +blpop +rpush +ltrim +pexpire +hset +hdel +hincrby +zadd +xadd +xdel +time +eval +wait +waitaof"
-    " +config|get"
-)
+WRITING = "+set +get +del +blpop +rpush +ltrim +pexpire +hset +hdel +hincrby +zadd +xadd +xdel +eval +wait +waitaof"
 
 
 def key(project: str, name: str) -> str:
