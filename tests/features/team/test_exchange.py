@@ -83,6 +83,36 @@ def test_what_one_clone_has_the_other_gets_with_its_types(team: Team) -> None:
     assert team.names("one") == team.names("two") == ["failure/boom", "failure/full", "room/attic"]
 
 
+def test_scopes_extractors_and_stored_queries_are_shared_and_nothing_of_them_runs(team: Team) -> None:
+    """Of other files of a store a server takes none, and a machine that reads it directly has them as files."""
+    query = team.clone("one") / ".graphmem/queries/shop/open.cypher"
+    query.parent.mkdir(parents=True)
+    query.write_text("MATCH (f:Failure) RETURN f.name\n")
+    with team.open("one") as memory:
+        memory.store.scopes.add("reviewer", read=["failure"])
+        memory.store.extractors.add("python")
+    sent, _ = team.sync("one")
+    assert team.sync("two") == (0, sent)
+    assert team.sync("one") == team.sync("two") == (0, 0)
+    with team.open("two") as memory:
+        assert [scope.name for scope in memory.store.scopes.list().results] == ["reviewer"]
+        assert memory.store.extractors.list().extractors[0].trusted is False
+    with Memory(team.url) as direct:
+        assert (direct.store.client.layout.queries / "shop/open.cypher").is_file()
+        direct.store.scopes.add("writer", write=["failure"])
+        assert team.sync("two") == (0, 1)
+    assert (team.clone("two") / ".graphmem/scopes/writer.toml").read_text().endswith('write = ["failure"]\n')
+    query.unlink()
+    team.sync("one")
+    team.sync("two")
+    assert not (team.clone("two") / ".graphmem/queries/shop/open.cypher").exists()
+    with psycopg.connect(team.url.replace("&project=shop", "")) as admin:
+        admin.execute("UPDATE graphmem.rows SET key = 'scopes/../../config.toml' WHERE key LIKE 'scopes/%'")
+    with team.open("three") as memory:
+        team.sync("three")
+        assert memory.store.scopes.list().results == []
+
+
 def test_changes_of_one_record_by_two_are_both_there(team: Team) -> None:
     with team.open("one") as memory:
         memory.failures.add("it went boom", name="boom", tags=["a", "b"])
