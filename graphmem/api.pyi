@@ -207,10 +207,10 @@ class Entities(Operations):
 
 class User(Operations):
     """The user's own store, which is in no project."""
-    def promote(self, ref: str) -> Changed:
-        """Copy a record into the user's own store, with where it came from; again it changes nothing."""
+    def promote(self, ref: str, *, to: Literal["user", "organisation"] = "user") -> Changed:
+        """Copy a record into the user's own store, or the organisation's, with where it came from; again it changes nothing."""
     def adopt(self, ref: str) -> Changed:
-        """Copy a record of the user's own store into this one; again it changes nothing."""
+        """Copy a record of the user's own store, or of the organisation's, into this one; again it changes nothing."""
 
 class Insights(Operations):
     """What several experiences agree on."""

@@ -49,6 +49,7 @@ OURS = (
     "GRAPHMEM_EMBEDDING_WAIT",
     "GRAPHMEM_USER_STORE",
     "GRAPHMEM_BY",
+    "GRAPHMEM_TEST_",  # what a caller of the tests sets for them
 )  # set above, also for fixtures of a whole module
 # The same tests of the same code end alike: only a run of everything looks for new examples.
 settings.register_profile("usual", deadline=None, derandomize=True)

@@ -771,6 +771,8 @@ SETTINGS = {
     "hooks.off": "Events of agents that get no answer: `start`, `prompt`, `before`, `after`, `end`, or `all`;"
     " `credit`: a pass reports nothing.",
     "hooks.note_edits": "Whether files that an agent edits outside of a plan are noted in the run state.",
+    "stores.organisation": "The store of your organisation, asked too: a folder, or the address of a server."
+    " A project cannot set it.",
     "graph.url": "The server with the graphs of many projects, as `falkordb://HOST:PORT`. A project cannot set it.",
     "harvest.hand_out": "Whether agents get the texts of candidates that nobody has reviewed.",
     "service.autostart": "Whether the first command starts the service that answers the next ones.",

@@ -1,4 +1,8 @@
-"""A PostgreSQL server of the tests and a pooler before it, of the machine's packages, ended with the tests."""
+"""
+A PostgreSQL server of the tests and a pooler before it, of the machine's packages, ended with the tests.
+
+``GRAPHMEM_TEST_POSTGRES`` names a folder with the programs of another server, which every user of the machine may read.
+"""
 
 import atexit
 import os
@@ -42,7 +46,9 @@ class Server:
 
 
 def programs() -> Path | None:
-    """Return the folder with the newest server's programs; None where there is none."""
+    """Return the folder with the server's programs, that of the newest unless one is named; None without a server."""
+    if named := os.environ.get("GRAPHMEM_TEST_POSTGRES"):
+        return Path(named)
     found = [path for place in PLACES for path in Path(place).glob("*/bin/postgres")]
     return max(found).parent if found else None
 

@@ -7,7 +7,8 @@ from typing_extensions import TypeVar
 
 from graphmem.kernel.model import AnyRecord
 from graphmem.kernel.model.record import Record
-from graphmem.kernel.system.user import OF_USER
+from graphmem.kernel.system.user import STORES
+from graphmem.names import for_user
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, default=AnyRecord, covariant=True)
 
@@ -26,7 +27,7 @@ else:
             return Annotated[SerializeAsAny[Record], SkipValidation]
 
 
-Store = Literal["project", "user"]  # where a result comes from
+Store = Literal["project", "user", "organisation"]  # where a result comes from
 
 
 class Holds(NamedTuple):
@@ -64,5 +65,10 @@ class Answer(Part):
 
 
 def address(ref: str, store: Store) -> str:
-    """Return a reference as it is shown beside those of the project: one of the user's own store is marked."""
-    return f"{OF_USER}{ref}" if store == "user" else ref
+    """Return a reference as it is shown beside those of the project: one of another store is marked."""
+    return ref if store == "project" else f"{store}:{ref}"
+
+
+def of_store(store: Store, text: str) -> str:
+    """Return a notice or a hint of a store beside the project's as one of the project's answer."""
+    return f"of {STORES[store]}: {for_user(text) if store == 'user' else text}"

@@ -238,6 +238,10 @@ class PostgresCase(ElsewhereCase):
 class PooledCase(PostgresCase):
     """A project of a server behind a pooler of transactions."""
 
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        pooler()  # where there is none, the test is skipped here, and not in one of its threads
+
     def place(self, catalog: Catalog, timeout_s: float) -> RowPlace:
         return PostgresPlace(pooler().address, self.project, catalog, lock_timeout_s=timeout_s)
 

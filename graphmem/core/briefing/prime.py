@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -32,6 +33,7 @@ from graphmem.core.briefing.sections import (
     types_lines,
     with_contradictions,
 )
+from graphmem.core.briefing.two_stores import marked
 from graphmem.core.evidence.doubt import is_doubted
 from graphmem.core.evidence.doubts import Doubter
 from graphmem.core.evidence.notes import advice, notes_of
@@ -40,10 +42,10 @@ from graphmem.core.plans.campaign_plan import Plan, plan_of
 from graphmem.core.records.candidates import for_agent, seen, waiting
 from graphmem.core.search.budget import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.core.search.traversal import solving
-from graphmem.core.search.two_stores import own_store
+from graphmem.core.search.two_stores import others, report
 from graphmem.core.sessions.operations import board_of, current_of, has_ended
-from graphmem.errors import Unavailable
-from graphmem.kernel.answer import Answer, Part
+from graphmem.errors import GraphmemError, Unavailable
+from graphmem.kernel.answer import Answer, Part, Store, address
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.machine.service_state import ServiceStatus
@@ -55,10 +57,12 @@ from graphmem.kernel.model.task import TaskStatus
 from graphmem.kernel.parameters import SessionName
 from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
+from graphmem.kernel.settings.address import shown_address
 from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
+from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.git_setup import unregistered
-from graphmem.kernel.store.runtime import counted
+from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import shell
 from graphmem.names import one_line
@@ -107,7 +111,8 @@ class StoreStatus(Answer):
     ``without_vector`` the records that search finds by their words alone for now, ``candidates`` what waits to be
     reviewed. ``task`` is the current one of this machine; ``tasks`` are the active and blocked ones of campaigns that
     go on, active ones and the latest first. ``user_store`` is the folder of the user's own store, where questions go to
-    it too. ``cold_start`` is true as long as there are so few experiences that each new one has confidence low.
+    it too, and ``organisation`` where that of the organisation is. ``cold_start`` is true as long as there are so few
+    experiences that each new one has confidence low.
     ``in_git`` is what git does to the files that a user may not expect. ``rows`` says where the rows are, if not in
     the branch.
     """
@@ -115,6 +120,7 @@ class StoreStatus(Answer):
     store: str
     rows: str | None = None
     user_store: str | None = None
+    organisation: str | None = None
     records: int
     relations: int
     unregistered: list[str]
@@ -198,15 +204,16 @@ def _record_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingP
     held = sorted(session_entries(snapshot, session), key=_by_age, reverse=True)
     entries = [
         *_pinned_entries(snapshot, {entry.ref for entry in held}),
+        *_pinned_elsewhere(snapshot),
         *held,
         *_task_entries(snapshot),
         *_memory_entries(snapshot, CHANGED, _about_changed_files(snapshot), BRIEFED_RECORDS),
         *_memory_entries(snapshot, HELPED, snapshot.catalog.most_helped(BRIEFED_LOOKED_AT), BRIEFED_RECORDS),
         *_frequent_lessons(snapshot),
     ]
-    once = {entry.ref: entry for entry in reversed(entries)}
-    for entry in with_contradictions([entry for entry in entries if once[entry.ref] is entry]):
-        yield BriefingPart(entry.section, entry.text, entry.ref)
+    once = {(entry.store, entry.ref): entry for entry in reversed(entries)}
+    for entry in with_contradictions([entry for entry in entries if once[entry.store, entry.ref] is entry]):
+        yield BriefingPart(entry.section, entry.text, address(entry.ref, entry.store))
 
 
 def _by_age(entry: ContextEntry) -> tuple[bool, datetime]:
@@ -225,6 +232,22 @@ def _pinned_entries(snapshot: Snapshot, held: Collection[str]) -> Iterator[Conte
             yield from _memory_entries(snapshot, PINNED, [number], 1, is_pinned=True)
         elif record.ref in held or not isinstance(record, Constraint):
             yield entry_of(PINNED, record, notes_of(record))
+
+
+def _pinned_elsewhere(snapshot: Snapshot) -> Iterator[ContextEntry]:
+    """Yield what is pinned in the stores beside that of the project, unless the project has the same."""
+    for store, other in others(snapshot.client).items():
+        try:
+            yield from attempt(other, partial(_pinned_of, other, store))
+        except (GraphmemError, OSError) as error:
+            report(snapshot.client, store, error)
+
+
+def _pinned_of(other: Client, store: Store) -> list[ContextEntry]:
+    """Return what is pinned in another store, with its references marked."""
+    with other.reading() as theirs:
+        held = {entry.ref for entry in session_entries(theirs, None)}
+        return [marked(entry, store).model_copy(update={"store": store}) for entry in _pinned_entries(theirs, held)]
 
 
 def _pinned_at(record: Record) -> datetime:
@@ -371,12 +394,13 @@ def status(snapshot: Snapshot) -> StoreStatus:
         for one in at_work(snapshot)
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
-    user, candidates = own_store(snapshot.client), len(waiting(snapshot.client).waiting())
+    beside, candidates = others(snapshot.client), len(waiting(snapshot.client).waiting())
     context_step = shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK
     return StoreStatus(
         store=str(snapshot.root),
         rows=snapshot.ledger.place.where(),
-        user_store=str(user.layout.root) if user else None,
+        user_store=str(beside["user"].layout.root) if "user" in beside else None,
+        organisation=shown_address(snapshot.settings.stores.organisation) if "organisation" in beside else None,
         records=records,
         relations=relations,
         unregistered=missing,

@@ -46,8 +46,8 @@ def _shown(answer: StoreStatus) -> Iterator[str]:
     yield f"store: {answer.store}, {count(answer.records, 'record')}, {count(answer.relations, 'relation')}"
     if answer.rows:
         yield f"rows: {answer.rows}"
-    if answer.user_store:
-        yield f"your own store: {answer.user_store}, asked too"
+    beside = {"your own": answer.user_store, "your organisation's": answer.organisation}
+    yield from (f"{whose} store: {where}, asked too" for whose, where in beside.items() if where)
     if answer.findings:
         yield f"files: {count(answer.findings, 'finding')}"
     yield from (f"git: {found.with_fix('fix')}" for found in answer.in_git)

@@ -1,4 +1,4 @@
-"""The context of two stores: the project's, and the user's own."""
+"""The context of several stores: the project's, and those beside it."""
 
 import re
 from collections.abc import Sequence
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from graphmem.core.briefing import context as contexts
 from graphmem.core.briefing.context_contract import ContextBlock, ContextEntry, ContextRequest
 from graphmem.core.search.budget import BlockEntry, block, preface, quoted_name, tokens
-from graphmem.core.search.two_stores import CERTAINTIES, added, ask_user
-from graphmem.kernel.answer import address
+from graphmem.core.search.two_stores import CERTAINTIES, added, ask_others, others
+from graphmem.kernel.answer import Store, address
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 
-SHARE = 3  # parts of a context block, of which the user's own store may take one
+SHARE = 3  # parts of a context block, of which the other stores may take one
 MARKS = 10  # parts of that third, of which one is kept for the marks of its references
 
 
@@ -25,21 +25,23 @@ MARKS = 10  # parts of that third, of which one is kept for the marks of its ref
 )
 def context(client: Client, request: ContextRequest) -> ContextBlock:
     """Return what the project remembers for an objective, as a block for a prompt, cut to a budget of tokens."""
-    share = request.budget // SHARE
+    share = request.budget // SHARE // max(1, len(others(client)))
     room = max(share - share // MARKS, 1)
     own = request.model_copy(update={"budget": room, "session": None, "files": ()})
-    theirs = ask_user(client, lambda user: contexts.context(user, own))
-    entries = [_marked(entry) for entry in theirs.entries] if theirs else []
+    theirs = dict(ask_others(client, lambda other: contexts.context(other, own)))
+    entries = list[ContextEntry]()
+    for store, answer in theirs.items():
+        entries += added([marked(entry, store) for entry in answer.entries], entries, store)
     budget = request.budget - (_cost_of(entries) if entries else 0)
     found = contexts.context(client, request.model_copy(update={"budget": budget}))
-    entries = added(entries, found.entries)
-    if theirs is None or not entries:
+    entries = [entry for entry in entries if added([entry], found.entries, entry.store)]
+    if not entries:
         return found.model_copy(update={"budget": request.budget})
     every = sorted([*found.entries, *entries], key=lambda entry: contexts.SECTIONS.index(entry.section))
     shown = [BlockEntry(entry.section, entry.text, ()) for entry in every]
     text = block(shown, request.budget, found.asked, opening=preface(budget, found.asked))
-    theirs_refs = [address(ref, "user") for entry in entries for ref in (entry.ref, *entry.solved_by)]
-    surer = max(found, theirs, key=lambda one: CERTAINTIES.index(one.certainty))
+    theirs_refs = [address(ref, entry.store) for entry in entries for ref in (entry.ref, *entry.solved_by)]
+    surer = max(found, *theirs.values(), key=lambda one: CERTAINTIES.index(one.certainty))
     return found.model_copy(
         update={
             "text": text,
@@ -55,12 +57,12 @@ def context(client: Client, request: ContextRequest) -> ContextBlock:
     )
 
 
-def _marked(entry: ContextEntry) -> ContextEntry:
-    """Return an entry of the user's own store as the block of a project shows it."""
-    text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, "user")), 1)
+def marked(entry: ContextEntry, store: Store) -> ContextEntry:
+    """Return an entry of another store as the block of a project shows it."""
+    text = entry.text.replace(quoted_name(entry.ref), quoted_name(address(entry.ref, store)), 1)
     others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}
     for ref in others:
-        text = re.sub(rf"(?<![\w/:.-]){re.escape(ref)}(?![\w/-])", lambda found: address(found[0], "user"), text)
+        text = re.sub(rf"(?<![\w/:.-]){re.escape(ref)}(?![\w/-])", lambda found: address(found[0], store), text)
     return entry.model_copy(update={"text": text})
 
 

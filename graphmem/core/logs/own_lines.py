@@ -1,18 +1,20 @@
-"""What is of the project in an output, without what graphmem showed there of the user's own store."""
+"""What is of the project in an output, without what graphmem showed there of other stores."""
 
 from collections.abc import Sequence
 from itertools import takewhile
 
 from graphmem.core.logs.line import ESCAPES
-from graphmem.kernel.system.user import OF_USER
+from graphmem.kernel.system.user import STORES
 from graphmem.patterns import lazy_re
 
-NAMES = lazy_re(rf"(?<!\w){OF_USER}[a-z][a-z0-9_]*/[^\s/]")
+OTHERS = f"(?:{'|'.join(STORES)})"
+MARK = rf"(?<!\w){OTHERS}:"
+NAMES = lazy_re(rf"{MARK}[a-z][a-z0-9_]*/[^\s/]")
 # A field of an answer as JSON, also within other JSON, as Python prints it, or as YAML on a line of its own.
-FIELD = lazy_re(r"""\\*["']store\\*["']: ?\\*["']user\\*["']|^\s+(?:- )?store: ["']?user["']?\s*$""")
-SUSPECT = lazy_re(rb"user:[a-z]|store.{1,40}user")  # where neither is, no line needs to be looked at
+FIELD = lazy_re(rf"""\\*["']store\\*["']: ?\\*["']{OTHERS}\\*["']|^\s+(?:- )?store: ["']?{OTHERS}["']?\s*$""")
+SUSPECT = lazy_re(f"{OTHERS}:[a-z]|store.{{1,40}}{OTHERS}".encode())  # where neither is, no line is looked at
 MARKS = ("- ", "* ", "> ")  # before what begins an entry
-ASKS_USER = lazy_re(rf"\s--user\b|[\"'=]--user\b|(?<!\w){OF_USER}[a-z]|\bshare/graphmem\b")
+ASKS_USER = lazy_re(rf"\s--user\b|[\"'=]--user\b|{MARK}[a-z]|\bshare/graphmem\b")
 MOST_DEEP = 1_000
 DEEPER = ("  ", "\t")  # begin what belongs to the line before
 
@@ -41,17 +43,17 @@ class OwnLines:
     def of(self, lines: Sequence[bytes]) -> Sequence[bytes]:
         """Return the next lines of a log, an empty one for each that is not the project's."""
         text = b"\n".join(lines)
-        may_be = b"user:" in text or b"store" in text  # a look is cheaper than a search
+        may_be = b"user:" in text or b"organisation:" in text or b"store" in text  # a look is cheaper than a search
         if self.begins is None and not (may_be and SUSPECT.search(text)):
             return lines
         return [line if self.has(line.decode("latin-1")) else b"" for line in lines]
 
 
 def own_text(output: str, command: str = "") -> str:
-    """Return what of an output is the project's; nothing of a command that asks the user's own store alone."""
+    """Return what of an output is the project's; nothing of a command that asks another store alone."""
     if "graphmem" in command and ASKS_USER.search(command):
         return ""
-    if "user" not in output:
+    if not any(store in output for store in STORES):
         return output
     lines = output.splitlines(keepends=True)
     for number in [number for number, line in enumerate(lines) if FIELD.search(line)]:

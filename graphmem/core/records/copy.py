@@ -1,17 +1,17 @@
-"""Copies of records between the store of a project and the user's own (docs/guides/user-store.md)."""
+"""Copies of records between the store of a project and those beside it (docs/guides/user-store.md)."""
 
 from typing import Any, cast
 
 from graphmem.core.records.change import add_record
-from graphmem.core.records.record_contract import AddRequest, Changed, CopyRequest
+from graphmem.core.records.record_contract import AddRequest, Changed, CopyOutRequest, CopyRequest
 from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable, Usage
-from graphmem.kernel.answer import Store, address
+from graphmem.kernel.answer import Store, address, of_store
 from graphmem.kernel.model import Entity, Record
 from graphmem.kernel.registry import OPERATIONS, Taken, operation
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
-from graphmem.kernel.system.user import OF_USER
+from graphmem.kernel.system.user import STORES, store_of
 from graphmem.names import for_user, mark
 
 # The operations that add what can be copied, by its kind.
@@ -22,25 +22,25 @@ NAMED = 60  # characters of a project's name that a source holds
 
 
 @operation("user.promote", writes=True, at_home=True, not_over_http="the user's own store is not used over HTTP")
-def promote(client: Client, request: CopyRequest) -> Changed:
+def promote(client: Client, request: CopyOutRequest) -> Changed:
     """
-    Copy a record into the user's own store, with where it came from; again it changes nothing.
+    Copy a record into the user's own store, or the organisation's, with where it came from; again it changes nothing.
 
     Raises:
         Unavailable: there is no such store, or the settings turn it off.
         Refused: the record is archived, or belongs to its project, such as a task.
     """
-    user, root = _of_user(client), client.root
+    other, root = _other(client, request.to), client.root
     record = _found(client, request.ref)
     origin = f"project:{root.name[:NAMED]}-{mark(str(root.resolve()))}/{record.key_ref}"
     try:
-        made = attempt(user, lambda: _copied(user, record, origin, [*getattr(record, "sources", ()), origin]))
+        made = attempt(other, lambda: _copied(other, record, origin, [*getattr(record, "sources", ()), origin]))
     except GraphmemError as error:
-        error.hint = error.hint and for_user(error.hint)
+        error.hint = error.hint and (for_user(error.hint) if request.to == "user" else f"there: {error.hint}")
         raise
     for text in made.notices:
-        client.notify_once(f"of the user's own store: {for_user(text)}")
-    return _reported(client, made, "user")
+        client.notify_once(of_store(request.to, text))
+    return _reported(client, made, request.to)
 
 
 @operation(
@@ -52,13 +52,17 @@ def promote(client: Client, request: CopyRequest) -> Changed:
     takes={"ref": Taken("REF")},  # of the other store, so that nothing completes it
 )
 def adopt(client: Client, request: CopyRequest) -> Changed:
-    """Copy a record of the user's own store into this one; again it changes nothing."""
-    user = _of_user(client)
+    """Copy a record of the user's own store, or of the organisation's, into this one; again it changes nothing."""
+    marked, ref = store_of(request.ref)
+    store: Store = "organisation" if marked == "organisation" else "user"
+    other = _other(client, store)
     try:
-        record = attempt(user, lambda: _found(user, request.ref.removeprefix(OF_USER)))
+        record = attempt(other, lambda: _found(other, ref))
     except NotFound as error:
-        raise NotFound(f"{error.message} in the user's own store", hint="see: graphmem --user list") from None
-    origin = f"user:{record.key_ref}"
+        raise NotFound(
+            f"{error.message} in {STORES[store]}", hint="see: graphmem --user list" if store == "user" else None
+        ) from None
+    origin = address(record.key_ref, store)
     return _reported(client, _copied(client, record, origin, [origin]), "project")
 
 
@@ -69,10 +73,15 @@ def _reported(client: Client, made: Changed, store: Store) -> Changed:
     return made
 
 
-def _of_user(client: Client) -> Client:
-    """Return the user's own store beside that of a project."""
-    if client.of_user is not None:
-        return client.of_user
+def _other(client: Client, store: Store) -> Client:
+    """Return a store beside that of a project."""
+    if (other := client.beside(store)) is not None:
+        return other
+    if store == "organisation":
+        raise Unavailable(
+            "no organisation's store is beside this one",
+            hint="stores.organisation in your own config file names it",
+        )
     folder = user_store()
     if folder is not None and client.layout.root.resolve() == folder.resolve():
         raise Usage("this is the user's own store", hint="run the command in a project")

@@ -70,6 +70,12 @@ class CopyRequest(Request):
     ref: Ref
 
 
+class CopyOutRequest(CopyRequest):
+    """Which record to copy out of a project, and where to."""
+
+    to: Literal["user", "organisation"] = Field("user", description="The store that it is copied into")
+
+
 class ListRequest(Request):
     """Which records to list, and in which order."""
 

@@ -25,7 +25,7 @@ from graphmem.core.records.record_contract import (
 from graphmem.core.records.relation_contract import Edge, Linked
 from graphmem.core.replies.reply import ADVICE_WIDTH, Reply, View, Word, cut, escaped, hit, values_of
 from graphmem.errors import Usage
-from graphmem.kernel.answer import address
+from graphmem.kernel.answer import Store, address
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.rows import rows_as
 from graphmem.kernel.text import count, one_line
@@ -40,8 +40,8 @@ def _changed_text(answer: Changed, dry_run: bool = False) -> str:
 
 
 @reads("user.promote")
-def _promote_text(answer: Changed) -> str:
-    return wording.changed(answer.model_copy(update={"ref": address(answer.ref, "user")}))
+def _promote_text(answer: Changed, to: Store) -> str:
+    return wording.changed(answer.model_copy(update={"ref": address(answer.ref, to)}))
 
 
 @reads(Happened)

@@ -1,12 +1,13 @@
 """
-The questions that the user's own store is asked too, beside that of the project (docs/guides/user-store.md).
+The questions that other stores are asked too, beside that of the project (docs/guides/user-store.md).
 
-What it answers is only in answers: nothing of it is written into the files of the project.
+What they answer is only in answers: nothing of it is written into the files of the project.
 """
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from graphmem.core.evidence.score import BANDS
 from graphmem.core.logs.comparison import ORDER
@@ -18,12 +19,12 @@ from graphmem.core.search import traversal
 from graphmem.core.search.match_contract import Matched, MatchedLog, MatchRequest
 from graphmem.core.search.query_contract import Found, Hit, QueryRequest
 from graphmem.errors import GraphmemError, NotFound
-from graphmem.kernel.answer import Answer, address
+from graphmem.kernel.answer import Answer, Store, address, of_store
 from graphmem.kernel.model import Failure, Record
 from graphmem.kernel.registry import operation
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.runtime import Client
-from graphmem.names import for_user
+from graphmem.kernel.system.user import STORES
 
 A = TypeVar("A", bound=Answer)
 
@@ -37,7 +38,6 @@ class Result(Protocol):
 
 
 R = TypeVar("R", bound=Result)
-OF_THEIRS = {"store": "user"}
 KEPT_IN_MEMORY = 2**20  # bytes of a log that is read twice; more are in a temporary file
 CERTAINTIES = ("none", "low", "high")
 
@@ -50,37 +50,44 @@ def query(client: Client, request: QueryRequest) -> Found:
     How certain an answer is says something of its first result alone: it is that of the store that is more certain.
     """
     found = queries.query(client, request)
-    theirs = ask_user(client, lambda user: queries.query(user, _known_kinds(user, request)))
-    hits = added(theirs.results, found.results) if theirs else []
-    if theirs is None or not hits:
+    for store, theirs in ask_others(client, lambda other: queries.query(other, _known_kinds(other, request))):
+        found = _with_hits(found, theirs, store, request.most)
+    return found
+
+
+def _with_hits(found: Found, theirs: Found, store: Store, most: int | None) -> Found:
+    """Return what was found with what another store has."""
+    hits = added(theirs.results, found.results, store)
+    if not hits:
         return found
     ranked = sorted([*found.results, *hits], key=lambda hit: (_level_of(found, hit), -hit.score))
     is_judged = hits[0].ref == theirs.results[0].ref  # else it is a copy that is not shown
-    certain = {"project": found.certainty, "user": theirs.certainty if is_judged else "none"}
-    store = max(certain, key=lambda name: (CERTAINTIES.index(certain[name]), name == ranked[0].store))
-    first = next(hit for hit in ranked if hit.store == store)
-    judged = theirs if store == "user" and is_judged else found
+    is_theirs = ranked[0].store == store
+    ours_is = CERTAINTIES.index(found.certainty)
+    theirs_is = CERTAINTIES.index(theirs.certainty) if is_judged else 0
+    first = hits[0] if (theirs_is, is_theirs) > (ours_is, not is_theirs) else found.results[0]
+    judged = theirs if first is hits[0] and is_judged else found
     return found.model_copy(
         update={
-            "results": [first, *(hit for hit in ranked if hit is not first)][: request.most],
+            "results": [first, *(hit for hit in ranked if hit is not first)][:most],
             "known": judged.known,
             "certainty": judged.certainty,
             "probability": judged.probability,
-            "left_out": [*found.left_out, *(address(ref, "user") for ref in theirs.left_out)],
+            "left_out": [*found.left_out, *(address(ref, store) for ref in theirs.left_out)],
             "candidates": [] if judged.known else found.candidates,
         }
     )
 
 
-def _known_kinds(user: Client, request: QueryRequest) -> QueryRequest:
-    """Return a query among those of its kinds that the user's own store has."""
+def _known_kinds(other: Client, request: QueryRequest) -> QueryRequest:
+    """Return a query among those of its kinds that another store has."""
     if not request.kinds:
         return request
-    user.sync()
-    known = {*user.catalog.vocabulary.record_types, "entity"}
+    other.sync()
+    known = {*other.catalog.vocabulary.record_types, "entity"}
     kinds = tuple(kind for kind in request.kinds if kind in known)
     if not kinds:
-        raise NotFound("the user's own store has none of these types")
+        raise NotFound("the other store has none of these types")
     return request.model_copy(update={"kinds": kinds})
 
 
@@ -98,20 +105,29 @@ def _level_of(found: Found, hit: Hit) -> int:
     Show the known failures in a log, on which lines, and what fixes them.
 
     With --format markdown it is a part of a comment on a forge, without the credentials that the log may hold, and
-    without what only your own store knows.
+    without what only your own store or that of your organisation knows.
     """,
     example="graphmem match build.log\npytest 2>&1 | graphmem match",
 )
 def match(client: Client, raw: Iterable[bytes], request: MatchRequest) -> MatchedLog:
     """Return the known failures that a log reports, with the lines and what fixes them."""
-    if own_store(client) is None:
+    if not others(client):
         return matches.match(client, raw, request)
     with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as log:
         found = matches.match(client, _kept(raw, log), request)
-        theirs = ask_user(client, lambda user: matches.match(user, _begun(log), request, known_as=found.asked))
-    if theirs is None or not theirs.results:
+        asked = found.asked
+        for store, theirs in ask_others(
+            client, lambda other: matches.match(other, _begun(log), request, known_as=asked)
+        ):
+            found = _with_failures(found, theirs, store)
+    return found
+
+
+def _with_failures(found: MatchedLog, theirs: MatchedLog, store: Store) -> MatchedLog:
+    """Return what was found in a log with what another store knows of it."""
+    if not theirs.results:
         return found
-    results = [*found.results, *added(theirs.results, found.results)]
+    results = [*found.results, *added(theirs.results, found.results, store)]
     answered = any(hit.verdict == "same" for hit in theirs.results)
     return found.model_copy(
         update={
@@ -147,34 +163,33 @@ def solutions(client: Client, request: SolutionsRequest) -> Solutions:
     """
     Return the fixes of a failure, the patterns that solve it, then those that solve a variant or a cause of it.
 
-    The user's own store is asked for its failures that are the same error: a name alone could be that of another one.
+    Other stores are asked for their failures that are the same error: a name alone could be that of another one.
     """
     with client.reading() as snapshot:
         found = traversal.solutions(snapshot, request)
         failure = snapshot.catalog.records([number := snapshot.resolve(found.failure)])[number]
     assert isinstance(failure, Failure)
-    theirs = ask_user(client, lambda user: _solutions_of(user, failure, request))
-    if theirs is None:
-        return found
-    results = [*found.results, *added(theirs.results, found.results)]
-    results.sort(key=lambda one: (len(one.path) > 1, -one.strength, one.store))
-    said = {fix.text for fix in found.fixes}
-    fixes = [*found.fixes, *(fix.model_copy(update=OF_THEIRS) for fix in theirs.fixes if fix.text not in said)]
+    results, fixes = [*found.results], [*found.fixes]
+    for store, theirs in ask_others(client, lambda other: _solutions_of(other, failure, request)):
+        results += added(theirs.results, results, store)
+        said = {fix.text for fix in fixes}
+        fixes += [fix.model_copy(update={"store": store}) for fix in theirs.fixes if fix.text not in said]
+    results.sort(key=lambda one: (len(one.path) > 1, -one.strength))
     return found.model_copy(update={"fixes": fixes, "results": results[: request.limit]})
 
 
-def _solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> Solutions:
+def _solutions_of(other: Client, failure: Failure, request: SolutionsRequest) -> Solutions:
     """
-    Return what the user's own store has against the error of a failure, in the order of its failures.
+    Return what another store has against the error of a failure, in the order of its failures.
 
     Of a trigger of several lines the error counts: others, such as the last line of make, are in many triggers.
     """
     refs = dict[str, None]()
     for text in dict.fromkeys((failure.trigger, failure.headline)):
-        log = matches.match(user, text.encode().splitlines(keepends=True), MatchRequest(strict=request.strict))
+        log = matches.match(other, text.encode().splitlines(keepends=True), MatchRequest(strict=request.strict))
         sure = (hit for hit in log.results if hit.verdict == "same")
         refs.update((hit.ref, None) for hit in sure if failure.headline in (text, hit.record.headline))
-    with user.reading() as snapshot:
+    with other.reading() as snapshot:
         found = [traversal.solutions(snapshot, request.model_copy(update={"ref": ref})) for ref in refs]
     results = {one.ref: one for same in reversed(found) for one in same.results}
     return Solutions(
@@ -182,11 +197,11 @@ def _solutions_of(user: Client, failure: Failure, request: SolutionsRequest) -> 
     )
 
 
-def added(theirs: Sequence[R], ours: Sequence[R]) -> list[R]:
-    """Return what the user's own store adds to the project's results, marked; the same texts add nothing."""
+def added(theirs: Sequence[R], ours: Sequence[R], store: Store) -> list[R]:
+    """Return what another store adds to results, marked; the same texts add nothing."""
     known = {(one.record.key_ref, one.record.search_text): _solutions_in(one) for one in ours}
     return [
-        one.model_copy(update=OF_THEIRS)
+        one.model_copy(update={"store": store})
         for one in theirs
         if (same := known.get((one.record.key_ref, one.record.search_text))) is None or _solutions_in(one) - same
     ]
@@ -198,37 +213,38 @@ def _solutions_in(result: R) -> set[str]:
     return {one if isinstance(one, str) else one.record.search_text for one in solved_by}
 
 
-def ask_user(client: Client, ask: Callable[[Client], A]) -> A | None:
+def ask_others(client: Client, ask: Callable[[Client], A]) -> Iterator[tuple[Store, A]]:
     """
-    Return what the user's own store answers; None without one.
+    Yield what the stores beside that of the project answer.
 
-    What is wrong with it is reported: it keeps nobody from the answer of the project.
+    What is wrong with one is reported: it keeps nobody from the other answers.
     """
-    user = own_store(client)
-    if user is None:
-        return None
-    try:
-        answer = attempt(user, lambda: ask(user))
-    except NotFound:
-        return None
-    except (GraphmemError, OSError) as error:
-        report(client, error)
-        return None
-    for text in answer.notices:
-        if text not in client.answered_notices():
-            client.notify_once(f"of the user's own store: {for_user(text)}")
-    return answer
+    for store, other in others(client).items():
+        try:
+            answer = attempt(other, partial(ask, other))
+        except NotFound:
+            continue
+        except (GraphmemError, OSError) as error:
+            report(client, store, error)
+            continue
+        for text in answer.notices:
+            if text not in client.answered_notices():
+                client.notify_once(of_store(store, text))
+        yield store, answer
 
 
-def own_store(client: Client) -> Client | None:
-    """Return the user's own store; None without one, and for one that cannot be opened, which is reported."""
-    try:
-        return client.of_user
-    except (GraphmemError, OSError) as error:
-        report(client, error)
-        return None
+def others(client: Client) -> dict[Store, Client]:
+    """Return the stores that are asked beside that of the project; one that cannot be opened is reported."""
+    found: dict[Store, Client] = {}
+    for store in cast(Iterable[Store], STORES):
+        try:
+            if (other := client.beside(store)) is not None:
+                found[store] = other
+        except (GraphmemError, OSError) as error:
+            report(client, store, error)
+    return found
 
 
-def report(client: Client, error: Exception) -> None:
-    """Report what is wrong with the user's own store."""
-    client.notify_once(f"the user's own store was not asked: {error}")
+def report(client: Client, store: Store, error: Exception) -> None:
+    """Report what is wrong with a store beside that of the project."""
+    client.notify_once(f"{STORES[store]} was not asked: {error}")

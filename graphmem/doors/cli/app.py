@@ -145,7 +145,7 @@ def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> None:
     if value not in (None, False) and invocation is not None:
         setattr(invocation, str(param.name), value)
         if invocation.is_user:  # --user, or --dir after it
-            invocation.use_user_store()
+            invocation.use_store("user")
 
 
 _kept = partial(typer.Option, callback=_keep, expose_value=False)

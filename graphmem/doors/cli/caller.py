@@ -24,9 +24,10 @@ from graphmem.kernel.ledger import undo
 from graphmem.kernel.machine import requests
 from graphmem.kernel.machine.service_state import Done
 from graphmem.kernel.machine.state import State
+from graphmem.kernel.settings.config import load_settings
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.system.surroundings import variables
-from graphmem.kernel.system.user import coding_agent
+from graphmem.kernel.system.user import STORES, coding_agent
 from graphmem.kernel.terminal import fitted
 from graphmem.names import for_user, inert, visible
 
@@ -64,21 +65,23 @@ class Invocation:
     models: "Models | None" = None  # those that a service has loaded
     before_error: Callable[[], object] = lambda: None  # called when the command has failed and only says so
 
-    def use_user_store(self) -> None:
+    def use_store(self, store: str) -> None:
         """
-        Work on the user's own store.
+        Work on the user's own store, or on the organisation's.
 
         Raises:
             Usage: it is turned off, or another store is named as well.
         """
-        found = user_store()
-        if found is None:
-            raise Usage(
-                "the user's own store is turned off", hint="GRAPHMEM_USER_STORE names its folder, an absolute path"
-            )
-        if self.folder is not None and Path(self.folder) != found:
-            raise Usage("--dir and the user's own store are two stores", hint="name one of them")
-        self.folder, self.is_user = str(found), True
+        name = STORES[store]
+        if store == "user":
+            found, hint = str(user_store() or ""), "GRAPHMEM_USER_STORE names its folder, an absolute path"
+        else:
+            found, hint = load_settings().stores.organisation, "stores.organisation in your own config file names it"
+        if not found:
+            raise Usage(f"{name} is turned off", hint=hint)
+        if self.folder is not None and Path(self.folder) != Path(found):
+            raise Usage(f"--dir and {name} are two stores", hint="name one of them")
+        self.folder, self.is_user = found, store == "user"
 
     @property
     def is_debug(self) -> bool:

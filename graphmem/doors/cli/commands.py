@@ -25,7 +25,7 @@ from graphmem.errors import Usage
 from graphmem.kernel import dispatch
 from graphmem.kernel.registry import OPERATIONS, Operation, Taken, asker_of, commands, printout, text_of
 from graphmem.kernel.request import Request
-from graphmem.kernel.system.user import OF_USER
+from graphmem.kernel.system.user import STORES, store_of
 
 # Runs the operation with what was given, or with other values in its place, and returns its answer.
 Call = Callable[..., Any]
@@ -244,7 +244,7 @@ def passes(
 
 def _of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mapping[str, bool]) -> dict[str, Any]:
     """
-    Return what was given with references as the store has them; one that is marked chooses the user's own store.
+    Return what was given with references as the store has them; one that is marked chooses another store.
 
     Args:
         names: those of the references; whether it is an argument, which says what the command is about.
@@ -254,15 +254,17 @@ def _of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mappi
     """
     values = [given[name] for name in names if given[name] is not None]
     refs = [ref for value in values for ref in ([value] if isinstance(value, str) else value)]
-    marked = [ref for ref in refs if ref.startswith(OF_USER)]
-    if not marked:
+    by_store = {store_of(ref)[0]: ref for ref in refs}
+    if by_store.keys() <= {"project"}:
         return dict(given)
-    if others := [ref for ref in refs if ref not in marked]:
-        raise Usage(f"{marked[0]!r} and {others[0]!r} are in two stores", hint="a command works on one")
+    if len(by_store) > 1:
+        first, second, *_ = by_store.values()
+        raise Usage(f"{first!r} and {second!r} are in two stores", hint="a command works on one")
+    ((store, ref),) = by_store.items()
     if not invocation.is_user and not any(given[name] for name, is_argument in names.items() if is_argument):
-        hint = "with --user it works on that store"
-        raise Usage(f"{marked[0]!r} is in the user's own store, and the command works on the project", hint=hint)
-    invocation.use_user_store()
+        hint = "with --user it works on that store" if store == "user" else None
+        raise Usage(f"{ref!r} is in {STORES[store]}, and the command works on the project", hint=hint)
+    invocation.use_store(store)
     return {name: bare(value) if name in names and value else value for name, value in given.items()}
 
 
@@ -277,8 +279,8 @@ def _refs_among(parameters: Sequence[inspect.Parameter]) -> dict[str, bool]:
 
 
 def bare(value: Any) -> Any:
-    """Return references without the mark of the user's own store."""
-    return value.removeprefix(OF_USER) if isinstance(value, str) else [one.removeprefix(OF_USER) for one in value]
+    """Return references without the mark of a store."""
+    return store_of(value)[1] if isinstance(value, str) else [store_of(one)[1] for one in value]
 
 
 def _is_own(named: inspect.Parameter) -> bool:

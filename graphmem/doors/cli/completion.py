@@ -7,8 +7,8 @@ import typer
 
 import graphmem
 from graphmem.doors.cli.caller import Invocation
-from graphmem.kernel.settings.folders import user_store
-from graphmem.kernel.system.user import OF_USER
+from graphmem.errors import Usage
+from graphmem.kernel.system.user import store_of
 from graphmem.patterns import lazy_re
 
 if TYPE_CHECKING:
@@ -39,17 +39,19 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
     """
     Return references for the shell to complete; names alone where no reference begins like that.
 
-    What begins as a reference of the user's own store is completed from there.
+    What begins as a reference of another store is completed from there.
     """
-    if not incomplete.startswith(OF_USER):
+    store, typed = store_of(incomplete)
+    if store == "project":
         return completing(lambda memory, typed: memory.store.names(typed) or _bare_names(memory, typed))(
             ctx, incomplete
         )
-    if (folder := user_store()) is None:
+    try:
+        ctx.find_root().obj = invocation = Invocation()
+        invocation.use_store(store)
+    except Usage:
         return []
-    ctx.find_root().obj = Invocation(folder=str(folder))
-    found = completing(lambda memory, typed: memory.store.names(typed))(ctx, incomplete.removeprefix(OF_USER))
-    return [f"{OF_USER}{ref}" for ref in found]
+    return [f"{store}:{ref}" for ref in completing(lambda memory, typed: memory.store.names(typed))(ctx, typed)]
 
 
 def _bare_names(memory: "Memory", typed: str) -> list[str]:

@@ -71,7 +71,7 @@ log = logging.getLogger("graphmem.doors.http")
 
 def make_app(memory: Memory, health: Callable[[], ServiceStatus], metrics: Metrics, ended: Event) -> FastAPI:
     """Return the application for a memory; ``health`` says how its service is, ``metrics`` what it did."""
-    memory.store.runtime.asks_user = False  # who has a token is not always the user
+    memory.store.runtime.asks_others = False  # who has a token is not always the user
     app = FastAPI(
         title="graphmem",
         version=__version__,

@@ -10,10 +10,10 @@ from graphmem.core.replies.reply import MOST_HITS, Reply, View
 from graphmem.doors.mcp.parameters import Parameters, ToolOperation
 from graphmem.errors import BadInput, NotFound
 from graphmem.kernel import dispatch
-from graphmem.kernel.answer import Answer, address
+from graphmem.kernel.answer import Answer
 from graphmem.kernel.registry import OPERATIONS, text_of
 from graphmem.kernel.store.runtime import Runtime
-from graphmem.kernel.system.user import OF_USER
+from graphmem.kernel.system.user import STORES, store_of
 from graphmem.patterns import lazy_re
 
 REFS = ("ref", "target")  # parameters that are references
@@ -47,7 +47,7 @@ class Tool:
                     raise BadInput(f"file {path!r} is not there", hint="a path counts from the project's root")
         operation = self.parameters.operations[value].name
         reply = replied(operation, dispatch.call(runtime, opened.store.caller, operation, request, text), view)
-        return reply if runtime is opened.store.runtime else marked(reply)
+        return marked(reply, store_named(given))
 
 
 def replied(operation: str, answer: Answer, view: View) -> Reply:
@@ -56,45 +56,52 @@ def replied(operation: str, answer: Answer, view: View) -> Reply:
     return reply
 
 
+def store_named(given: Mapping[str, object]) -> str:
+    """Return which store the references of a call are of, or raise ``BadInput`` where they are of two."""
+    refs = [value for name in REFS if isinstance(value := given.get(name), str)]
+    by_store = {store_of(ref)[0]: ref for ref in refs} or {"project": ""}
+    if len(by_store) > 1:
+        first, second, *_ = by_store.values()
+        raise BadInput(f"{first!r} and {second!r} are in two stores", hint="a call works on one")
+    return next(iter(by_store))
+
+
 def runtime_of(memory: Memory, given: Mapping[str, object]) -> Runtime:
     """
-    Return what a call works on: the project's store, or the user's own where a reference is marked as of that one.
+    Return what a call works on: the project's store, or another where a reference is marked as of that one.
 
     Raises:
         NotFound: there is no such store, or this caller may not see it.
-        BadInput: another reference is not marked.
+        BadInput: another reference is of another store.
     """
-    refs = [value for name in REFS if isinstance(value := given.get(name), str)]
-    marked = [ref for ref in refs if ref.startswith(OF_USER)]
-    if not marked:
+    store = store_named(given)
+    if store == "project":
         return memory.store.runtime
-    if others := [ref for ref in refs if ref not in marked]:
-        raise BadInput(f"{marked[0]!r} and {others[0]!r} are in two stores", hint="a call works on one")
-    user = memory.store.client.of_user
-    if user is None:
-        raise NotFound(f"{marked[0]!r}: there is no store of the user's own")
-    return user.runtime
+    if (other := memory.store.client.beside(store)) is None:
+        raise NotFound(f"{STORES[store]} is not beside this one")
+    return other.runtime
 
 
 def bare(given: Mapping[str, object]) -> dict[str, object]:
     """Return arguments whose references have no mark of a store."""
     return {
-        name: value.removeprefix(OF_USER) if name in REFS and isinstance(value, str) else value
-        for name, value in given.items()
+        name: store_of(value)[1] if name in REFS and isinstance(value, str) else value for name, value in given.items()
     }
 
 
-def marked(reply: Reply) -> Reply:
-    """Return a reply of the user's own store with its references marked, so that the next call takes them."""
-    reply.head = _with_marks(reply.head)
-    reply.hits = reply.hits and list(map(_with_marks, reply.hits))
+def marked(reply: Reply, store: str) -> Reply:
+    """Return a reply of another store with its references marked, so that the next call takes them."""
+    if store == "project":
+        return reply
+    reply.head = _with_marks(reply.head, f"{store}:")
+    reply.hits = reply.hits and [_with_marks(hit, f"{store}:") for hit in reply.hits]
     return reply
 
 
-def _with_marks(values: Mapping[str, Any]) -> dict[str, Any]:
+def _with_marks(values: Mapping[str, Any], mark: str) -> dict[str, Any]:
     """Return what a reply says with its references marked, those at the ends of edges too."""
-    refs = {name: address(value, "user") for name, value in values.items() if name in SHOWN_REFS}
-    paths = {name: [END.sub(OF_USER, edge) for edge in values[name]] for name in ("edges", "path") if name in values}
+    refs = {name: f"{mark}{value}" for name, value in values.items() if name in SHOWN_REFS}
+    paths = {name: [END.sub(mark, edge) for edge in values[name]] for name in ("edges", "path") if name in values}
     return {**values, **refs, **paths}
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 
 from graphmem.doors.service.place import path_of, project_of, stamp
-from graphmem.kernel.system.user import OF_USER, callers_own
+from graphmem.kernel.system.user import callers_own, store_of
 
 TYPE_CHECKING = False  # as in ``errors``
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def content_of(arguments: "Sequence[str]") -> str:
 def runs_here(arguments: list[str]) -> bool:
     """Return whether a command line runs in the process that it was typed into; no service takes it."""
     is_a_command = any(not word.startswith("-") for word in arguments)
-    is_of_user = any(word.startswith(OF_USER) for word in arguments)
+    is_of_another = any(store_of(word)[0] != "project" for word in arguments)
     names = {word.partition("=")[0] for word in arguments}  # of options too whose value is in the same word
-    return not is_a_command or is_of_user or not HERE.isdisjoint(names) or not HELP.isdisjoint(names)
+    return not is_a_command or is_of_another or not HERE.isdisjoint(names) or not HELP.isdisjoint(names)
 
 
 def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, object]:

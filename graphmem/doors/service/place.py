@@ -94,7 +94,7 @@ def project_of(arguments: list[str], folder: str, variables: "Mapping[str, str]"
 def _folder_of(server: str, variables: "Mapping[str, str]") -> str | None:
     """Return the folder in which this machine keeps what it has read of the memory in a server; None for no address."""
     from graphmem.errors import Usage  # noqa: PLC0415 - only where the memory is in a server
-    from graphmem.kernel.ledger.address import ServerAddress  # noqa: PLC0415 - as above
+    from graphmem.kernel.settings.address import ServerAddress  # noqa: PLC0415 - as above
 
     try:
         return ServerAddress.parse(server).folder(variables)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from graphmem.core.search.budget import quoted, quoted_name, tokens, track_recor
 from graphmem.core.search.match_contract import Matched, MatchRequest
 from graphmem.core.search.query_contract import QueryRequest
 from graphmem.core.search.traversal import solving
-from graphmem.core.search.two_stores import match, own_store, query
+from graphmem.core.search.two_stores import match, others, query
 from graphmem.core.sessions import operations as sessions
 from graphmem.core.sessions.operations import NoteRequest
 from graphmem.errors import BadInput, GraphmemError, Unavailable
@@ -203,8 +204,7 @@ def _at_prompt(client: Client, event: HookEvent, name: str, session: HookSession
     if not found.known:
         return Said()
     first = found.results[0]
-    store = client.of_user if first.store == "user" else client
-    with (store or client).reading() as snapshot:
+    with (client.beside(first.store) or client).reading() as snapshot:
         solutions = _solved(snapshot, [first.ref])
     parts = [
         part
@@ -315,9 +315,10 @@ def _known_before(client: Client, refs: Sequence[str]) -> Said:
     if not refs:
         return Said()
     parts = _told_late(client, refs, "project")
-    if any(ref.startswith("user ") for ref in refs) and (user := own_store(client)) is not None:
-        with contextlib.suppress(GraphmemError, OSError):
-            parts += attempt(user, lambda: _told_late(user, refs, "user"))
+    if any(" " in ref for ref in refs):  # of other stores
+        for store, other in others(client).items():
+            with contextlib.suppress(GraphmemError, OSError):
+                parts += attempt(other, partial(_told_late, other, refs, store))
     opening = f"The project's memory knows this of what came before in this session. {NOTES}"
     return Said(parts, opening, report(parts, ""))
 
@@ -338,7 +339,7 @@ def _told_late(client: Client, keys: Sequence[str], store: Store) -> list[HookTe
 
 
 def _key_in_session(key_ref: str, store: Store) -> str:
-    """Return what names a record in the file of a session: of the user's own store a hash."""
+    """Return what names a record in the file of a session: of another store a hash."""
     return key_ref if store == "project" else f"{store} {mark(key_ref)}"
 
 

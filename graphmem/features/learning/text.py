@@ -73,12 +73,13 @@ def _experience_text(answer: Recalled) -> str:
 def _ask_promote(
     ref: Annotated[str | None, Taken("REF", "ref", meaning="A record to copy instead")] = None,
     to: Annotated[
-        Literal["user"] | None, Taken(flag="--to", meaning="Where to copy the record: into your own store")
+        Literal["user", "organisation"] | None,
+        Taken(flag="--to", meaning="Where to copy the record: into your own store, or your organisation's"),
     ] = None,
 ) -> Mapping[str, object]:
     if (ref is None) != (to is None):
-        raise Usage("a record is copied to the user's own store", hint="graphmem promote REF --to user")
-    return {} if ref is None else {"operation": "user.promote", "ref": ref}
+        raise Usage("a record is copied to another store", hint="graphmem promote REF --to user, or --to organisation")
+    return {} if ref is None else {"operation": "user.promote", "ref": ref, "to": to}
 
 
 @reads(Promoted)

@@ -2,20 +2,18 @@
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import orjson
 
 from graphmem.errors import Refused
-from graphmem.features.team.contract import Synced, SyncRequest
+from graphmem.features.team.contract import Synced
 from graphmem.kernel.git.merge_driver import merge_rows
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.port import PlaceHistory
 from graphmem.kernel.ledger.row import line_id, read_entry
 from graphmem.kernel.machine.requests import apart
-from graphmem.kernel.store import in_server
-from graphmem.kernel.store.runtime import Client, Runtime, open_client
+from graphmem.kernel.settings.address import ServerAddress
+from graphmem.kernel.store.runtime import Client, open_client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 
 Texts = dict[str, bytes]  # texts of types by path, and rows by number
@@ -48,7 +46,7 @@ class Common(NamedTuple):
         return self.marks.get(key) == (None if text is None else _mark(text))
 
 
-def exchange(client: Client, request: SyncRequest, address: ServerAddress) -> Synced:
+def exchange(client: Client, named: str, *, is_real: bool) -> Synced:
     """
     Merge the rows of a clone with those of a memory in a server: both have the same afterwards.
 
@@ -61,9 +59,15 @@ def exchange(client: Client, request: SyncRequest, address: ServerAddress) -> Sy
     """
     if client.ledger.place.history is not None:
         raise Refused("this memory is in a server, and no clone of it is here", hint="run it without GRAPHMEM_STORE")
+    address = ServerAddress.parse(named)
     key = hashlib.sha256("\n".join(address).encode()).hexdigest()
-    is_real = not request.dry_run
-    with _opened(client, address) as other, apart(), other.deciding(is_real=is_real) as theirs:
+    runtime = client.runtime.other(named, client.root)
+    runtime.on_message, runtime.progress = client.runtime.on_message, client.runtime.progress
+    with (
+        contextlib.closing(open_client(runtime)) as other,
+        apart(),
+        other.deciding(is_real=is_real) as theirs,
+    ):
         history = other.ledger.place.history
         assert history is not None
         with client.deciding(is_real=is_real) as ours:
@@ -80,29 +84,6 @@ def exchange(client: Client, request: SyncRequest, address: ServerAddress) -> Sy
                 with client.state.changing() as kept:
                     kept.put(KIND, key, orjson.dumps([*made]))
     return Synced(ref=None, remote=address.shown, commit=None, sent=counts[0], received=counts[1])
-
-
-@contextlib.contextmanager
-def _opened(client: Client, address: ServerAddress) -> Iterator[Client]:
-    """Open the memory in a server beside that of a clone."""
-    runtime = client.runtime
-    other = open_client(
-        Runtime(
-            in_server.machine_folder(address),
-            None,
-            runtime.now,
-            runtime.new_id,
-            runtime.on_message,
-            runtime.progress,
-            command=runtime.command,
-            via=runtime.via,
-            asks_user=False,
-            project=client.root,
-            open_place=in_server.opening(address),
-        )
-    )
-    with contextlib.closing(other):
-        yield other
 
 
 def _types_of(side: Snapshot) -> Texts:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphmem.errors import Usage
 from graphmem.features.team.server_contract import GrantRequest, RevokeRequest, ServerChanged, ServerInitRequest
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.registry import operation
+from graphmem.kernel.settings.address import ServerAddress
 from graphmem.patterns import lazy_re
 
 if TYPE_CHECKING:

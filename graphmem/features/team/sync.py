@@ -5,9 +5,9 @@ from graphmem.features.team.contract import Synced, SyncRequest
 from graphmem.features.team.exchange import exchange
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.remote import Remote, address_of
-from graphmem.kernel.ledger.address import ServerAddress, is_server
 from graphmem.kernel.ledger.ref.place import RefPlace
 from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.settings.address import is_server
 from graphmem.kernel.store.runtime import Client, counted
 from graphmem.kernel.system.shell import command
 
@@ -42,7 +42,7 @@ def sync(client: Client, request: SyncRequest) -> Synced:
         Unavailable: the other repository cannot be reached; the error says what waits.
     """
     if request.remote is not None and is_server(request.remote):
-        return exchange(client, request, ServerAddress.parse(request.remote))
+        return exchange(client, request.remote, is_real=not request.dry_run)
     if request.dry_run:
         raise Usage("a preview is of an exchange with a server", hint=f"see: {command('graphmem', 'sync', '--help')}")
     place = ref_place(client)

@@ -6,26 +6,34 @@ it. A random number beside it tells a commit from one of the same ``seq`` that d
 took it in. The epoch of the project is a random text.
 """
 
+import math
+import time
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
 
 import orjson
 
 from graphmem.errors import FileReplaced, Refused
 from graphmem.kernel.finding import Finding
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.codec import finding
 from graphmem.kernel.ledger.parts import is_of_purges
-from graphmem.kernel.ledger.port import CURSOR, LastRead, Stamp, Unconfirmed
+from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp, Unconfirmed
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.served_history import PART, Keeper, ServedHistory
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch, Entry
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.ndjson import BadLine
+from graphmem.kernel.settings.address import ServerAddress
+from graphmem.kernel.system import safe_files
 from graphmem.names import row_id, row_key, split_ref
 
+T = TypeVar("T")
+AWAY_S = 10.0  # seconds for which readers do not ask a server again that let one wait
+SLOW_S = 1.0  # seconds from which on that was a wait
 TEXT = "file"  # the kind of a row that is a text of the vocabulary
 ROWS_HELD = 5_000  # of a part that are read at once
 # What a write is worth that was acknowledged, from the least on.
@@ -61,6 +69,51 @@ class Columns(NamedTuple):
     row: str
 
 
+class Looks(NamedTuple):
+    """
+    When this machine looked at a server, and when it waited for it in vain, as the times of two files.
+
+    Attributes:
+        looked, away: the files.
+        rests_s: seconds for which a look counts.
+    """
+
+    looked: Path
+    away: Path
+    rests_s: float
+
+    def is_rested(self) -> bool:
+        """Return whether the last look still counts."""
+        return _age(self.looked) < self.rests_s
+
+    def answered(self, look: Callable[[], T]) -> T:
+        """
+        Return what a look gives.
+
+        Raises:
+            PlaceAway: the server does not answer, or a look waited for it in vain a moment ago; it says how old what
+                was read is.
+        """
+        began = time.monotonic()
+        try:
+            if _age(self.away) < AWAY_S:
+                raise PlaceAway("a moment ago the server of the memory did not answer", hint="see: graphmem doctor")
+            found = look()
+        except PlaceAway as error:
+            if time.monotonic() - began > SLOW_S:
+                safe_files.write(self.away, b"")
+            read = max(time.time() - _age(self.looked), 0)
+            when = f"{datetime.fromtimestamp(read, UTC):%Y-%m-%d %H:%M} UTC" if read else "before"
+            raise PlaceAway(f"{error.message}; it was last read {when}", hint=error.hint) from error
+        safe_files.write(self.looked, b"")
+        return found
+
+
+def _age(file: Path) -> float:
+    """Return how many seconds ago a file was written."""
+    return time.time() - file.stat().st_mtime if safe_files.is_file(file) else math.inf
+
+
 class ServedPlace(Keeper):
     """
     The rows of one project in a server; ``port.RowPlace`` says what the methods do that are not described here.
@@ -77,6 +130,7 @@ class ServedPlace(Keeper):
         self.notices: list[str] = []
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
         self.history = ServedHistory(self, lambda: self.last_commit()[0])
+        self.looks: Looks | None = None  # of all processes of this machine
         self.require = "any"  # the least that a write has to be worth
         self.is_worth = False  # it is, as was found out before the first one
         self.is_whole = True  # nothing that was read counts: all parts are compared
@@ -144,7 +198,9 @@ class ServedPlace(Keeper):
         return epoch, seq, commit
 
     def has_changed(self, *, is_thorough: bool = False) -> bool:
-        return is_thorough or self.last_commit() != self.cursor()
+        if is_thorough or self.looks is None or not self.cursor()[0]:
+            return is_thorough or self.last_commit() != self.cursor()
+        return not self.looks.is_rested() and self.looks.answered(self.last_commit) != self.cursor()
 
     def changed(self, end: float, *, is_thorough: bool = False, is_whole: bool = False) -> list[str]:
         self.seen, cursor = self.last_commit(), self.cursor()

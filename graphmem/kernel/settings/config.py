@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from graphmem import constants
-from graphmem.errors import BadInput, Unavailable
+from graphmem.errors import BadInput, Unavailable, Usage
+from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.folders import user_config
 from graphmem.kernel.settings.trust import Asked, asked_for, trust_file, untrusted
 from graphmem.kernel.system import foreign, safe_files
@@ -52,6 +53,18 @@ def graph_address(text: str) -> str:
     if text and not (is_good and text.isascii() and text.isprintable()):
         shown = _shown(text.rpartition("@")[2])
         raise BadInput(f"the address of the graph server is {shown}", hint="such as falkordb://localhost:6379")
+    return text
+
+
+def store_address(text: str) -> str:
+    """Return where another store is, or raise ``BadInput``, which shows no password."""
+    if is_server(text):
+        try:
+            ServerAddress.parse(text)
+        except Usage as error:
+            raise BadInput(error.message, hint=error.hint) from None
+    elif text and not os.path.isabs(text):
+        raise BadInput(f"{_shown(text)} names no store", hint="an absolute path, or the address of a server")
     return text
 
 
@@ -196,6 +209,12 @@ class TeamSettings(SettingsSection):
     require: Literal["any", "disk", "standby"] = "any"
 
 
+class StoresSettings(SettingsSection):
+    """The stores that are asked beside that of the project."""
+
+    organisation: Annotated[str, Field(max_length=1_000), AfterValidator(store_address)] = ""
+
+
 class GraphSettings(SettingsSection):
     """The server with the graphs of many projects."""
 
@@ -242,6 +261,7 @@ class Settings(SettingsSection):
     ledger: LedgerSettings = Field(default_factory=LedgerSettings)
     cypher: Cypher = Field(default_factory=Cypher)
     team: TeamSettings = Field(default_factory=TeamSettings)
+    stores: StoresSettings = Field(default_factory=StoresSettings)
     graph: GraphSettings = Field(default_factory=GraphSettings)
     service: ServiceSettings = Field(default_factory=ServiceSettings)
     hooks: Hooks = Field(default_factory=Hooks)
@@ -431,8 +451,9 @@ def _without_raises(found: dict[str, Any], bounds: Settings) -> list[str]:
             lines.append(f"{name} = {_shown(value)} of the project, which may lower it from {bound:g} and not raise it")
     if found.pop("by", None) is not None:
         lines.append("by of the project, which cannot say who its users are: it belongs in the user's own config file")
-    if found.pop("graph", None) is not None:
-        lines.append("graph of the project, which cannot name servers: it belongs in the user's own config file")
+    for name in ("graph", "stores"):
+        if found.pop(name, None) is not None:
+            lines.append(f"{name} of the project, which cannot name servers: it belongs in the user's own config file")
     if found.get("user_store") not in (None, False) and not bounds.user_store:
         del found["user_store"]
         lines.append("user_store of the project, which may turn it off and not on")

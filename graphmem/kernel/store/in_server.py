@@ -8,27 +8,31 @@ from graphmem.constants import FORMAT
 from graphmem.errors import Usage
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.git.places import top_of
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.port import RowPlace
+from graphmem.kernel.ledger.served import Looks
+from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.config import Settings
 from graphmem.kernel.settings.folders import named_server, own_folder, project_folder
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder, variables
 
+# Opens the place of the rows of a clone, with its catalog, its lock and the settings.
 OpenPlace = Callable[[Clone, Catalog, Path, Settings], RowPlace]
 
 
 def server_in_use(folder: Path | str | None) -> ServerAddress | None:
     """
-    Return the server that the user's environment names; None where the caller names a folder, or it names none.
+    Return the server that the caller names, or the user's environment; None where neither does.
 
     A project cannot name one: its files are not asked. The folder of this machine for that server names it too.
 
     Raises:
         Usage: a folder is named too, or the address is none.
     """
+    if is_server(str(folder)):
+        return ServerAddress.parse(str(folder))
     named = named_server()
     if named is None:
         return None
@@ -64,14 +68,15 @@ def code_folder() -> Path:
     return top_of(here) or here
 
 
-def opening(address: ServerAddress) -> OpenPlace:
-    """Return what opens the rows of a project in a server."""
+def opening(address: ServerAddress, *, rests_s: float = 0) -> OpenPlace:
+    """Return what opens the rows of a project in a server; a look at it counts for some seconds."""
     address.refuse_without_client()
 
     def open_place(clone: Clone, catalog: Catalog, lock: Path, settings: Settings) -> RowPlace:
         module = import_module(f"graphmem.kernel.ledger.{address.engine}.place")  # its client takes 60 ms
         made = module.PLACE(address.database, address.project, catalog, lock_timeout_s=settings.store.lock_timeout)
         made.require = settings.team.require
+        made.looks = Looks(lock.with_name("looked"), lock.with_name("away"), rests_s)
         place: RowPlace = made
         return place
 

@@ -36,12 +36,14 @@ from graphmem.kernel.model.authors import Author
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.vocabulary import KINDS, EntityType, RelationType, Vocabulary
 from graphmem.kernel.registry import extensions
+from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.config import Settings, from_environment, load_settings, settings_stamp
 from graphmem.kernel.settings.folders import project_folder, user_store
-from graphmem.kernel.store import in_git, in_ref, purging
+from graphmem.kernel.store import in_git, in_ref, in_server, purging
 from graphmem.kernel.store.background import embed_in_background
 from graphmem.kernel.store.checkout import checkout
 from graphmem.kernel.store.clone import Clone, derived_folder, find_clone
+from graphmem.kernel.store.in_server import OpenPlace
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.store.sync import Follower, Sync, SyncedLedger
 from graphmem.kernel.system import safe_files
@@ -57,13 +59,12 @@ if TYPE_CHECKING:
 MessageHandler = Callable[[str], None]
 LOCK = "store.lock"
 ALL = math.inf  # seconds that embedding may take: as many as it takes
+LOOK_EVERY_S = 60.0  # at a server whose memory is asked beside that of the project
 WITHOUT_CONFIG = (
     f"{FOLDER}/config.toml is missing: is a commit checked out that has no memory? What is written here is not in the"
     " memory of other branches; go to one that has it, or begin one here with: graphmem init"
 )
 MAKES_VECTORS = "each command makes some, and all are made by: graphmem rebuild"
-# Opens the place of the rows of a clone, with its catalog, its lock and the settings.
-OpenPlace = Callable[[Clone, Catalog, Path, Settings], RowPlace]
 
 
 def _open_files(clone: Clone, catalog: Catalog, lock: Path, settings: Settings) -> RowPlace:
@@ -135,7 +136,7 @@ class Runtime:
     models: Models = field(default_factory=Models)
     via: str = "python"  # through what the rows are written
     tells_subjects: bool = True  # of commits, which may be about what a caller with a scope does not see
-    asks_user: bool = True  # whether questions go to the user's own store too
+    asks_others: bool = True  # whether questions go to the stores beside it too
     project: Path | None = None  # the folder of the code, where the files of the store are not in it
     open_place: OpenPlace = _open_files  # where the rows are
     is_closed: bool = False
@@ -146,7 +147,7 @@ class Runtime:
         self.lock = threading.Lock()
         self.of_thread = threading.local()
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
-        self.users: dict[Path, Runtime] = {}
+        self.others: dict[str, Runtime] = {}
 
     def client(self, rights: Rights = ALL_RIGHTS) -> "Client":
         """Return the client of this thread for a caller with these rights, opened when the thread first asks for it."""
@@ -158,15 +159,23 @@ class Runtime:
             self.clients.add(clients[rights])
         return clients[rights]
 
-    def of_user(self, folder: Path, project: Path) -> "Runtime":
-        """Return what the clients of the user's own store share; what goes on there is reported in answers alone."""
-        with self.lock:
-            if folder not in self.users:
-                self.users[folder] = Runtime(
-                    folder, None, self.now, self.new_id, command=self.command, options=self.options,
-                    environment=self.environment, models=self.models, via=self.via, asks_user=False, project=project,
-                )  # fmt: skip
-            return self.users[folder]
+    def other(self, named: str, project: Path, *, rests_s: float = 0) -> "Runtime":
+        """
+        Return what the clients of another store share; what goes on there is reported in answers alone.
+
+        Args:
+            named: its folder, or the address of a project in a server.
+            project: the folder of the code that its records are compared with.
+            rests_s: seconds for which a look at a server counts.
+        """
+        folder, open_place = Path(named), cast(OpenPlace, _open_files)
+        if is_server(named):
+            address = ServerAddress.parse(named)
+            folder, open_place = in_server.machine_folder(address), in_server.opening(address, rests_s=rests_s)
+        return Runtime(
+            folder, None, self.now, self.new_id, command=self.command, options=self.options, open_place=open_place,
+            environment=self.environment, models=self.models, via=self.via, asks_others=False, project=project,
+        )  # fmt: skip
 
     @property
     def present_layout(self) -> Layout:
@@ -207,8 +216,8 @@ class Runtime:
         self.is_closed = True
         for client in list(self.clients):
             client.close()
-        for user in self.users.values():
-            user.close()
+        for other in self.others.values():
+            other.close()
 
 
 def _closed_error() -> Usage:
@@ -269,24 +278,32 @@ class Client:
             self.notify_once(f"{wrong.file}: {wrong.message}; it is left out")
         return tuple(text for texts, _ in found for text in texts)
 
-    @property
-    def of_user(self) -> "Client | None":
+    def beside(self, store: str) -> "Client | None":
         """
-        The user's own store as this thread's client, to be asked beside the project's; None where it is not.
+        Return one of ``STORES`` as this thread's client, to be asked beside the project's; None where it is not.
 
-        It is there for a caller who may see all, of the store as it is now, and unless the settings turn it off.
+        It is there for a caller who may see all, of the store as it is now, and as the settings say.
         """
-        folder = user_store()
         may_all = self.rights.sees is None and not (self.rights.is_writing and self.rights.writes is not None)
-        is_asked = self.runtime.asks_user and may_all and self.present is None
-        if not (is_asked and self.settings.user_store and folder and (folder / FOLDER).is_dir()):
+        if not (self.runtime.asks_others and may_all and self.present is None):
             return None
-        if os.path.samefile(folder / FOLDER, self.layout.store):
+        if store == "user":
+            folder = user_store()
+            named = str(folder) if self.settings.user_store and folder and (folder / FOLDER).is_dir() else ""
+        else:
+            named = self.settings.stores.organisation if store == "organisation" else ""
+        if not named:
             return None
-        not_of_another(Layout(folder))
-        user = self.runtime.of_user(folder, self.root).client()
-        user.questions = self.questions  # a question that both are asked has one vector
-        return user
+        with self.runtime.lock:
+            runtime = self.runtime.others.get(named) or self.runtime.other(named, self.root, rests_s=LOOK_EVERY_S)
+            self.runtime.others[named] = runtime
+        layout = find_store(runtime.folder)
+        if os.path.samefile(layout.store, self.layout.store):
+            return None
+        not_of_another(layout)
+        other = runtime.client()
+        other.questions = self.questions  # a question that all are asked has one vector
+        return other
 
     @property
     def root(self) -> Path:

@@ -13,6 +13,7 @@ from graphmem.constants import SUGGESTION_NAMES
 from graphmem.errors import BadInput, NotFound, Refused
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.words import LexicalIndex
+from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.ledger.files.layout import Layout
 from graphmem.kernel.ledger.types import NO_TYPES, Types
 from graphmem.kernel.model.entry import Entry
@@ -196,6 +197,10 @@ class Writing(Snapshot):
                     refuse_unwritable(row, writes)
             for guard in guards:
                 guard(self.client, rows)
+        is_served = self.client.ledger.place.history is not None  # with texts of types; other files are of this machine
+        own = {file: text for file, text in types.items() if is_served and not file.startswith("types/")}
+        replace_files({self.layout.store / file: text for file, text in own.items()})
+        types = {file: text for file, text in types.items() if file not in own}
         try:
             author = self.client.author(via) if is_noted and not is_moved else None
             self.client.ledger.commit(

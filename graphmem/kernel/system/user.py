@@ -10,7 +10,8 @@ TYPE_CHECKING = False  # as in ``errors``: to import `collections.abc` takes as 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-OF_USER = "user:"  # begins the references of the user's own store where several stores are shown
+# The stores that are asked beside that of a project, in this order; each name begins the references of its records.
+STORES = {"user": "the user's own store", "organisation": "the organisation's store"}
 # Variables that say which coding agent runs a command, as each client sets them for the commands that it starts.
 AGENTS = {
     "CLAUDECODE": "claude-code",
@@ -49,6 +50,12 @@ def for_a_child(variables: "Mapping[str, str]") -> dict[str, str]:
 def _absolute(places: str) -> str:
     """Return those folders of a list that are the same ones from every folder."""
     return os.pathsep.join(place for place in places.split(os.pathsep) if os.path.isabs(place))
+
+
+def store_of(ref: str) -> tuple[str, str]:
+    """Return which store a reference names, ``project`` where it names none, and the reference there."""
+    store, colon, rest = ref.partition(":")
+    return (store, rest) if colon and store in STORES else ("project", ref)
 
 
 def own_store(variables: "Mapping[str, str]") -> str | None:

@@ -12,10 +12,10 @@ import pytest
 from graphmem import Memory
 from graphmem.errors import NotFound, Refused, Unavailable, Usage
 from graphmem.kernel.catalog.catalog import Catalog
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.postgres import place, schema
 from graphmem.kernel.ledger.postgres.place import PostgresPlace
+from graphmem.kernel.settings.address import ServerAddress
 from tests.contract.places import MemoryOnRows
 from tests.postgres import postgres
 from tests.sample import new_store

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.errors import FileReplaced, Refused, Unavailable
+from graphmem.errors import FileReplaced, NotFound, Refused, Unavailable
 from graphmem.kernel.catalog.catalog import Catalog
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.port import PlaceAway, RowPlace, Unconfirmed
 from graphmem.kernel.ledger.redis import connection
 from graphmem.kernel.ledger.redis import place as places
 from graphmem.kernel.ledger.redis.connection import ask, connect
 from graphmem.kernel.ledger.redis.place import RedisPlace
 from graphmem.kernel.ledger.redis.schema import COMMIT, grant_commands, key, make_project, revoke_commands
+from graphmem.kernel.settings.address import ServerAddress
 from tests.contract.places import MemoryOnRows, RedisCase
 from tests.contract.test_place import names
 from tests.redis_server import Server, one_server, redis
@@ -145,6 +145,23 @@ def test_a_commit_that_a_replica_does_not_have_in_time_is_unconfirmed_and_nothin
     assert names(memory) == ["one", "three", "two"]
 
 
+def test_the_history_is_kept_for_so_many_days(case: RedisCase, memory: Memory) -> None:
+    project, changes = (key(case.project, name) for name in ("project", "changes"))
+    memory.edit("one", {"fix": "feed it"})
+    with case.open("two") as away:
+        assert names(away) == ["one"]
+        redis().ask("HSET", project, "seq", 98)
+        memory.edit("one", {"fix": "feed it twice"})  # the 99th commit
+        memory.failures.add("two went wrong", name="two", dedup=False)  # the 100th: nothing is old enough
+        assert redis().ask("HGET", project, "history_from") is None
+        redis().ask("HSET", project, "seq", 199, "history_days", -1)
+        memory.failures.add("three went wrong", name="three", dedup=False)
+        assert redis().ask("XLEN", changes) == 0 and redis().ask("HGET", project, "history_from") == "200"
+        assert names(away) == names(memory) == ["one", "three", "two"]
+        with pytest.raises(NotFound, match="commit 2 is not in the history"):
+            memory.diff("2")
+
+
 # --- the server ----------------------------------------------------------------------------------------------------
 
 
@@ -240,7 +257,7 @@ def test_a_user_that_was_let_in_sees_and_writes_its_project_and_no_other(tmp_pat
         memory.failures.add("one went wrong", name="one")
         memory.failures.add("two went wrong", name="two", dedup=False)
         memory.store.purge(["two"], yes=True)
-        assert "appendfsync" in (place_of(memory).where() or "")
+        assert "CONFIG" in (place_of(memory).where() or "")  # which would tell the password of the administrator
         with opened(tmp_path / "reader", as_user.replace("ana", "reader"), case.project) as reader:
             assert names(reader) == ["one"]
             with pytest.raises(Refused, match="this user may not write project"):

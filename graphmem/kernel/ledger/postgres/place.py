@@ -83,9 +83,8 @@ class PostgresPlace(ServedPlace):
 
     def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return what a statement gives."""
-        connection = self.connected()
         with self.answering():
-            return connection.execute(sql, values).fetchall()
+            return self.connected().execute(sql, values).fetchall()
 
     def worth(self) -> str:
         names = ("fsync", "synchronous_commit", "synchronous_standby_names")
@@ -234,9 +233,8 @@ class PostgresPlace(ServedPlace):
 
     def run(self, sql: str) -> None:
         """Run a statement that gives no rows."""
-        connection = self.connected()
         with self.answering():
-            connection.execute(sql)
+            self.connected().execute(sql)
 
     def count(self, number: int) -> tuple[str, int]:
         """Begin to commit: return the epoch and the number of the commit; no other one gets a number until it ends."""

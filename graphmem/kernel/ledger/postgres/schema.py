@@ -56,6 +56,7 @@ CREATE TABLE IF NOT EXISTS graphmem.changes (
   PRIMARY KEY (project, seq, id)
 );
 ALTER TABLE graphmem.changes ADD COLUMN IF NOT EXISTS by text NOT NULL DEFAULT current_user;
+CREATE INDEX IF NOT EXISTS changes_id ON graphmem.changes (project, id, seq);
 CREATE TABLE IF NOT EXISTS graphmem.member (
   role text NOT NULL,
   project text NOT NULL,

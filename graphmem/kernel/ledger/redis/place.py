@@ -113,7 +113,8 @@ class RedisPlace(ServedPlace):
         return [*self.texts(), *(part for part in data if self.ask("EXISTS", part_keys(self.project, part)[0]))]
 
     def span(self) -> tuple[int, int]:
-        return 1, self.last_commit()[1]
+        row = self.row()
+        return int(row.get("history_from", 0)) + 1, int(row["seq"])
 
     def noted(self, after: int, upto: int) -> Iterator[tuple[int, dict[bytes, bytes]]]:
         """Yield what the stream of changes holds of commits above a number and up to another: first each commit."""

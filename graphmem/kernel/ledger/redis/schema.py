@@ -24,7 +24,8 @@ local project, lock, parts, changes = unpack(KEYS, 1, 4)
 local last = redis.call('HMGET', project, 'seq', 'commit')
 if redis.call('GET', lock) ~= ARGV[1] or last[1] ~= ARGV[2] or last[2] ~= ARGV[3] then return 0 end
 local seq, at, entries, size, gone = last[1] + 1, 5, 0, 0, {}
-redis.call('XADD', changes, seq .. '-0', 'commit', ARGV[4], 'at', redis.call('TIME')[1])
+local now = redis.call('TIME')[1]
+redis.call('XADD', changes, seq .. '-0', 'commit', ARGV[4], 'at', now)
 local function word() at = at + 1; return ARGV[at] end
 local function note(order, id, old, new)
   entries, size = entries + 1, size + #new - #old
@@ -57,6 +58,18 @@ while from do
     if gone[entry[2][2]] then redis.call('XDEL', changes, entry[1]) end
   end
 end
+if seq % 100 == 0 then  -- the oldest of the history go
+  local first, old = redis.call('XRANGE', changes, '-', '+', 'COUNT', 10000), 0
+  local days = redis.call('HGET', project, 'history_days') or 365
+  local function number(entry) return tonumber(string.match(entry[1], '%d+')) end
+  for _, entry in ipairs(first) do
+    if entry[2][1] == 'commit' and tonumber(entry[2][4]) < now - days * 86400 then old = number(entry) end
+  end
+  for _, entry in ipairs(first) do
+    if number(entry) <= old then redis.call('XDEL', changes, entry[1]) end
+  end
+  if old > 0 then redis.call('HSET', project, 'history_from', old) end
+end
 redis.call('HSET', project, 'seq', seq, 'commit', ARGV[4])
 redis.call('HINCRBY', project, 'size', size)
 return seq
@@ -73,12 +86,9 @@ return redis.call('DEL', KEYS[1])
 """
 READING = (
     "+hgetall +hget +hmget +zrange +zmscore +exists +xrange +info +command +cluster|slots +cluster|shards +readonly"
-    " +asking +ping +client|setinfo +client|setname"
+    " +asking +ping +time +client|setinfo +client|setname"
 )
-WRITING = (
-    "+set +get +del +blpop +rpush +ltrim +pexpire +hset +hdel +hincrby +zadd +xadd +xdel +time +eval +wait +waitaof"
-    " +config|get"
-)
+WRITING = "+set +get +del +blpop +rpush +ltrim +pexpire +hset +hdel +hincrby +zadd +xadd +xdel +eval +wait +waitaof"
 
 
 def key(project: str, name: str) -> str:
