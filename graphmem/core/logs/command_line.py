@@ -1,7 +1,9 @@
 """Command lines of a shell as agents type them: what stays the same when only the form of the output changes."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from graphmem.patterns import lazy_re
 
@@ -35,6 +37,18 @@ CHECKS = CHECKERS | frozenset("check clippy lint typecheck verify vet -c -e".spl
 INSTALLS = frozenset("add ci get i install remove sync uninstall update upgrade".split())
 MOST_WORDS = 5  # after the name of a command that say what it does
 PARTS = lazy_re(r"&&|\|\|?&?|;|&(?!\d)")
+
+
+def typed_in(given: Mapping[str, Any]) -> str:
+    """Return the command line that a shell tool is given: a text, or words, the last of ``bash -lc TEXT``."""
+    for name in ("command", "cmd", "CommandLine", "script"):
+        value = given.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            is_shell = len(value) == 3 and value[1] in ("-c", "-lc")
+            return str(value[2]) if is_shell else " ".join(value)
+    return ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
+from graphmem.core.logs.command_line import typed_in
 from graphmem.features.hooks.contract import HookKind
 from graphmem.kernel.parameters import ClientName
 from graphmem.patterns import lazy_re
@@ -29,7 +30,6 @@ EDITS = frozenset(
     " patch".split()
 )
 PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "absolute_path")
-COMMANDS = ("command", "cmd")
 STATUSES = ("exit_code", "exitCode", "exit_status", "exitStatus", "returncode")
 STATUS_LINE = lazy_re(r"(?im)^\W*(?:process exited with code|exit[ _]code|exit status):?\s*(-?\d{1,5})\W*$")
 LABEL = lazy_re(r"(?m)^(?:Output|Stdout|Stderr|Error): (?=\S)")  # which Gemini puts before what a command printed
@@ -84,7 +84,7 @@ def parsed(given: Mapping[str, Any]) -> HookEvent | None:
     tool = _text_of(given.get("tool_name")).lower()
     values = given.get("tool_input")
     values = values if isinstance(values, Mapping) else {}
-    command = _command_of(values) if tool in SHELLS else ""
+    command = typed_in(values) if tool in SHELLS else ""
     folder = _text_of(given.get("cwd"))
     paths = tuple(_paths_of(values, is_patch=tool in PATCHERS)) if tool in EDITS else ()
     if kind == "before":
@@ -113,18 +113,6 @@ def _unpacked(value: object) -> object:
 def _text_of(value: object) -> str:
     """Return a text, or nothing for what is not one."""
     return value if isinstance(value, str) else ""
-
-
-def _command_of(values: Mapping[str, Any]) -> str:
-    """Return the command line of a shell tool: a text, or the words of one, the last of ``bash -lc TEXT``."""
-    for name in COMMANDS:
-        value = values.get(name)
-        if isinstance(value, str):
-            return value
-        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            is_shell = len(value) == 3 and value[1] in ("-c", "-lc")
-            return str(value[2]) if is_shell else " ".join(value)
-    return ""
 
 
 def _paths_of(values: Mapping[str, Any], *, is_patch: bool) -> Iterator[str]:

@@ -87,13 +87,14 @@ def _task_by_number(snapshot: Snapshot, ref: str) -> int | None:
     return None
 
 
-def _active_plan(snapshot: Snapshot, task: Task) -> Plan:
+def _active_task(snapshot: Snapshot, ref: str) -> tuple[Plan, int, Task]:
     """
-    Return the plan that a task is in.
+    Return a live task with the plan that it is in and its number, as ``_task_of`` finds it.
 
     Raises:
         Refused: its campaign is gone, or has ended.
     """
+    number, task = _task_of(snapshot, ref)
     known = snapshot.catalog.live([task.campaign])
     if task.campaign not in known:
         raise Refused(f"the campaign of {task.ref} is missing or archived: {task.campaign}", hint="restore it first")
@@ -102,7 +103,7 @@ def _active_plan(snapshot: Snapshot, task: Task) -> Plan:
         raise Refused(
             f"{plan.campaign.ref} is {plan.campaign.status}: its tasks no longer move", hint="create another campaign"
         )
-    return plan
+    return plan, number, task
 
 
 # --- start ------------------------------------------------------------------------------------------------------------
@@ -127,15 +128,13 @@ def start(client: Client, request: StartTaskRequest) -> TaskChanged[Workspace]:
     )
     prepare_context(client, asked)
     with client.unchanging(client.clues, client.lexical) as snapshot:
-        number, task = _task_of(snapshot, request.ref)
-        plan = _active_plan(snapshot, task)
+        plan, number, task = _active_task(snapshot, request.ref)
         _refuse_start(plan, number)
         if task.status == "active":
             return _under_way(snapshot, plan, number, task, request.budget)
         known = gather(snapshot, asked, without=("campaign", "task"))  # the task itself says nothing new
     with client.writing() as snapshot:
-        number, task = _task_of(snapshot, request.ref)
-        plan = _active_plan(snapshot, task)
+        plan, number, task = _active_task(snapshot, request.ref)
         _refuse_start(plan, number)
         if task.status == "active":  # another caller started it while this one gathered what is known
             return _under_way(snapshot, plan, number, task, request.budget)
@@ -218,8 +217,7 @@ def complete(client: Client, request: CompleteTaskRequest) -> TaskChanged[None]:
     if request.solved_by:
         _prepare_failure(client, request.ref)
     with client.writing() as snapshot:
-        number, task = _task_of(snapshot, request.ref)
-        plan = _active_plan(snapshot, task)
+        plan, number, task = _active_task(snapshot, request.ref)
         solvers = [snapshot.catalog.stored(snapshot.resolve(ref, ["pattern"])).key_ref for ref in request.solved_by]
         refuse_move(TASK_MOVES, task.ref, task.status, "complete", TASK_COMMANDS)
         keys = sorted({*_keys_of(snapshot, request.used), *solvers})  # what solved the block helped
@@ -329,8 +327,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged[None]:
     found = match(client, [f"{line}\n".encode() for line in request.reason.splitlines()], MatchRequest())
     known = [hit for hit in found.results if hit.verdict == "same" and isinstance(hit.record, Failure)]
     with client.writing() as snapshot:
-        number, task = _task_of(snapshot, request.ref)
-        plan = _active_plan(snapshot, task)
+        plan, number, task = _active_task(snapshot, request.ref)
         refuse_move(TASK_MOVES, task.ref, task.status, "blocked", TASK_COMMANDS)
         for ref in request.by:
             snapshot.resolve(ref, ["failure"])
@@ -355,8 +352,7 @@ def block(client: Client, request: BlockTaskRequest) -> TaskChanged[None]:
 def reopen(snapshot: Writing, request: ReopenTaskRequest) -> TaskChanged[None]:
     """Make a task pending again, from whatever state it is in."""
     request = screened(snapshot, request, "task")
-    number, task = _task_of(snapshot, request.ref)
-    plan = _active_plan(snapshot, task)
+    plan, number, task = _active_task(snapshot, request.ref)
     refuse_move(TASK_MOVES, task.ref, task.status, "pending", TASK_COMMANDS)
     changes: dict[str, Any] = {"status": "pending"}
     if task.status == "unreachable":

@@ -15,7 +15,7 @@ import orjson
 from graphmem.kernel.catalog import lessons
 from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.clues import ClueIndex
-from graphmem.kernel.catalog.database import checksum, chunks, distinct_name, marks, run_many, table_of
+from graphmem.kernel.catalog.database import checksum, chunks, distinct_name, rows_among, run_among, run_many, table_of
 from graphmem.kernel.catalog.hashes import hash_of, meaning_hashes
 from graphmem.kernel.model import Fact, Feedback, MemoryRecord, Purge, Record, Run
 from graphmem.kernel.model.entry import Batch, Entry
@@ -87,11 +87,11 @@ class ChangeApplier:
         if kind is not None:
             return  # the transaction takes everything back
         self.make_indexes()
-        self.move_lessons(self.touched)
-        self.disambiguate_names(self.touched)
-        self.resolve_edges_again(self.touched)
-        self.remove_questions(self.touched)
-        self.note_changes(self.touched)
+        self.move_lessons()
+        self.disambiguate_names()
+        self.resolve_edges_again()
+        self.remove_questions()
+        self.note_changes()
 
     @property
     def rows(self) -> int:
@@ -100,24 +100,23 @@ class ChangeApplier:
 
     def take(self, batch: Batch) -> None:
         """Take in what changed in a file, or a part of it."""
-        table, touched, entries = table_of(batch.file), self.touched, batch.entries
+        table, entries = table_of(batch.file), batch.entries
         if table != self.table:
             self.make_indexes()
             self.table = table
-        touched.rows += len(batch.gone) + len(batch.entries)
+        self.touched.rows += len(batch.gone) + len(batch.entries)
         self.index_later(table, len(entries))
         if table == "record":
-            self.remove_records(batch.gone, touched)
-            add: Callable[[str, Sequence[Entry], Touched], None] = self.add_records
+            self.remove_records(batch.gone)
+            add: Callable[[str, Sequence[Entry]], None] = self.add_records
         elif table == "relation":
-            for part in chunks(batch.gone):
-                self.delete_relations(part, touched)
+            self.delete_relations(batch.gone)
             add = self.add_relations
         else:
-            self.remove_facts(batch.gone, touched)
+            self.remove_facts(batch.gone)
             add = self.add_facts
         for start in range(0, len(entries), PART):
-            add(batch.file, entries[start : start + PART], touched)
+            add(batch.file, entries[start : start + PART])
 
     def index_later(self, table: str, rows: int) -> None:
         """Drop the indexes of a table before very many rows: building them again is cheaper than updating them."""
@@ -139,47 +138,43 @@ class ChangeApplier:
             self.connection.execute(statement)
         self.indexes.clear()
 
-    def remove_records(self, gone: Collection[int], touched: Touched) -> None:
+    def remove_records(self, gone: Collection[int]) -> None:
         """Take records out, with what their fields made."""
         for part in chunks(gone):
-            for number, (*_, handles) in self.touch(part, touched).items():
-                touched.moved.add(number)
-                touched.handles |= handles
-            self.note_edges_at(part, touched)
-            self.connection.execute(f"DELETE FROM record WHERE id IN ({marks(part)})", part)
-            self.remove_owned(part, touched)
+            for number, (*_, handles) in self.touch(part).items():
+                self.touched.moved.add(number)
+                self.touched.handles |= handles
+            self.note_edges_at(part)
+            run_among(self.connection, "DELETE FROM record WHERE id IN (...)", part)
+            self.remove_owned(part)
 
-    def remove_owned(self, ids: Sequence[int], touched: Touched) -> None:
+    def remove_owned(self, ids: Collection[int]) -> None:
         """Take out what follows from records or facts: it is made again, or they are gone."""
         for table in OWNED:
-            self.connection.execute(f"DELETE FROM {table} WHERE record IN ({marks(ids)})", ids)
-        owned = self.connection.execute(f"SELECT id FROM relation WHERE owner IN ({marks(ids)})", ids).fetchall()
-        for part in chunks([number for (number,) in owned]):
-            self.delete_relations(part, touched)
+            run_among(self.connection, f"DELETE FROM {table} WHERE record IN (...)", ids)
+        owned = rows_among(self.connection, "SELECT id FROM relation WHERE owner IN (...)", ids)
+        self.delete_relations([number for (number,) in owned])
 
-    def touch(self, ids: Sequence[int], touched: Touched) -> dict[int, tuple[bool, str, set[str]]]:
+    def touch(self, ids: Collection[int]) -> dict[int, tuple[bool, str, set[str]]]:
         """Note what changes with records that are there; return whether each was live, its name, all it was called."""
-        sql = f"SELECT id, record_type, key, name, is_live FROM record WHERE id IN ({marks(ids)})"
+        sql = "SELECT id, record_type, key, name, is_live FROM record WHERE id IN (...)"
         found: dict[int, tuple[bool, str, set[str]]] = {}
-        for number, record_type, key, name, is_live in self.connection.execute(sql, ids):
-            touched.records.add(number)
-            touched.nodes.add(f"{record_type}/{key}")
-            touched.names.add((record_type, name))
+        for number, record_type, key, name, is_live in rows_among(self.connection, sql, ids):
+            self.touched.records.add(number)
+            self.touched.nodes.add(f"{record_type}/{key}")
+            self.touched.names.add((record_type, name))
             found[number] = bool(is_live), name, {f"{record_type}/{key}", f"{record_type}/{name}"}
-        if present := list(found):
-            self.connection.executemany("INSERT OR IGNORE INTO stale VALUES (?)", [(number,) for number in present])
-            sql = f"SELECT record, record_type || '/' || name FROM alias WHERE record IN ({marks(present)})"
-            for number, handle in self.connection.execute(sql, present):
-                found[number][2].add(handle)
+        run_many(self.connection, "INSERT OR IGNORE INTO stale VALUES (?)", [(number,) for number in found])
+        sql = "SELECT record, record_type || '/' || name FROM alias WHERE record IN (...)"
+        for number, handle in rows_among(self.connection, sql, found):
+            found[number][2].add(handle)
         return found
 
-    def add_records(self, file: str | None, entries: Sequence[Entry], touched: Touched) -> None:
+    def add_records(self, file: str | None, entries: Sequence[Entry]) -> None:
         """Put records in, or in the place of what they were; no file holds the node of a fact."""
-        before: dict[int, tuple[bool, str, set[str]]] = {}
-        for part in chunks([entry.id for entry in entries]):
-            before |= self.touch(part, touched)
-            if before:
-                self.remove_owned(part, touched)
+        ids = [entry.id for entry in entries]
+        if before := self.touch(ids):
+            self.remove_owned(ids)
         entries = [entry._replace(made=entry.record) for entry in entries]
         meanings = {entry.id: self.meanings_of(entry) for entry in entries}
         places = self.places_of({digest for found in meanings.values() for digest in found})
@@ -209,15 +204,15 @@ class ChangeApplier:
             aliases += [(alias, record_type, number) for alias in record.other_names]
             labels += [(sort, text, number) for sort, text in labels_of(record)]
             owned.append((number, record))
-            touched.records.add(number)
-            touched.nodes.add(f"{record_type}/{key}")
+            self.touched.records.add(number)
+            self.touched.nodes.add(f"{record_type}/{key}")
             if before or name != key:
-                touched.names.add((record_type, name))
+                self.touched.names.add((record_type, name))
             handles = {f"{record_type}/{handle}" for handle in (key, name, *record.other_names)}
             was = before.get(number)
             if was != (is_live, name, handles):  # a name that became an alias gives way to another record's name
-                touched.handles |= handles | (was[2] if was else set())
-                touched.moved |= {number} if was else set()
+                self.touched.handles |= handles | (was[2] if was else set())
+                self.touched.moved |= {number} if was else set()
         self.connection.executemany("INSERT OR REPLACE INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         run_many(self.connection, "INSERT OR REPLACE INTO symptom VALUES (?,?,?)", symptoms)
         run_many(self.connection, "INSERT OR REPLACE INTO alias VALUES (?,?,?)", aliases)
@@ -225,7 +220,7 @@ class ChangeApplier:
         run_many(self.connection, "INSERT OR IGNORE INTO stale VALUES (?)", stale)
         memories = [(number, record) for number, record in owned if isinstance(record, MemoryRecord)]
         clues = ClueIndex(self.catalog)
-        if touched.rows > BULK:
+        if self.touched.rows > BULK:
             clues.put_off([number for number, _ in memories])
         else:
             try:
@@ -233,7 +228,7 @@ class ChangeApplier:
             except MemoryError:  # the rows are written already
                 clues.put_off([number for number, _ in memories])
         for number, owner in owned:
-            self.add_owned(number, owner, touched)
+            self.add_owned(number, owner)
 
     def places_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
         """Return where the vectors of texts are in the index, with those that were made ahead of this write."""
@@ -246,7 +241,7 @@ class ChangeApplier:
         is_searched = isinstance(record, Record) and self.catalog.vocabulary.is_searched(record.record_type)
         return [*meaning_hashes(record)] if is_searched else ()
 
-    def add_owned(self, owner: int, row: Record | Feedback, touched: Touched) -> None:
+    def add_owned(self, owner: int, row: Record | Feedback) -> None:
         """Add the edges that are fields of a row; they are resolved with the rest."""
         for source, kind, target, says in row.own_edges:
             key = edge_key(source, kind, target, symmetric=False)
@@ -258,26 +253,25 @@ class ChangeApplier:
                 "INSERT OR REPLACE INTO relation VALUES (?, NULL, ?, ?, ?, ?, NULL, NULL, NULL, ?, 0, ?, NULL)",
                 (number, owner, kind, source, target, weight, orjson.dumps(said)),
             )
-            touched.handles |= {source, target}
+            self.touched.handles |= {source, target}
 
-    def delete_relations(self, ids: Sequence[int], touched: Touched) -> None:
+    def delete_relations(self, ids: Collection[int]) -> None:
         """Take rows of edges out; another row of the same edge becomes the one that counts."""
-        self.note_edges(ids, touched)
-        sql = f"SELECT edge FROM relation WHERE id IN ({marks(ids)}) AND edge <> id"
-        touched.left.update(number for (number,) in self.connection.execute(sql, ids))
-        self.connection.execute(f"DELETE FROM relation WHERE id IN ({marks(ids)})", ids)
+        self.note_edges(ids)
+        sql = "SELECT edge FROM relation WHERE id IN (...) AND edge <> id"
+        self.touched.left.update(number for (number,) in rows_among(self.connection, sql, ids))
+        run_among(self.connection, "DELETE FROM relation WHERE id IN (...)", ids)
 
-    def add_relations(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
+    def add_relations(self, file: str, entries: Sequence[Entry]) -> None:
         """Put edges in, or in the place of what they were, with their ends as far as they are there."""
-        for part in chunks([entry.id for entry in entries]):
-            if touched.rows <= BULK:
-                self.note_edges(part, touched)
+        is_bulk = self.touched.rows > BULK
+        if not is_bulk:
+            self.note_edges([entry.id for entry in entries])
         found = [(entry.id, entry.line, entry.row) for entry in sorted(entries, key=itemgetter(0))]
         self.find_ends({row["from"] for *_, row in found} | {row["to"] for *_, row in found})
         ends = self.ends
         weights = {name: made.weight for name, made in self.catalog.vocabulary.relations.items()}
         allowed: dict[tuple[str, str, str], bool] = {}  # few types and record types, very many edges
-        is_bulk = touched.rows > BULK
         settled, loose = [], []
         for number, line, row in found:
             kind, source, target = row["type"], row["from"], row["to"]
@@ -292,7 +286,7 @@ class ChangeApplier:
                     continue
             else:
                 loose.append((number, file, kind, src[0], dst[0], weight, line, source, target))
-            touched.handles |= {source, target}
+            self.touched.handles |= {source, target}
         run_many(
             self.connection,
             "INSERT OR REPLACE INTO relation (id, file, type, src, dst, weight, line, edge, is_live)"
@@ -305,9 +299,8 @@ class ChangeApplier:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             loose,
         )
-        if touched.rows <= BULK:
-            for part in chunks([entry.id for entry in entries]):
-                self.note_edges(part, touched)
+        if not is_bulk:
+            self.note_edges([entry.id for entry in entries])
 
     def find_ends(self, refs: set[str]) -> None:
         """Look up the records that these references mean; they recur from part to part, and records come before."""
@@ -319,41 +312,39 @@ class ChangeApplier:
         """Return whether an edge of a type may go from one record type to another; nothing uses one that may not."""
         return self.catalog.vocabulary.allows(kind, source, target)
 
-    def note_edges_at(self, ids: Sequence[int], touched: Touched) -> None:
+    def note_edges_at(self, ids: Collection[int]) -> None:
         """List the edges of removed records for the graph: the records may come back without them before it looks."""
-        if touched.rows > BULK:
+        if self.touched.rows > BULK:
             return
         for column in ("src", "dst"):
-            sql = f"SELECT id FROM relation WHERE {column} IN ({marks(ids)}) AND is_live"
-            for part in chunks([number for (number,) in self.connection.execute(sql, ids)]):
-                self.note_edges(part, touched)
+            sql = f"SELECT id FROM relation WHERE {column} IN (...) AND is_live"
+            self.note_edges([number for (number,) in rows_among(self.connection, sql, ids)])
 
-    def note_edges(self, ids: Sequence[int], touched: Touched) -> None:
+    def note_edges(self, ids: Collection[int]) -> None:
         """Note edges that the graph will have to look at again."""
         sql = (
             "SELECT r.type, a.record_type || '/' || a.key, b.record_type || '/' || b.key FROM relation r"
-            f" JOIN record a ON a.id = r.src JOIN record b ON b.id = r.dst WHERE r.id IN ({marks(ids)})"
+            " JOIN record a ON a.id = r.src JOIN record b ON b.id = r.dst WHERE r.id IN (...)"
         )
-        touched.edges.update(self.connection.execute(sql, ids))
+        self.touched.edges.update(rows_among(self.connection, sql, ids))
 
-    def remove_facts(self, gone: Collection[int], touched: Touched) -> None:
+    def remove_facts(self, gone: Collection[int]) -> None:
         """Take facts out, with the nodes that they are."""
-        for part in chunks(gone):
-            self.touch_reported(part, touched)
-            self.note_questions(part, touched)
-            sql = f"SELECT node FROM fact WHERE node IS NOT NULL AND id IN ({marks(part)})"
-            nodes = [number for (number,) in self.connection.execute(sql, part)]
-            self.forget_runs(part, touched)
-            self.remove_owned(part, touched)
-            self.connection.execute(f"DELETE FROM fact WHERE id IN ({marks(part)})", part)
-            self.remove_records(nodes, touched)
+        self.touch_reported(gone)
+        self.note_questions(gone)
+        sql = "SELECT node FROM fact WHERE node IS NOT NULL AND id IN (...)"
+        nodes = [number for (number,) in rows_among(self.connection, sql, gone)]
+        self.forget_runs(gone)
+        self.remove_owned(gone)
+        run_among(self.connection, "DELETE FROM fact WHERE id IN (...)", gone)
+        self.remove_records(nodes)
 
-    def add_facts(self, file: str, entries: Sequence[Entry], touched: Touched) -> None:
+    def add_facts(self, file: str, entries: Sequence[Entry]) -> None:
         """Put facts in: a report finds its record now or when that appears, runs and events become nodes."""
-        for part in chunks([entry.id for entry in entries]):
-            self.note_questions(part, touched)
-            self.forget_runs(part, touched)
-            self.remove_owned(part, touched)
+        ids = [entry.id for entry in entries]
+        self.note_questions(ids)
+        self.forget_runs(ids)
+        self.remove_owned(ids)
         reports = [entry.record for entry in entries if isinstance(entry.record, Feedback)]
         targets = self.catalog.known({report.ref for report in reports})
         rows: list[tuple[object, ...]] = []
@@ -367,7 +358,7 @@ class ChangeApplier:
                     (number, file, None, fact.ref, target, fact.helped, at, asked, fact.wrong or None, line, crc)
                 )
                 questions += [(asked,)] if asked else []
-                self.add_owned(number, fact, touched)
+                self.add_owned(number, fact)
             elif isinstance(fact, Fact):
                 node = row_id(fact.key_ref)
                 at, crc = format_time(fact.at), checksum(number, line)
@@ -380,32 +371,30 @@ class ChangeApplier:
                 runs.append((number, fact))
         self.connection.executemany("INSERT OR REPLACE INTO fact VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self.connection.executemany("INSERT OR IGNORE INTO question (text_hash) VALUES (?)", questions)
-        self.add_records(None, nodes, touched)
-        self.add_runs(runs, touched)
-        for part in chunks([entry.id for entry in entries]):
-            self.touch_reported(part, touched)
+        self.add_records(None, nodes)
+        self.add_runs(runs)
+        self.touch_reported(ids)
 
-    def note_questions(self, ids: Sequence[int], touched: Touched) -> None:
+    def note_questions(self, ids: Collection[int]) -> None:
         """Note what reports asked that change or go: it may be asked by none of them at the end."""
-        sql = f"SELECT question FROM fact WHERE question IS NOT NULL AND id IN ({marks(ids)})"
-        touched.questions.update(digest for (digest,) in self.connection.execute(sql, ids))
+        sql = "SELECT question FROM fact WHERE question IS NOT NULL AND id IN (...)"
+        self.touched.questions.update(digest for (digest,) in rows_among(self.connection, sql, ids))
 
-    def remove_questions(self, touched: Touched) -> None:
+    def remove_questions(self) -> None:
         """Take out the questions that no report asks any more."""
-        for part in chunks(touched.questions):
-            unasked = "NOT EXISTS (SELECT 1 FROM fact WHERE fact.question = text_hash)"
-            self.connection.execute(f"DELETE FROM question WHERE text_hash IN ({marks(part)}) AND {unasked}", part)
+        unasked = "NOT EXISTS (SELECT 1 FROM fact WHERE fact.question = text_hash)"
+        sql = f"DELETE FROM question WHERE text_hash IN (...) AND {unasked}"
+        run_among(self.connection, sql, self.touched.questions)
 
-    def forget_runs(self, ids: Sequence[int], touched: Touched) -> None:
+    def forget_runs(self, ids: Collection[int]) -> None:
         """Forget the order of some runs, and what they saw."""
-        gone = self.connection.execute(f"DELETE FROM run WHERE id IN ({marks(ids)})", ids)
-        if gone.rowcount:
-            touched.is_reordered = True
-            self.connection.execute(f"DELETE FROM seen WHERE run IN ({marks(ids)})", ids)
+        if run_among(self.connection, "DELETE FROM run WHERE id IN (...)", ids):
+            self.touched.is_reordered = True
+            run_among(self.connection, "DELETE FROM seen WHERE run IN (...)", ids)
 
-    def add_runs(self, runs: Sequence[tuple[int, Run]], touched: Touched) -> None:
+    def add_runs(self, runs: Sequence[tuple[int, Run]]) -> None:
         """Put runs in their order, with the lessons that they saw."""
-        touched.runs.update(number for number, _ in runs)
+        self.touched.runs.update(number for number, _ in runs)
         order = [(format_time(run.at), run.run, number) for number, run in runs]
         self.connection.executemany("INSERT INTO run VALUES (?,?,?)", order)
         saw = [(number, ref) for number, run in runs for ref in run.refs_in("seen")]
@@ -413,47 +402,47 @@ class ChangeApplier:
         rows = [(number, ref, known.get(ref)) for number, ref in saw]
         self.connection.executemany("INSERT OR REPLACE INTO seen VALUES (?,?,?)", rows)
 
-    def touch_reported(self, ids: Sequence[int], touched: Touched) -> None:
+    def touch_reported(self, ids: Collection[int]) -> None:
         """Note the records whose counts change with these reports."""
         sql = (
             "SELECT DISTINCT a.record_type || '/' || a.key FROM fact JOIN record a ON a.id = record"
-            f" WHERE fact.id IN ({marks(ids)})"
+            " WHERE fact.id IN (...)"
         )
-        touched.nodes |= {ref for (ref,) in self.connection.execute(sql, ids)}
+        self.touched.nodes |= {ref for (ref,) in rows_among(self.connection, sql, ids)}
 
     # --- what follows from a change -----------------------------------------------------------------------------
 
-    def move_lessons(self, touched: Touched) -> None:
+    def move_lessons(self) -> None:
         """Bring up to date the states of lessons; one that faded away counts as archived until a run sees it again."""
-        other = lessons.resolve_seen(self.catalog, touched.handles)
-        for part in chunks(touched.records):
-            sql = f"SELECT id FROM record WHERE record_type = 'lesson' AND id IN ({marks(part)})"
-            other.update(number for (number,) in self.connection.execute(sql, part))
-        if not (other or touched.runs or touched.is_reordered):
+        other = lessons.resolve_seen(self.catalog, self.touched.handles)
+        sql = "SELECT id FROM record WHERE record_type = 'lesson' AND id IN (...)"
+        other.update(number for (number,) in rows_among(self.connection, sql, self.touched.records))
+        if not (other or self.touched.runs or self.touched.is_reordered):
             return
-        runs = None if touched.is_reordered else touched.runs
+        runs = None if self.touched.is_reordered else self.touched.runs
         moved = lessons.moved(self.catalog, other, runs)
-        for part in chunks(moved):
-            sql = f"SELECT id, key, is_live, line FROM record WHERE id IN ({marks(part)})"
-            for number, key, is_live, line in self.connection.execute(sql, part).fetchall():
-                touched.nodes.add(f"lesson/{key}")
-                is_archived = orjson.loads(line).get("archived_at") is not None
-                if bool(is_live) != (not is_archived and not moved[number].is_faded):
-                    self.note_edges_at([number], touched)
-                    touched.handles |= self.touch([number], touched)[number][2]
-                    touched.moved.add(number)
-                    self.connection.execute("UPDATE record SET is_live = NOT is_live WHERE id = ?", (number,))
+        sql = "SELECT id, key, is_live, line FROM record WHERE id IN (...)"
+        for number, key, is_live, line in list(rows_among(self.connection, sql, moved)):
+            self.touched.nodes.add(f"lesson/{key}")
+            is_archived = orjson.loads(line).get("archived_at") is not None
+            if bool(is_live) != (not is_archived and not moved[number].is_faded):
+                self.note_edges_at([number])
+                self.touched.handles |= self.touch([number])[number][2]
+                self.touched.moved.add(number)
+                self.connection.execute("UPDATE record SET is_live = NOT is_live WHERE id = ?", (number,))
 
-    def disambiguate_names(self, touched: Touched) -> None:
+    def disambiguate_names(self) -> None:
         """Mark the shown name of every record that its plain name would not lead back to."""
-        if len(touched.records) > BULK:
+        if len(self.touched.records) > BULK:
             clashes = (
                 "SELECT record_type, name FROM record WHERE name <> key UNION SELECT record_type, name FROM record"
             )
-            touched.names |= set(self.connection.execute(f"{clashes} GROUP BY record_type, name HAVING count(*) > 1"))
+            self.touched.names |= set(
+                self.connection.execute(f"{clashes} GROUP BY record_type, name HAVING count(*) > 1")
+            )
         else:
-            touched.names |= {split_ref(ref) for ref in touched.nodes}
-        for record_type, name in sorted(touched.names):
+            self.touched.names |= {split_ref(ref) for ref in self.touched.nodes}
+        for record_type, name in sorted(self.touched.names):
             sql = "SELECT id, key, shown FROM record WHERE name = ? AND record_type = ? ORDER BY key <> name, key"
             holders = self.connection.execute(sql, (name, record_type)).fetchall()
             is_a_key = len(holders) > 0 and self.catalog.has(row_id(f"{record_type}/{name}"))
@@ -462,41 +451,36 @@ class ChangeApplier:
                 right = name if is_plain else distinct_name(name, key)
                 if shown != right:
                     self.connection.execute("UPDATE record SET shown = ? WHERE id = ?", (right, number))
-                    touched.nodes.add(f"{record_type}/{key}")
+                    self.touched.nodes.add(f"{record_type}/{key}")
 
-    def resolve_edges_again(self, touched: Touched) -> None:
+    def resolve_edges_again(self) -> None:
         """Look up again the ends of every edge, and the record of every report, that a change may have moved."""
-        affected = set(touched.left)
-        for part in chunks(touched.moved):
-            for column in ("src", "dst"):
-                sql = f"SELECT id FROM relation WHERE {column} IN ({marks(part)}) AND is_live"
-                affected.update(number for (number,) in self.connection.execute(sql, part))
+        affected = set(self.touched.left)
+        for column in ("src", "dst"):
+            sql = f"SELECT id FROM relation WHERE {column} IN (...) AND is_live"
+            affected.update(number for (number,) in rows_among(self.connection, sql, self.touched.moved))
         # A row that does not name its ends by key speaks for its edge only while no other row does: all are looked at.
         for row in self.connection.execute("SELECT id, edge FROM relation WHERE edge <> id"):
             affected.update(row)
-        for named in chunks(touched.handles):
-            for end in ("source", "target"):
-                sql = f"SELECT id FROM relation WHERE edge IS NULL AND {end} IN ({marks(named)})"
-                affected.update(number for (number,) in self.connection.execute(sql, named))
+        for end in ("source", "target"):
+            sql = f"SELECT id FROM relation WHERE edge IS NULL AND {end} IN (...)"
+            affected.update(number for (number,) in rows_among(self.connection, sql, self.touched.handles))
         for part in chunks(affected):
-            self.resolve_edges(part, touched)
-        for handles in chunks(touched.handles):
-            sql = f"SELECT id, ref FROM fact WHERE ref IN ({marks(handles)})"
-            reports = self.connection.execute(sql, handles).fetchall()
-            records = self.catalog.known({ref for _, ref in reports})
-            numbers = [number for number, _ in reports]
-            for part in chunks(numbers):
-                self.touch_reported(part, touched)
-            found = [(records.get(ref), number) for number, ref in reports]
-            run_many(self.connection, "UPDATE fact SET record = ? WHERE id = ?", found)
-            for part in chunks(numbers):
-                self.touch_reported(part, touched)
+            self.resolve_edges(part)
+        sql = "SELECT id, ref FROM fact WHERE ref IN (...)"
+        reports = list(rows_among(self.connection, sql, self.touched.handles))
+        records = self.catalog.known({ref for _, ref in reports})
+        numbers = [number for number, _ in reports]
+        self.touch_reported(numbers)
+        found = [(records.get(ref), number) for number, ref in reports]
+        run_many(self.connection, "UPDATE fact SET record = ? WHERE id = ?", found)
+        self.touch_reported(numbers)
 
-    def resolve_edges(self, ids: Sequence[int], touched: Touched) -> None:
+    def resolve_edges(self, ids: Collection[int]) -> None:
         """Set the ends of these rows of relations, and which of them speak for their edges."""
-        sql = f"SELECT id, type, line FROM relation WHERE id IN ({marks(ids)})"
-        found = [(number, kind, orjson.loads(line)) for number, kind, line in self.connection.execute(sql, ids)]
-        self.note_edges(ids, touched)
+        sql = "SELECT id, type, line FROM relation WHERE id IN (...)"
+        found = [(number, kind, orjson.loads(line)) for number, kind, line in rows_among(self.connection, sql, ids)]
+        self.note_edges(ids)
         ends = self.catalog.live({str(row[end]) for _, _, row in found for end in ("from", "to")})
         relations = self.catalog.vocabulary.relations
         for number, kind, row in found:
@@ -519,18 +503,16 @@ class ChangeApplier:
                     number,
                 ),
             )
-        strays = f"SELECT DISTINCT edge FROM relation WHERE id IN ({marks(ids)}) AND edge IS NOT NULL AND edge <> id"
-        for (edge,) in self.connection.execute(strays, ids).fetchall():
+        strays = "SELECT DISTINCT edge FROM relation WHERE id IN (...) AND edge IS NOT NULL AND edge <> id"
+        for (edge,) in list(rows_among(self.connection, strays, ids)):
             self.merge_duplicate_edges(edge)
-        self.note_edges(ids, touched)
+        self.note_edges(ids)
 
     def merge_duplicate_edges(self, edge: int) -> None:
         """Make one edge of the several rows that resolve to it: the later value of each field."""
         sql = "SELECT id, line, type FROM relation WHERE edge = ? OR (id = ? AND edge = id) ORDER BY id <> edge, id"
         rows = self.connection.execute(sql, (edge, edge)).fetchall()
-        self.connection.execute(
-            f"UPDATE relation SET is_live = 0 WHERE id IN ({marks(rows)})", [row[0] for row in rows]
-        )
+        run_among(self.connection, "UPDATE relation SET is_live = 0 WHERE id IN (...)", [row[0] for row in rows])
         parsed = [orjson.loads(line) for _, line, _ in rows]
         merged = _later_fields(parsed)
         weight = merged.get("weight") or self.catalog.vocabulary.relations[rows[0][2]].weight
@@ -539,14 +521,14 @@ class ChangeApplier:
             (weight, orjson.dumps(merged, option=orjson.OPT_SORT_KEYS), rows[0][0]),
         )
 
-    def note_changes(self, touched: Touched) -> None:
+    def note_changes(self) -> None:
         """List what the graph has to take in, or have it made again where that is cheaper or the list grew long."""
         ends = "SELECT (SELECT max(seq) FROM change) - (SELECT min(seq) FROM change)"  # both at once would read all
         (listed,) = self.connection.execute(ends).fetchone()
-        if touched.rows > BULK or (listed or 0) > MOST_LISTED:
+        if self.touched.rows > BULK or (listed or 0) > MOST_LISTED:
             self.catalog.next_epoch()
             return
-        rows = [(None, ref, None) for ref in sorted(touched.nodes)] + sorted(touched.edges)
+        rows = [(None, ref, None) for ref in sorted(self.touched.nodes)] + sorted(self.touched.edges)
         self.connection.executemany("INSERT INTO change (type, source, target) VALUES (?, ?, ?)", rows)
 
 

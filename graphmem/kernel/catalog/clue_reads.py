@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from graphmem.kernel.catalog.database import Reads, chunks, marks
+from graphmem.kernel.catalog.database import Reads, marks, rows_among
 from graphmem.kernel.model.expression import folded
 from graphmem.names import row_id
 
@@ -23,8 +23,8 @@ class ClueReads(Reads):
         """Return of triggers the number of the first line and its last word; of all, or where it is one of some."""
         if numbers is None:
             return self.connection.execute("SELECT DISTINCT number, word FROM line").fetchall()
-        sql = "SELECT DISTINCT number, word FROM line WHERE number IN"
-        return [row for part in chunks(numbers) for row in self.connection.execute(f"{sql} ({marks(part)})", part)]
+        sql = "SELECT DISTINCT number, word FROM line WHERE number IN (...)"
+        return list(rows_among(self.connection, sql, numbers))
 
     def begun_by(self, number: int) -> list[tuple[int, bytes]]:
         """Return the live records with a trigger that begins with a line, and the numbers of the lines after it."""

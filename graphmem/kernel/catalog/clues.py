@@ -9,7 +9,15 @@ import contextlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from graphmem.kernel.catalog.database import Index, marks, parse_record, remembered, run_many, transaction
+from graphmem.kernel.catalog.database import (
+    Index,
+    parse_record,
+    remembered,
+    rows_among,
+    run_among,
+    run_many,
+    transaction,
+)
 from graphmem.kernel.model import Failure, MemoryRecord
 from graphmem.kernel.model.expression import Expression, Malformed
 from graphmem.kernel.registry import extensions
@@ -58,10 +66,10 @@ class ClueIndex(Index):
             with transaction(self.connection):
                 sql = f"SELECT record FROM clueless LIMIT {PART}"
                 part = [number for (number,) in self.connection.execute(sql)]
-                sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
-                found = [(row[0], parse_record(*row)) for row in self.connection.execute(sql, part).fetchall()]
+                sql = "SELECT id, line, crc FROM record WHERE id IN (...)"
+                found = [(row[0], parse_record(*row)) for row in rows_among(self.connection, sql, part)]
                 self.add([(number, record) for number, record in found if isinstance(record, MemoryRecord)])
-                self.connection.execute(f"DELETE FROM clueless WHERE record IN ({marks(part)})", part)
+                run_among(self.connection, "DELETE FROM clueless WHERE record IN (...)", part)
 
     def follow_formats(self) -> None:
         """Put off what was found by other formats than those in use."""

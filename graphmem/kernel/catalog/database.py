@@ -235,6 +235,27 @@ def marks(values: Collection[object]) -> str:
     return ",".join("?" * len(values))
 
 
+def rows_among(
+    connection: sqlite3.Connection, sql: str, values: Iterable[T], before: Sequence[object] = ()
+) -> Iterator[Any]:
+    """
+    Yield the rows of a statement for any number of values, in as many runs as it takes.
+
+    Args:
+        sql: has ``IN (...)`` where the values stand; where it has that several times, the parameters come as often.
+        before: the parameters that stand before the values.
+    """
+    for part in chunks(values):
+        found = sql.replace("IN (...)", f"IN ({marks(part)})")
+        yield from connection.execute(found, (*before, *part) * sql.count("IN (...)"))
+
+
+def run_among(connection: sqlite3.Connection, sql: str, values: Iterable[T]) -> int:
+    """Run a statement that changes rows as ``rows_among`` does; return how many rows it changed."""
+    found = ((sql.replace("IN (...)", f"IN ({marks(part)})"), part) for part in chunks(values))
+    return sum(connection.execute(text, part).rowcount for text, part in found)
+
+
 def distinct_name(name: str, key: str) -> str:
     """Return how a record is shown whose name another one of its record type has too."""
     return f"{name}~{mark(key)}"
@@ -348,11 +369,8 @@ class Reads:
 
     def places(self, digests: Collection[bytes], model: str | None) -> dict[bytes, int]:
         """Return where the vectors are that a model made of texts, by the hash of the text, for those that have one."""
-        found: dict[bytes, int] = {}
-        for part in chunks(digests):
-            sql = f"SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN ({marks(part)})"
-            found |= dict(self.connection.execute(sql, (model, *part)).fetchall())
-        return found
+        sql = "SELECT text_hash, place FROM vector WHERE model = ? AND text_hash IN (...)"
+        return dict(rows_among(self.connection, sql, digests, [model]))
 
     # --- what is remembered -------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import orjson
 
-from graphmem.kernel.catalog.database import Reads, chunks, marks, parse_row
+from graphmem.kernel.catalog.database import Reads, parse_row, rows_among
 from graphmem.kernel.model import Feedback, Frozen
 from graphmem.kernel.model.field import parse_time
 from graphmem.kernel.model.purges import Purges
@@ -17,15 +17,12 @@ class FactReads(Reads):
 
     def reports(self, ids: Collection[int]) -> dict[int, tuple[int, int, str | None]]:
         """Return, for records that were reported on, how often they helped, failed, and when they last helped."""
-        found = {}
-        for part in chunks(ids):
-            sql = (
-                "SELECT record, sum(helped), count(*), max(CASE WHEN helped THEN at END) FROM fact"
-                f" WHERE ref IS NOT NULL AND record IN ({marks(part)}) GROUP BY record"
-            )
-            for number, helped, total, last in self.connection.execute(sql, part):
-                found[number] = (helped, total - helped, last)
-        return found
+        sql = (
+            "SELECT record, sum(helped), count(*), max(CASE WHEN helped THEN at END) FROM fact"
+            " WHERE ref IS NOT NULL AND record IN (...) GROUP BY record"
+        )
+        rows = rows_among(self.connection, sql, ids)
+        return {number: (helped, total - helped, last) for number, helped, total, last in rows}
 
     def most_helped(self, limit: int) -> list[int]:
         """Return the live records that helped more often than not, by how much more; what rows began with counts."""
@@ -43,10 +40,9 @@ class FactReads(Reads):
     def disputes(self, ids: Collection[int]) -> dict[int, list[str]]:
         """Return when reports said of records that they are wrong; those of which none did are left out."""
         found: dict[int, list[str]] = {}
-        for part in chunks(ids):
-            sql = f"SELECT record, at FROM fact WHERE wrong AND record IN ({marks(part)})"
-            for number, at in self.connection.execute(sql, part):
-                found.setdefault(number, []).append(at)
+        sql = "SELECT record, at FROM fact WHERE wrong AND record IN (...)"
+        for number, at in rows_among(self.connection, sql, ids):
+            found.setdefault(number, []).append(at)
         return found
 
     def last_dispute(self, number: int) -> Feedback | None:
@@ -58,15 +54,11 @@ class FactReads(Reads):
 
     def asked_reports(self, ids: Collection[int]) -> dict[int, tuple[int, int]]:
         """Return how many reports on records say what was asked, and how many of these that it helped: helped, all."""
-        found = {}
-        for part in chunks(ids):
-            sql = (
-                "SELECT record, sum(helped), count(*) FROM fact"
-                f" WHERE question IS NOT NULL AND record IN ({marks(part)}) GROUP BY record"
-            )
-            for number, helped, total in self.connection.execute(sql, part):
-                found[number] = (helped, total)
-        return found
+        sql = (
+            "SELECT record, sum(helped), count(*) FROM fact"
+            " WHERE question IS NOT NULL AND record IN (...) GROUP BY record"
+        )
+        return {number: (helped, total) for number, helped, total in rows_among(self.connection, sql, ids)}
 
     def reports_with_texts(self) -> dict[int, Feedback]:
         """Return the reports that say what was asked, or have a note, by number."""
@@ -78,14 +70,11 @@ class FactReads(Reads):
 
     def reports_on(self, questions: Collection[bytes]) -> list[tuple[bytes, int, int, int]]:
         """Return the reports of these questions, by hash and record: how many helped, and how many there are."""
-        found = []
-        for part in chunks(questions):
-            sql = (
-                "SELECT question, record, sum(helped), count(*) FROM fact"
-                f" WHERE question IN ({marks(part)}) AND record IS NOT NULL GROUP BY question, record"
-            )
-            found += self.connection.execute(sql, part).fetchall()
-        return found
+        sql = (
+            "SELECT question, record, sum(helped), count(*) FROM fact"
+            " WHERE question IN (...) AND record IS NOT NULL GROUP BY question, record"
+        )
+        return list(rows_among(self.connection, sql, questions))
 
     def times_of_reports(self, number: int) -> list[tuple[datetime, bool, bool]]:
         """Return when each report on a record was made, whether it helped, and whether it is wrong, by time."""
@@ -109,17 +98,12 @@ class FactReads(Reads):
 
     def handed_out(self, ids: Collection[int]) -> dict[int, tuple[int, int]]:
         """Return to how many tasks records were handed out, and how many of these reported that they helped."""
-        found = {}
-        for part in chunks(ids):
-            sql = (
-                "SELECT h.dst, count(*), sum(EXISTS (SELECT 1 FROM relation u JOIN fact f ON f.id = u.owner"
-                " WHERE u.is_live AND u.type = 'used' AND u.src = h.src AND u.dst = h.dst AND f.helped))"
-                f" FROM relation h WHERE h.is_live AND h.type = 'handed_out' AND h.dst IN ({marks(part)})"
-                " GROUP BY h.dst"
-            )
-            for number, tasks, worked in self.connection.execute(sql, part):
-                found[number] = (tasks, worked)
-        return found
+        sql = (
+            "SELECT h.dst, count(*), sum(EXISTS (SELECT 1 FROM relation u JOIN fact f ON f.id = u.owner"
+            " WHERE u.is_live AND u.type = 'used' AND u.src = h.src AND u.dst = h.dst AND f.helped))"
+            " FROM relation h WHERE h.is_live AND h.type = 'handed_out' AND h.dst IN (...) GROUP BY h.dst"
+        )
+        return {number: (tasks, worked) for number, tasks, worked in rows_among(self.connection, sql, ids)}
 
     def report(self, number: int) -> Feedback | None:
         """Return a report by its number."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
-from graphmem.kernel.catalog.database import CHUNK, Reads, chunks, marks, remembered, table_of
+from graphmem.kernel.catalog.database import CHUNK, Reads, chunks, marks, remembered, rows_among, table_of
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.port import Stamp
 from graphmem.kernel.model.entry import Entry
@@ -48,13 +48,8 @@ class FileReads(Reads):
 
     def files_of(self, ids: Collection[int], table: str) -> dict[int, str]:
         """Return the files that hold rows of a table with these numbers."""
-        found: dict[int, str] = {}
-        if self._is_empty(table, ids):
-            return found
-        for part in chunks(ids):
-            sql = f"SELECT id, file FROM {table} WHERE id IN ({marks(part)}) AND file IS NOT NULL"
-            found |= dict(self.connection.execute(sql, part).fetchall())
-        return found
+        sql = f"SELECT id, file FROM {table} WHERE id IN (...) AND file IS NOT NULL"
+        return {} if self._is_empty(table, ids) else dict(rows_among(self.connection, sql, ids))
 
     def _is_empty(self, table: str, ids: Collection[int]) -> bool:
         """Return whether a table has no row at all, which is asked before very many rows are looked for."""
@@ -67,14 +62,9 @@ class FileReads(Reads):
 
     def lines_of(self, ids: Collection[int], file: str) -> dict[int, bytes]:
         """Return the lines of those of some rows that a file holds, as last read."""
-        found: dict[int, bytes] = {}
         table = table_of(file)
-        if self._is_empty(table, ids):
-            return found
-        for part in chunks(ids):
-            sql = f"SELECT id, line FROM {table} WHERE id IN ({marks(part)}) AND file = ?"
-            found |= dict(self.connection.execute(sql, (*part, file)).fetchall())
-        return found
+        sql = f"SELECT id, line FROM {table} WHERE file = ? AND id IN (...)"
+        return {} if self._is_empty(table, ids) else dict(rows_among(self.connection, sql, ids, [file]))
 
     def without_moved(self, file: str, entries: Sequence[Entry]) -> list[Entry]:
         """Note which rows of a file were in another one, with the same lines; return the others."""
@@ -212,15 +202,14 @@ class FileReads(Reads):
     def rows_of(self, ids: Collection[int]) -> Iterator[tuple[int, str]]:
         """Yield number and file of the rows of some records: their own, their live edges, reports on them."""
         selects = (
-            "SELECT id, file FROM record WHERE file NOT NULL AND id",
-            "SELECT id, file FROM fact WHERE file NOT NULL AND node",
-            "SELECT id, file FROM fact WHERE record",
-            "SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND src",
-            "SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND dst",
+            "SELECT id, file FROM record WHERE file NOT NULL AND id IN (...)",
+            "SELECT id, file FROM fact WHERE file NOT NULL AND node IN (...)",
+            "SELECT id, file FROM fact WHERE record IN (...)",
+            "SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND src IN (...)",
+            "SELECT id, file FROM relation WHERE is_live AND file IS NOT NULL AND dst IN (...)",
         )
-        for part in chunks(ids):
-            for select in selects:
-                yield from self.connection.execute(f"{select} IN ({marks(part)})", part)
+        for select in selects:
+            yield from rows_among(self.connection, select, ids)
 
     # --- rows by who wrote them ---------------------------------------------------------------------------------
 
@@ -249,14 +238,9 @@ class FileReads(Reads):
         """Return which records something refers to that is not going itself: an edge, a field of a record, a report."""
         found: set[int] = set()
         for end in ("src", "dst"):
-            sql = f"SELECT {end}, id FROM relation WHERE is_live AND {end}"
-            for part in chunks(ids):
-                rows = self.connection.execute(f"{sql} IN ({marks(part)})", part)
-                found.update(record for record, number in rows if number not in going)
+            live = rows_among(self.connection, f"SELECT {end}, id FROM relation WHERE is_live AND {end} IN (...)", ids)
+            found.update(record for record, number in live if number not in going)
             idle = self.connection.execute(f"SELECT {end}, id FROM relation WHERE NOT is_live AND {end} IS NOT NULL")
             found.update(record for record, number in idle if record in ids and number not in going)
-        for part in chunks(ids):
-            sql = f"SELECT record FROM fact WHERE ref IS NOT NULL AND record IN ({marks(part)})"
-            reports = self.connection.execute(sql, part)
-            found.update(record for (record,) in reports)
-        return found
+        reports = rows_among(self.connection, "SELECT record FROM fact WHERE ref IS NOT NULL AND record IN (...)", ids)
+        return found | {record for (record,) in reports}

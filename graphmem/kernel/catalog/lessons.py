@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from graphmem.kernel.catalog.catalog import Catalog
-from graphmem.kernel.catalog.database import chunks, marks
+from graphmem.kernel.catalog.database import marks, rows_among
 from graphmem.kernel.model import Lesson
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.lesson_state import LessonState, Order, after_seen, after_silence, standing
@@ -22,15 +22,13 @@ class StandingStep(NamedTuple):
 def resolve_seen(catalog: Catalog, handles: Collection[str]) -> set[int]:
     """Look up again the lessons that runs name in one of these ways; return those that more or fewer runs saw now."""
     found: set[int] = set()
-    for part in chunks(handles):
-        sql = f"SELECT ref, lesson, run FROM seen WHERE ref IN ({marks(part)})"
-        rows = catalog.connection.execute(sql, part).fetchall()
-        known = catalog.known({ref for ref, _, _ in rows})
-        for ref, lesson, run in rows:
-            if known.get(ref) != lesson:
-                found |= {number for number in (lesson, known.get(ref)) if number is not None}
-                sql = "UPDATE seen SET lesson = ? WHERE run = ? AND ref = ?"
-                catalog.connection.execute(sql, (known.get(ref), run, ref))
+    rows = list(rows_among(catalog.connection, "SELECT ref, lesson, run FROM seen WHERE ref IN (...)", handles))
+    known = catalog.known({ref for ref, _, _ in rows})
+    for ref, lesson, run in rows:
+        if known.get(ref) != lesson:
+            found |= {number for number in (lesson, known.get(ref)) if number is not None}
+            sql = "UPDATE seen SET lesson = ? WHERE run = ? AND ref = ?"
+            catalog.connection.execute(sql, (known.get(ref), run, ref))
     return found
 
 
@@ -104,13 +102,12 @@ def _replay(catalog: Catalog, lessons: Mapping[int, Lesson]) -> dict[int, Lesson
     if not lessons:
         return {}
     seen: dict[int, list[Order]] = {}
-    for part in chunks(lessons):
-        sql = (
-            "SELECT DISTINCT lesson, at, run.run FROM seen JOIN run ON run.id = seen.run"
-            f" WHERE lesson IN ({marks(part)}) ORDER BY at, run.run"
-        )
-        for lesson, at, run in catalog.connection.execute(sql, part):
-            seen.setdefault(lesson, []).append((at, run))
+    sql = (
+        "SELECT DISTINCT lesson, at, run.run FROM seen JOIN run ON run.id = seen.run"
+        " WHERE lesson IN (...) ORDER BY at, run.run"
+    )
+    for lesson, at, run in rows_among(catalog.connection, sql, lessons):
+        seen.setdefault(lesson, []).append((at, run))
     first = format_time(min(lesson.created_at for lesson in lessons.values()))
     runs = catalog.connection.execute("SELECT at, run FROM run WHERE at >= ? ORDER BY at, run", (first,)).fetchall()
     earlier = {order for orders in seen.values() for order in orders if order[0] < first}

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from graphmem.kernel.catalog.database import Reads, chunks, marks, remembered
+from graphmem.kernel.catalog.database import Reads, remembered, rows_among
 from graphmem.names import row_id, split_ref
 
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
@@ -21,12 +21,11 @@ class NameReads(Reads):
         found = {row_id(ref): ref for ref in refs}
         result: dict[str, tuple[int, str]] = {}
         present: set[str] = set()
-        for part in chunks(found):
-            sql = f"SELECT id, is_live FROM record WHERE id IN ({marks(part)})"
-            for number, is_live in self.connection.execute(sql, part):
-                present.add(found[number])
-                if is_live:
-                    result[found[number]] = (number, found[number])
+        sql = "SELECT id, is_live FROM record WHERE id IN (...)"
+        for number, is_live in rows_among(self.connection, sql, found):
+            present.add(found[number])
+            if is_live:
+                result[found[number]] = (number, found[number])
         for ref in set(refs) - present:
             number = self.by_name(*split_ref(ref)) or self.by_other_names(ref)
             if number is not None:
@@ -138,11 +137,8 @@ class NameReads(Reads):
 
     def refs(self, ids: Collection[int]) -> dict[int, str]:
         """Return the current references of records."""
-        found: dict[int, str] = {}
-        for part in chunks(ids):
-            sql = f"SELECT id, record_type || '/' || shown FROM record WHERE id IN ({marks(part)})"
-            found |= dict(self.connection.execute(sql, part).fetchall())
-        return found
+        sql = "SELECT id, record_type || '/' || shown FROM record WHERE id IN (...)"
+        return dict(rows_among(self.connection, sql, ids))
 
     def shown_refs(self, refs: Collection[str]) -> dict[str, str]:
         """Return the current reference by shown name for each of these references that means a record."""

@@ -7,7 +7,7 @@ import orjson
 
 from graphmem.constants import REPAIR_COMMAND
 from graphmem.errors import DamagedCatalog
-from graphmem.kernel.catalog.database import R, chunks, distinct_name, marks, parse_record, remembered, sound
+from graphmem.kernel.catalog.database import R, distinct_name, marks, parse_record, remembered, rows_among, sound
 from graphmem.kernel.catalog.facts import FactReads
 from graphmem.kernel.catalog.names import NameReads
 from graphmem.kernel.catalog.rankable import Rankable
@@ -30,18 +30,16 @@ class RecordReads(NameReads, FactReads):
         """Return records as answers show them: they and what they refer to by shown name, with what was reported."""
         counts, lesson_states, disputes = self.reports(ids), self.lesson_states(ids), self.disputes(ids)
         found: dict[int, Record] = {}
-        for part in chunks(ids):
-            sql = f"SELECT id, shown, line, crc FROM record WHERE id IN ({marks(part)})"
-            for number, shown, line, crc in self.connection.execute(sql, part):
-                helped, failed, _ = counts.get(number, (0, 0, None))
-                stored = parse_record(number, line, crc)
-                if shown != stored.name and shown != distinct_name(stored.name, stored.key):
-                    raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR_COMMAND)
-                wrong = disputes.get(number, ())
-                record = shown_as(stored, shown, helped, failed, lesson_states.get(number), wrong)
-                found[number] = (
-                    credited(record, self.times_of_reports(number)) if record.alternates and helped + failed else record
-                )
+        sql = "SELECT id, shown, line, crc FROM record WHERE id IN (...)"
+        for number, shown, line, crc in rows_among(self.connection, sql, ids):
+            helped, failed, _ = counts.get(number, (0, 0, None))
+            stored = parse_record(number, line, crc)
+            if shown != stored.name and shown != distinct_name(stored.name, stored.key):
+                raise DamagedCatalog("a name in the catalog is not as it was written", hint=REPAIR_COMMAND)
+            record = shown_as(stored, shown, helped, failed, lesson_states.get(number), disputes.get(number, ()))
+            if record.alternates and helped + failed:
+                record = credited(record, self.times_of_reports(number))
+            found[number] = record
         self.refuse_missing(ids, found)
         return dict(zip(found, self.named(list(found.values())), strict=True))
 
@@ -49,11 +47,10 @@ class RecordReads(NameReads, FactReads):
         """Return records as far as their order depends on them; their rows are not parsed as a whole."""
         counts = self.reports(ids)
         found: dict[int, Rankable] = {}
-        for part in chunks(ids):
-            sql = f"SELECT id, record_type || '/' || shown, line, crc FROM record WHERE id IN ({marks(part)})"
-            for number, ref, line, crc in self.connection.execute(sql, part):
-                row = orjson.loads(sound(number, line, crc))
-                found[number] = Rankable.of(ref, row, *counts.get(number, (0, 0, None)))
+        sql = "SELECT id, record_type || '/' || shown, line, crc FROM record WHERE id IN (...)"
+        for number, ref, line, crc in rows_among(self.connection, sql, ids):
+            row = orjson.loads(sound(number, line, crc))
+            found[number] = Rankable.of(ref, row, *counts.get(number, (0, 0, None)))
         self.refuse_missing(ids, found)
         return found
 
@@ -111,22 +108,18 @@ class RecordReads(NameReads, FactReads):
 
     def lesson_states(self, ids: Collection[int]) -> dict[int, LessonState]:
         """Return the states of those records that are lessons."""
-        found = {}
-        for part in chunks(ids):
-            sql = f"SELECT record, frequency, silent, last_run, is_faded FROM standing WHERE record IN ({marks(part)})"
-            for number, frequency, silent, last_run, is_faded in self.connection.execute(sql, part):
-                found[number] = LessonState(frequency, silent, last_run, bool(is_faded))
-        return found
+        sql = "SELECT record, frequency, silent, last_run, is_faded FROM standing WHERE record IN (...)"
+        rows = rows_among(self.connection, sql, ids)
+        return {number: LessonState(seen, silent, at, bool(is_faded)) for number, seen, silent, at, is_faded in rows}
 
     def rows_about(self, ids: Collection[int]) -> Iterator[tuple[int, Row]]:
         """Yield the rows of the live events about each of these records, with its number; they are not checked."""
-        for part in chunks(ids):
-            sql = (
-                "SELECT e.dst, r.id, r.line, r.crc FROM relation e JOIN record r ON r.id = e.src"
-                f" WHERE e.is_live AND e.type = 'about' AND e.dst IN ({marks(part)})"
-            )
-            for about, number, line, crc in self.connection.execute(sql, part):
-                yield about, orjson.loads(sound(number, line, crc))
+        sql = (
+            "SELECT e.dst, r.id, r.line, r.crc FROM relation e JOIN record r ON r.id = e.src"
+            " WHERE e.is_live AND e.type = 'about' AND e.dst IN (...)"
+        )
+        for about, number, line, crc in rows_among(self.connection, sql, ids):
+            yield about, orjson.loads(sound(number, line, crc))
 
     def live_rows(self, record_type: str) -> Iterator[tuple[int, str, str, bytes]]:
         """Yield the live records of a record type: number, key, shown name, line."""
@@ -143,11 +136,10 @@ class RecordReads(NameReads, FactReads):
     def settled_tasks(self, refs: Collection[str]) -> set[str]:
         """Return those references that mean a live task, or an archived one that is complete."""
         numbers, found = self.known(refs), set[int]()
-        for part in chunks(numbers.values()):
-            sql = f"SELECT id, is_live, line FROM record WHERE id IN ({marks(part)})"
-            for number, is_live, line in self.connection.execute(sql, part):
-                if is_live or orjson.loads(line).get("status") == "complete":
-                    found.add(number)
+        sql = "SELECT id, is_live, line FROM record WHERE id IN (...)"
+        for number, is_live, line in rows_among(self.connection, sql, numbers.values()):
+            if is_live or orjson.loads(line).get("status") == "complete":
+                found.add(number)
         return {ref for ref, number in numbers.items() if number in found}
 
     def labelled(self, sort: Sort, texts: Collection[str]) -> Iterator[tuple[str, int]]:
@@ -192,11 +184,8 @@ class RecordReads(NameReads, FactReads):
 
     def of_record_types(self, ids: Collection[int], record_types: Collection[str]) -> set[int]:
         """Return those of some records that are of these kinds or entity types."""
-        found: set[int] = set()
-        for part in chunks(ids):
-            sql = f"SELECT id FROM record WHERE id IN ({marks(part)}) AND record_type IN ({marks(record_types)})"
-            found.update(number for (number,) in self.connection.execute(sql, (*part, *record_types)))
-        return found
+        sql = f"SELECT id FROM record WHERE record_type IN ({marks(record_types)}) AND id IN (...)"
+        return {number for (number,) in rows_among(self.connection, sql, ids, [*record_types])}
 
     def listed(
         self, record_types: Collection[str], *, is_live: bool, after: tuple[str, str] = ("", ""),

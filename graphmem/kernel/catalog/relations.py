@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import orjson
 
-from graphmem.kernel.catalog.database import Reads, chunks, marks
+from graphmem.kernel.catalog.database import Reads, chunks, marks, rows_among
 from graphmem.kernel.catalog.steps import Edge, Step
 from graphmem.kernel.model import Relation
 from graphmem.kernel.model.record import Row
@@ -39,9 +39,7 @@ class RelationReads(Reads):
         for near, far, is_out in (("src", "dst", True), ("dst", "src", False)):
             if direction in ("both", "out" if is_out else "in"):
                 select = f"SELECT {near}, {far}, type, weight, {is_out} FROM relation WHERE is_live"
-                for part in chunks(ids):
-                    sql = f"{select} AND {near} IN ({marks(part)}){kinds}"
-                    yield from self.connection.execute(sql, (*part, *(types or ())))
+                yield from rows_among(self.connection, f"{select}{kinds} AND {near} IN (...)", ids, [*(types or ())])
 
     def half_seen(self, number: int) -> Iterator[tuple[str, float, str, bool]]:
         """

@@ -21,11 +21,11 @@ from graphmem.kernel.catalog import pca
 from graphmem.kernel.catalog.database import (
     Index,
     Reads,
-    chunks,
     marks,
     parse_record,
     parse_row,
     remembered,
+    rows_among,
     transaction,
 )
 from graphmem.kernel.catalog.hashes import hash_of, meaning_hashes
@@ -205,13 +205,11 @@ class VectorStore(Index):
         symptoms = f"SELECT text_hash, min(record) FROM symptom WHERE {where['symptom']} GROUP BY text_hash"
         sql = f"{questions} UNION ALL {records} UNION ALL {symptoms}"
         missing = self.connection.execute(sql, {"model": self.fingerprint}).fetchall()
-        wanted: set[bytes] = set()
-        for part in chunks(first):
-            sql = (
-                f"SELECT text_hash FROM record WHERE {UNSET} AND id IN ({marks(part)})"
-                f" UNION SELECT text_hash FROM symptom WHERE record IN ({marks(part)})"
-            )
-            wanted.update(digest for (digest,) in self.connection.execute(sql, part * 2))
+        sql = (
+            f"SELECT text_hash FROM record WHERE {UNSET} AND id IN (...)"
+            " UNION SELECT text_hash FROM symptom WHERE record IN (...)"
+        )
+        wanted = {digest for (digest,) in rows_among(self.connection, sql, first)}
         return sorted(missing, key=lambda found: found[0] not in wanted)
 
     @property
@@ -332,17 +330,16 @@ class VectorStore(Index):
         """Embed the texts of some records and questions, and note where their vectors are."""
         wanted = {digest for digest, _ in missing}
         texts: dict[bytes, str] = {}
-        for part in chunks({number for _, number in missing if number is not None}):
-            sql = f"SELECT id, line, crc FROM record WHERE id IN ({marks(part)})"
-            for row in self.connection.execute(sql, part):
-                found = meaning_hashes(parse_record(*row))
-                texts |= {digest: text for digest, text in found.items() if digest in wanted}
-        for questions in chunks(digest for digest, number in missing if number is None):
-            sql = f"SELECT question, id, line, crc FROM fact WHERE question IN ({marks(questions)}) GROUP BY question"
-            for digest, *row in self.connection.execute(sql, questions):
-                report = parse_row(*row)
-                assert isinstance(report, Feedback)
-                texts[digest] = report.question or ""
+        sql = "SELECT id, line, crc FROM record WHERE id IN (...)"
+        for row in rows_among(self.connection, sql, {number for _, number in missing if number is not None}):
+            found = meaning_hashes(parse_record(*row))
+            texts |= {digest: text for digest, text in found.items() if digest in wanted}
+        sql = "SELECT question, id, line, crc FROM fact WHERE question IN (...) GROUP BY question"
+        questions = [digest for digest, number in missing if number is None]
+        for digest, *row in rows_among(self.connection, sql, questions):
+            report = parse_row(*row)
+            assert isinstance(report, Feedback)
+            texts[digest] = report.question or ""
         self.append(list(texts), self.encoder.encode_documents(list(texts.values())), is_there=True)
 
     def append(self, digests: Sequence[bytes], vectors: "Matrix", *, is_there: bool = False) -> None:
@@ -392,11 +389,8 @@ class VectorStore(Index):
 
     def texts_among(self, digests: Collection[bytes]) -> set[bytes]:
         """Return those hashes that are of a text of a record or of a question."""
-        found: set[bytes] = set()
-        for part in chunks(digests):
-            sql = f"SELECT text_hash FROM ({ALL_TEXTS}) WHERE text_hash IN ({marks(part)})"
-            found.update(digest for (digest,) in self.connection.execute(sql, part))
-        return found
+        sql = f"SELECT text_hash FROM ({ALL_TEXTS}) WHERE text_hash IN (...)"
+        return {digest for (digest,) in rows_among(self.connection, sql, digests)}
 
     def encode_ahead(self, text: str) -> None:
         """Make the vector of a text that has none, before a write; it is kept with the record that has the text."""
@@ -511,14 +505,11 @@ class VectorStore(Index):
         if among is None:
             sql = f"SELECT id, vector FROM record WHERE {where} UNION ALL {symptoms}"
             return self.connection.execute(sql, (*(record_types or ()),) * 2).fetchall()
-        found: list[tuple[int, int]] = []
-        for part in chunks(among):  # left to itself the planner reads the whole record type
-            sql = (
-                f"SELECT id, vector FROM {self.by_place} WHERE {where} AND vector IN ({marks(part)})"
-                f" UNION ALL {symptoms} AND symptom.vector IN ({marks(part)})"
-            )
-            found += self.connection.execute(sql, (*(record_types or ()), *part) * 2)
-        return found
+        sql = (  # left to itself the planner reads the whole record type
+            f"SELECT id, vector FROM {self.by_place} WHERE {where} AND vector IN (...)"
+            f" UNION ALL {symptoms} AND symptom.vector IN (...)"
+        )
+        return list(rows_among(self.connection, sql, among, [*(record_types or ())]))
 
     def has_records(self, record_types: Collection[str] | None, number: int) -> bool:
         """Return whether more than a number of live records of some types, None for all, have a vector."""
@@ -538,9 +529,8 @@ class VectorStore(Index):
             return {}
         rows = self.rows()
         if self.has_sketch_of(len(rows)):
-            asked: list[tuple[bytes, int]] = []
-            for part in chunks(self.sketch.nearest(query, limit * 8, len(rows)).tolist()):
-                asked += self.connection.execute(f"{some} AND vector IN ({marks(part)})", part).fetchall()
+            near_places = self.sketch.nearest(query, limit * 8, len(rows)).tolist()
+            asked = list(rows_among(self.connection, f"{some} AND vector IN (...)", near_places))
             measured = _cosines(rows[[place for _, place in asked]], query)
         else:  # the products are there, and no row of a record takes the place of a question
             asked = self.connection.execute(some).fetchall()
@@ -582,13 +572,11 @@ class VectorStore(Index):
 
         Of a record with a symptom it is the larger one, of its search text or of its symptom.
         """
-        places: list[tuple[int, int]] = []
-        for part in chunks(ids if self.is_current else ()):
-            sql = (
-                f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
-                f" UNION ALL SELECT record, vector FROM symptom WHERE record IN ({marks(part)}) AND vector IS NOT NULL"
-            )
-            places += self.connection.execute(sql, part * 2)
+        sql = (
+            "SELECT id, vector FROM record WHERE id IN (...) AND vector IS NOT NULL"
+            " UNION ALL SELECT record, vector FROM symptom WHERE record IN (...) AND vector IS NOT NULL"
+        )
+        places = list(rows_among(self.connection, sql, ids if self.is_current else ()))
         if not places:
             return {}
         rows = self.rows()[[place for _, place in places]]
@@ -602,12 +590,11 @@ class VectorStore(Index):
     def of(self, ids: Collection[int]) -> "Iterator[tuple[int, Vector]]":
         """Yield the vectors of some records, where they have one that is not damaged."""
         rows = self.rows() if ids else None
-        for part in chunks(ids if self.is_current else ()):
-            sql = f"SELECT id, vector FROM record WHERE id IN ({marks(part)}) AND vector IS NOT NULL"
-            for number, place in self.connection.execute(sql, part):
-                assert rows is not None
-                if _is_unit(rows[place : place + 1])[0]:
-                    yield number, rows[place]
+        sql = "SELECT id, vector FROM record WHERE id IN (...) AND vector IS NOT NULL"
+        for number, place in rows_among(self.connection, sql, ids if self.is_current else ()):
+            assert rows is not None
+            if _is_unit(rows[place : place + 1])[0]:
+                yield number, rows[place]
 
 
 def _of_types(record_types: Collection[str] | None) -> str:
@@ -714,10 +701,9 @@ def forget_damaged(catalog: Reads, folder: Path) -> int:
 def forget(catalog: Reads, folder: Path, digests: Collection[bytes]) -> None:
     """Destroy the vectors of texts: those of every model, overwritten with zeros, and what was made of them."""
     places: dict[str, list[int]] = {}
-    for part in chunks(digests):
-        sql = f"SELECT model, place FROM vector WHERE text_hash IN ({marks(part)})"
-        for model, place in catalog.connection.execute(sql, part):
-            places.setdefault(model, []).append(place)
+    sql = "SELECT model, place FROM vector WHERE text_hash IN (...)"
+    for model, place in rows_among(catalog.connection, sql, digests):
+        places.setdefault(model, []).append(place)
     for model, found in places.items():
         size = catalog.meta(f"vector_bytes {model}")
         path = _file_of(folder, model, _generation_of(catalog, model))

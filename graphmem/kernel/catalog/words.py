@@ -24,7 +24,7 @@ from graphmem.constants import (
     TITLE_TIMES,
     TITLED_CHARS,
 )
-from graphmem.kernel.catalog.database import Index, chunks, marks, parse_record, transaction
+from graphmem.kernel.catalog.database import Index, chunks, marks, parse_record, rows_among, transaction
 from graphmem.patterns import lazy_re
 
 SIGNS = "*+/%&|<>=!-"  # that operators are made of, the hyphen last; not those that end a sentence or a label
@@ -261,21 +261,12 @@ class LexicalIndex(Index):
 
     def lengths(self, ids: Collection[int]) -> dict[int, int]:
         """Return how many words each of these records has."""
-        lengths: dict[int, int] = {}
-        for part in chunks(ids):
-            sql = f"SELECT id, sz FROM lexical_docsize WHERE id IN ({marks(part)})"
-            for number, sizes in self.connection.execute(sql, part):
-                lengths[number] = sizes[0] if sizes[0] < MORE else integers(sizes)[0]
-        return lengths
+        rows = rows_among(self.connection, "SELECT id, sz FROM lexical_docsize WHERE id IN (...)", ids)
+        return {number: sizes[0] if sizes[0] < MORE else integers(sizes)[0] for number, sizes in rows}
 
     def words_of(self, ids: Collection[int]) -> dict[int, str]:
         """Return the words of records, in lower case with one blank between them."""
-        found: dict[int, str] = {}
-        for part in chunks(ids):
-            found |= self.connection.execute(
-                f"SELECT rowid, words FROM lexical WHERE rowid IN ({marks(part)})", part
-            ).fetchall()
-        return found
+        return dict(rows_among(self.connection, "SELECT rowid, words FROM lexical WHERE rowid IN (...)", ids))
 
     @property
     def total(self) -> int:
@@ -294,10 +285,8 @@ class LexicalIndex(Index):
     def holders(self, terms: list[str]) -> dict[str, int]:
         """Return in how many records each term is."""
         stems = self.stems(terms)
-        counts: dict[str, int] = {}
-        for part in chunks(set(stems)):
-            sql = f"SELECT term, doc FROM lexical_terms WHERE term IN ({marks(part)})"
-            counts |= dict(self.connection.execute(sql, part).fetchall())
+        sql = "SELECT term, doc FROM lexical_terms WHERE term IN (...)"
+        counts: dict[str, int] = dict(rows_among(self.connection, sql, set(stems)))
         return {term: counts.get(stem, 0) for term, stem in zip(terms, stems, strict=True)}
 
     def seen_holders(self, terms: list[str]) -> dict[str, int]:

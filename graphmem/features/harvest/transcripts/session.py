@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from graphmem.core.logs.command_line import typed_in
 from graphmem.kernel.model.transcript import FileEdit, FileRead, Message, RanCommand, TranscriptEvent
 from graphmem.kernel.system import safe_files
 from graphmem.patterns import lazy_re
@@ -152,7 +153,7 @@ class SessionEvents:
         """Yield what the call of a tool did."""
         tool = name.rpartition(".")[2].lower()
         if tool in SHELLS:
-            command = _command_of(given)
+            command = typed_in(given)
             if "*** Begin Patch" in command:
                 yield from self.patched(at, command, is_done=is_done, is_refused=is_refused)
             elif command:
@@ -185,18 +186,6 @@ class SessionEvents:
 def text_of(given: Mapping[str, Any], *names: str) -> str:
     """Return the first of some fields that is a text; an empty one if none is."""
     return next((value for name in names if isinstance(value := given.get(name), str) and value), "")
-
-
-def _command_of(given: Mapping[str, Any]) -> str:
-    """Return the command line of a shell tool: a text, or words, the last of ``bash -lc TEXT``."""
-    for name in ("command", "cmd", "CommandLine", "script"):
-        value = given.get(name)
-        if isinstance(value, str):
-            return value
-        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            is_shell = len(value) == 3 and value[1] in ("-c", "-lc")
-            return str(value[2]) if is_shell else " ".join(value)
-    return ""
 
 
 def sides_of(given: Mapping[str, Any]) -> tuple[str, str]:
