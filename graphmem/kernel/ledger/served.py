@@ -290,7 +290,7 @@ class ServedPlace(Keeper):
             self.last.store_file(file, self.stamp(), b"", 0, **args)  # type: ignore[arg-type]  # as it takes them
 
     def take_text(self, file: str) -> None:
-        """Take in a text beside the rows; one that is not of a type becomes a file of this machine, where it is read."""
+        """Take in a text beside the rows; one that is not of a type becomes a file of this machine."""
         text = self.text(file)
         if self.store is not None and not file.startswith("types/"):
             replace_files({self.store / file: text})
