@@ -15,91 +15,9 @@ from psycopg import errors as failures
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from graphmem.errors import NotFound, Refused
+from graphmem.kernel.system.files import shipped
 
 SCHEMA_VERSION = 2
-HISTORY_DAYS = 365  # that changes and deletions are kept
-TABLES = """
-CREATE SCHEMA IF NOT EXISTS graphmem;
-CREATE TABLE IF NOT EXISTS graphmem.version (version integer NOT NULL);
-CREATE TABLE IF NOT EXISTS graphmem.project (
-  project text PRIMARY KEY,
-  epoch text NOT NULL,              -- another one after a restore or a promotion: nothing read before counts
-  seq bigint NOT NULL DEFAULT 0,    -- of the last commit
-  commit bigint NOT NULL DEFAULT 0  -- the random number of the last commit
-);
-ALTER TABLE graphmem.project
-  ADD COLUMN IF NOT EXISTS history_from bigint NOT NULL DEFAULT 0,     -- the last commit that is no longer kept
-  ADD COLUMN IF NOT EXISTS history_days integer NOT NULL DEFAULT {days};
-CREATE TABLE IF NOT EXISTS graphmem.writer (project text PRIMARY KEY);  -- who writes holds the lock of this row
-CREATE TABLE IF NOT EXISTS graphmem.rows (
-  project text NOT NULL,
-  id bigint NOT NULL,               -- the first 63 bits of the SHA-256 of the key
-  key text NOT NULL,
-  kind text NOT NULL,
-  type text,                        -- of an entity or an edge
-  from_type text,                   -- of the ends of an edge
-  to_type text,
-  row text,                         -- the canonical line, or the text of a file; NULL where it was deleted
-  seq bigint NOT NULL,              -- of the commit that wrote it
-  deleted_at timestamptz,
-  PRIMARY KEY (project, id)
-);
-CREATE INDEX IF NOT EXISTS rows_seq ON graphmem.rows (project, seq);
-CREATE TABLE IF NOT EXISTS graphmem.changes (
-  project text NOT NULL,
-  seq bigint NOT NULL,
-  id bigint NOT NULL,
-  commit bigint NOT NULL,
-  old text,
-  new text,
-  at timestamptz NOT NULL,
-  PRIMARY KEY (project, seq, id)
-);
-ALTER TABLE graphmem.changes ADD COLUMN IF NOT EXISTS by text NOT NULL DEFAULT current_user;
-CREATE INDEX IF NOT EXISTS changes_id ON graphmem.changes (project, id, seq);
-CREATE TABLE IF NOT EXISTS graphmem.member (
-  role text NOT NULL,
-  project text NOT NULL,
-  writes boolean NOT NULL,
-  PRIMARY KEY (role, project)
-);
-ALTER TABLE graphmem.member ENABLE ROW LEVEL SECURITY;
-DROP POLICY IF EXISTS own ON graphmem.member;
-CREATE POLICY own ON graphmem.member FOR SELECT USING (role = current_user);
-"""
-SECURED = {  # what writers may do beside reading; who did it is not theirs to say
-    "project": "UPDATE (seq, commit, history_from)",
-    "writer": "UPDATE",
-    "rows": "INSERT, UPDATE, DELETE",
-    "changes": "INSERT (project, seq, id, commit, old, new, at), UPDATE (old, new), DELETE",
-}
-POLICIES = """
-ALTER TABLE graphmem.{table} ENABLE ROW LEVEL SECURITY;
-ALTER TABLE graphmem.{table} FORCE ROW LEVEL SECURITY;
-DROP POLICY IF EXISTS reading ON graphmem.{table};
-DROP POLICY IF EXISTS writing ON graphmem.{table};
-CREATE POLICY reading ON graphmem.{table} FOR SELECT USING (EXISTS (
-  SELECT 1 FROM graphmem.member m WHERE m.role = current_user AND m.project = {table}.project));
-CREATE POLICY writing ON graphmem.{table} USING (EXISTS (
-  SELECT 1 FROM graphmem.member m WHERE m.role = current_user AND m.project = {table}.project AND m.writes));
-"""
-GRANTS = ["USAGE ON SCHEMA graphmem", "SELECT ON ALL TABLES IN SCHEMA graphmem"]
-WRITERS = [f"{rights} ON graphmem.{table}" for table, rights in SECURED.items()]
-# Gives each member its rights on the tables; which rows it reaches is decided by the policies.
-RIGHTS = f"""
-DO $$
-DECLARE
-  one record;
-  rights text;
-BEGIN
-  FOR one IN SELECT role, bool_or(writes) AS writes FROM graphmem.member JOIN pg_roles ON rolname = role
-             WHERE role <> current_user GROUP BY role LOOP
-    FOREACH rights IN ARRAY ARRAY{GRANTS} || CASE WHEN one.writes THEN ARRAY{WRITERS} END LOOP
-      EXECUTE format('GRANT %s TO %I', rights, one.role);
-    END LOOP;
-  END LOOP;
-END $$;
-"""  # noqa: S608 - constants
 # What two that make the same tables at once get in each other's way with; one of them begins again.
 MET = (failures.UniqueViolation, failures.DuplicateTable, failures.DuplicateObject, failures.InternalError_)
 TRIES = 5
@@ -108,18 +26,17 @@ Owner = psycopg.Connection[Any]
 
 def schema_statements() -> list[Composed]:
     """Return what makes the schema, or brings an older one up to this version; run again it changes nothing."""
-    policies = [SQL(POLICIES).format(table=Identifier(table)) for table in SECURED]
     versions = (
         "INSERT INTO graphmem.version SELECT {version} WHERE NOT EXISTS (SELECT 1 FROM graphmem.version)",
         "UPDATE graphmem.version SET version = {version} WHERE version < {version}",
     )
-    tables = SQL(TABLES).format(days=Literal(HISTORY_DAYS))
-    return [
-        tables,
-        *policies,
-        Composed([SQL(RIGHTS)]),
-        *(SQL(text).format(version=Literal(SCHEMA_VERSION)) for text in versions),
-    ]
+    made = [SQL(text).format(version=Literal(SCHEMA_VERSION)) for text in versions]
+    return [_stored("postgres.sql"), _stored("postgres-rights.sql"), *made]
+
+
+def _stored(name: str) -> Composed:
+    """Return the statements of a file."""
+    return Composed([SQL(shipped("schema").joinpath(name).read_text(encoding="utf-8"))])
 
 
 def project_statements(project: str) -> list[Composed]:
@@ -139,7 +56,7 @@ def grant_statements(role: str, project: str, *, writes: bool) -> list[Composed]
         "INSERT INTO graphmem.member VALUES ({}, {}, {})"
         " ON CONFLICT (role, project) DO UPDATE SET writes = excluded.writes"
     )
-    return [member.format(Literal(role), Literal(project), Literal(writes)), Composed([SQL(RIGHTS)])]
+    return [member.format(Literal(role), Literal(project), Literal(writes)), _stored("postgres-rights.sql")]
 
 
 def revoke_statements(role: str, project: str) -> list[Composed]:
