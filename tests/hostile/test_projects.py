@@ -21,9 +21,9 @@ from redis.exceptions import ResponseError
 
 from graphmem import GraphmemError, Memory
 from graphmem.errors import Usage
-from graphmem.kernel.ledger.address import ServerAddress
 from graphmem.kernel.ledger.redis.schema import grant_commands, key
 from graphmem.kernel.registry import OPERATIONS
+from graphmem.kernel.settings.address import ServerAddress
 from graphmem.names import SLUG
 from tests.contract.test_scope import ASKED
 from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
