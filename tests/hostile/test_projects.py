@@ -41,7 +41,7 @@ HOSTILE_NAMES = [
     "%", "%s", "shop%", "shop\n", "\nshop", "shop\x00", "shop*", "[s]hop", "s?op", "Shop", "SHOP", "ｓｈｏｐ", "ѕhop",
     "shоp", "shop\u200b", "shop\u00a0", "ſhop", "1٠", "x" * 121, "x" * 100_000,
 ]  # fmt: skip
-NEAR_NAMES = ["a", "a.", "a-", "a_", ".", "..", "-", "--", "a.b", "a-b", "a_b", "x" * 120, "x" * 119, "null", "0"]
+NEAR_NAMES = ["a", "a.", "a-", ".", "..", "a.b", "a-b", "x" * 120, "x" * 119]
 
 
 @pytest.fixture
@@ -374,7 +374,7 @@ QUESTIONS: dict[str, list[dict[str, Any]]] = {
     "context": [{"objective": text} for text in ("the pump is dry", "it is loud in the attic")],
 }  # fmt: skip
 
-TOLD = ("get", "list", "query", "cypher", "log", "diff", "context", "types.show")  # of which each gets its own
+TOLD = ("get", "list", "query", "log", "diff", "context", "types.show")  # of which each gets its own
 
 
 def test_a_token_of_a_scope_gets_nothing_of_what_another_scope_sees(

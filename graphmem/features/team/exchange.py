@@ -11,10 +11,12 @@ from graphmem.features.team.contract import Synced
 from graphmem.kernel.git.merge_driver import merge_rows
 from graphmem.kernel.ledger.port import PlaceHistory
 from graphmem.kernel.ledger.row import line_id, read_entry
+from graphmem.kernel.ledger.served_history import PART
 from graphmem.kernel.machine.requests import apart
 from graphmem.kernel.settings.address import ServerAddress
 from graphmem.kernel.store.runtime import Client, open_client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.system import safe_files
 
 Texts = dict[str, bytes]  # texts of types by path, and rows by number
 KIND = "sync"  # under what the clone keeps what it had in common with a server
@@ -73,23 +75,26 @@ def exchange(client: Client, named: str, *, is_real: bool) -> Synced:
         with client.deciding(is_real=is_real) as ours:
             common = client.state.read(KIND, key, Common.decoded) or Common(0, {})
             counts = [0, 0]
-            for texts in (_types_of, _rows_of):  # rows are of types
+            for texts in (_definitions_of, _rows_of):  # rows are of types
                 our, their = texts(ours), texts(theirs)
                 result = _merged(common, history, our, their, ours, theirs)
                 counts[0] += _write(theirs, their, result)
                 counts[1] += _write(ours, our, result)
             if is_real:
-                both = {**_types_of(ours), **_rows_of(ours)}
+                both = {**_definitions_of(ours), **_rows_of(ours)}
                 made = Common(history.last(), {name: _mark(text) for name, text in both.items()})
                 with client.state.changing() as kept:
                     kept.put(KIND, key, orjson.dumps([*made]))
     return Synced(ref=None, remote=address.shown, commit=None, sent=counts[0], received=counts[1])
 
 
-def _types_of(side: Snapshot) -> Texts:
-    """Return the texts of the types of a store, by path."""
-    place = side.ledger.place
+def _definitions_of(side: Snapshot) -> Texts:
+    """Return the texts of the types, scopes, extractors and stored queries of a store, by path."""
+    place, layout = side.ledger.place, side.layout
     found = {path: place.text(path) for path in place.all_parts() if not path.startswith("data/")}
+    if place.history is None:
+        files = layout.look(layout.scopes, layout.extractors, layout.queries).files
+        found |= {path: safe_files.read(layout.store / path) for path in files if PART.fullmatch(path)}
     return {path: text for path, text in found.items() if text is not None}
 
 

@@ -19,6 +19,7 @@ import orjson
 from graphmem.errors import FileReplaced, Refused
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.codec import finding
+from graphmem.kernel.ledger.files.journal import replace_files
 from graphmem.kernel.ledger.parts import is_of_purges
 from graphmem.kernel.ledger.port import CURSOR, LastRead, PlaceAway, Stamp, Unconfirmed
 from graphmem.kernel.ledger.row import read_entry
@@ -130,6 +131,7 @@ class ServedPlace(Keeper):
         self.notices: list[str] = []
         self.seen: tuple[str, int, int] = ("", 0, 0)  # epoch, number and random number of the last commit looked at
         self.history = ServedHistory(self, lambda: self.last_commit()[0])
+        self.store: Path | None = None  # the folder of this machine that has the files which are no rows
         self.looks: Looks | None = None  # of all processes of this machine
         self.require = "any"  # the least that a write has to be worth
         self.is_worth = False  # it is, as was found out before the first one
@@ -231,7 +233,8 @@ class ServedPlace(Keeper):
     # --- reading ------------------------------------------------------------------------------------------------
 
     def read_vocabulary(self) -> tuple[Vocabulary, list[Finding]]:
-        texts = {path: text for path, text in self.texts().items() if PART.fullmatch(path)}
+        paths = filter(PART.fullmatch, found := self.texts())
+        texts = {path: found[path] for path in paths if path.startswith("types/")}
         return Vocabulary(entities={}, project_relations={}).with_types(read_types(texts)), []
 
     def drifted_types(self) -> Collection[str]:
@@ -249,10 +252,7 @@ class ServedPlace(Keeper):
     def read(self, file: str, *, is_every_line: bool) -> Iterator[Batch]:
         stamp = self.last.stamp(file)
         if not file.startswith("data/"):
-            if self.text(file) is None:
-                self.last.remove_file(file)
-            else:
-                self.last.store_file(file, self.stamp(), b"", 0, is_ordered=True)
+            self.take_text(file)
             return
         is_all = is_every_line or self.is_whole or stamp is None
         since = 0 if stamp is None or is_all else stamp.mtime_ns
@@ -288,6 +288,16 @@ class ServedPlace(Keeper):
         else:
             args = {"findings": found, "purged": sorted(purged), "is_ordered": True}
             self.last.store_file(file, self.stamp(), b"", 0, **args)  # type: ignore[arg-type]  # as it takes them
+
+    def take_text(self, file: str) -> None:
+        """Take in a text beside the rows; one that is not of a type becomes a file of this machine."""
+        text = self.text(file)
+        if self.store is not None and not file.startswith("types/"):
+            replace_files({self.store / file: text})
+        if text is None:
+            self.last.remove_file(file)
+        else:
+            self.last.store_file(file, self.stamp(), b"", 0, is_ordered=True)
 
     def stamp(self) -> Stamp:
         """Return the stamp of a part that was read up to the last commit that was looked at."""

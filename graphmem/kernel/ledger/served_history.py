@@ -12,7 +12,10 @@ from graphmem.patterns import lazy_re
 
 LAST = 2**62  # above every number of a commit
 # A member of a project can write any text where a server has a kind, a type or a path, and none becomes another file.
-PART = lazy_re(r"data/((entities|relations)/)?[a-z][a-z0-9_]{0,63}\.ndjson|types/(entities|relations)/[\w.-]{1,64}\.md")
+PART = lazy_re(
+    r"data/((entities|relations)/)?[a-z][a-z0-9_]{0,63}\.ndjson|types/(entities|relations)/[\w.-]{1,64}\.md"
+    r"|scopes/[a-z][a-z0-9_]{0,63}\.toml|extractors/[a-z0-9][a-z0-9_-]{0,63}\.md|queries/([a-z][a-z0-9_]{0,63}[/.]){2}cypher"
+)
 
 
 class Written(NamedTuple):

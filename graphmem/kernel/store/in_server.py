@@ -76,6 +76,7 @@ def opening(address: ServerAddress, *, rests_s: float = 0) -> OpenPlace:
         module = import_module(f"graphmem.kernel.ledger.{address.engine}.place")  # its client takes 60 ms
         made = module.PLACE(address.database, address.project, catalog, lock_timeout_s=settings.store.lock_timeout)
         made.require = settings.team.require
+        made.store = clone.layout.store
         made.looks = Looks(lock.with_name("looked"), lock.with_name("away"), rests_s)
         place: RowPlace = made
         return place

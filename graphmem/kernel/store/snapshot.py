@@ -197,10 +197,6 @@ class Writing(Snapshot):
                     refuse_unwritable(row, writes)
             for guard in guards:
                 guard(self.client, rows)
-        is_served = self.client.ledger.place.history is not None  # with texts of types; other files are of this machine
-        own = {file: text for file, text in types.items() if is_served and not file.startswith("types/")}
-        replace_files({self.layout.store / file: text for file, text in own.items()})
-        types = {file: text for file, text in types.items() if file not in own}
         try:
             author = self.client.author(via) if is_noted and not is_moved else None
             self.client.ledger.commit(
@@ -218,6 +214,9 @@ class Writing(Snapshot):
                 raise
             told = "a file that this caller may not read has bad lines: nothing was written"
             raise BadInput(told, hint="graphmem validate names them to a caller that may read the file") from None
+        if self.client.ledger.place.history is not None:  # scopes and the like are read as files of this machine
+            own = {file: text for file, text in types.items() if not file.startswith("types/")}
+            replace_files({self.layout.store / file: text for file, text in own.items()})
 
 
 def refuse_unwritable(row: Mapping[str, Any], writes: Collection[str]) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import random
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -14,6 +14,7 @@ from graphmem.kernel.ledger.served_history import ServedHistory
 from graphmem.kernel.store.snapshot import Writing
 from tests.contract.places import Died, stepping
 from tests.contract.test_histories import act, rows_of
+from tests.features.team.test_sync import Shared, shared  # noqa: F401  # the fixture
 from tests.postgres import postgres
 from tests.repository import Repository
 from tests.sample import new_store, open_memory
@@ -81,6 +82,36 @@ def test_what_one_clone_has_the_other_gets_with_its_types(team: Team) -> None:
     assert team.sync("two") == (1, 3)
     assert team.sync("one") == (0, 1)
     assert team.names("one") == team.names("two") == ["failure/boom", "failure/full", "room/attic"]
+
+
+def test_scopes_extractors_and_stored_queries_are_shared_and_nothing_of_them_runs(team: Team) -> None:
+    """Of other files of a store a server takes none, and a machine that reads it directly has them as files."""
+    query = team.clone("one") / ".graphmem/queries/shop/open.cypher"
+    query.parent.mkdir(parents=True)
+    query.write_text("MATCH (f:Failure) RETURN f.name\n")
+    with team.open("one") as memory:
+        memory.store.scopes.add("reviewer", read=["failure"])
+        memory.store.extractors.add("python")
+    sent, _ = team.sync("one")
+    assert team.sync("two") == (0, sent)
+    assert team.sync("one") == team.sync("two") == (0, 0)
+    with team.open("two") as memory:
+        assert [scope.name for scope in memory.store.scopes.list().results] == ["reviewer"]
+        assert memory.store.extractors.list().extractors[0].trusted is False
+    with Memory(team.url) as direct:
+        assert (direct.store.client.layout.queries / "shop/open.cypher").is_file()
+        direct.store.scopes.add("writer", write=["failure"])
+        assert team.sync("two") == (0, 1)
+    assert (team.clone("two") / ".graphmem/scopes/writer.toml").read_text().endswith('write = ["failure"]\n')
+    query.unlink()
+    team.sync("one")
+    team.sync("two")
+    assert not (team.clone("two") / ".graphmem/queries/shop/open.cypher").exists()
+    with psycopg.connect(team.url.replace("&project=shop", "")) as admin:
+        admin.execute("UPDATE graphmem.rows SET key = 'scopes/../../config.toml' WHERE key LIKE 'scopes/%'")
+    with team.open("three") as memory:
+        team.sync("three")
+        assert memory.store.scopes.list().results == []
 
 
 def test_changes_of_one_record_by_two_are_both_there(team: Team) -> None:
@@ -160,6 +191,73 @@ def test_clones_that_write_and_exchange_in_any_order_end_in_the_same_rows(team: 
         team.sync(clone)
     assert team.rows("one") == team.rows("two") == team.rows("three")
     assert [team.sync(clone) for clone in clones] == [(0, 0)] * 3
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.bench) for seed in range(2, 22))])
+@pytest.mark.parametrize("bridges", ["one two three", "one"])
+@pytest.mark.slow
+def test_clones_that_share_a_ref_and_a_server_end_in_the_same_rows(
+    team: Team,
+    shared: Shared,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    bridges: str,
+    seed: int,
+) -> None:
+    """
+    In any order of writes and of exchanges with both; one more writes to the server and has no clone.
+
+    Where several clones exchange with both, a change and what takes it back can go round without an end.
+    """
+    if " " in bridges:
+        monkeypatch.setattr(Memory, "undo", lambda memory: None, raising=False)
+    chance = random.Random(seed)
+    clones = {name: shared.clone(name).folder for name in ("one", "two", "three")}
+
+    def opened(name: str) -> Memory:
+        monkeypatch.setenv("XDG_STATE_HOME", str(team.folder / "machines" / name))
+        return open_memory(clones[name])
+
+    def with_server() -> Memory:
+        monkeypatch.setenv("XDG_STATE_HOME", str(team.folder / "machines" / "server"))
+        with monkeypatch.context() as patch:
+            patch.setenv("GRAPHMEM_STORE", team.url)
+            patch.setenv("GRAPHMEM_EMBEDDING_MODEL", "none")
+            return Memory()
+
+    done = 0
+    for _ in range(24):
+        name = chance.choice([*clones, "server"])
+        with with_server() if name == "server" else opened(name) as memory:
+            for _ in range(5):
+                with contextlib.suppress(GraphmemError):
+                    act(memory, chance)
+                    done += 1
+            if name != "server" and chance.random() < 0.6:
+                memory.store.sync(chance.choice([None, team.url] if name in bridges else [None]))
+    assert done > 30
+    found = []
+    for _ in range(3):
+        for name in clones:
+            with opened(name) as memory:
+                memory.store.sync()
+                if name in bridges:
+                    memory.store.sync(team.url)
+    for name in clones:
+        with opened(name) as memory:
+            memory.store.sync()
+            memory.list()
+            found.append(rows_of(memory))
+    with with_server() as memory:
+        memory.list()
+        found.append(rows_of(memory))
+    assert found[0] and found == [found[0]] * 4
+    assert [sync_of(opened, name, team.url) for name in clones if name in bridges] == [(0, 0)] * len(bridges.split())
+
+
+def sync_of(opened: Callable[[str], Memory], name: str, url: str) -> tuple[int, int]:
+    with opened(name) as memory:
+        answer = memory.store.sync(url)
+        return answer.sent, answer.received
 
 
 def test_an_exchange_that_dies_at_any_step_is_finished_by_the_next(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
