@@ -29,7 +29,7 @@ from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.experience import Confidence, Outcome
 from graphmem.kernel.model.field import format_time, parse_time
 from graphmem.kernel.model.lesson import LessonType, Severity
-from graphmem.kernel.model.lesson_state import LessonState, injected, is_eligible
+from graphmem.kernel.model.lesson_state import injected, is_eligible
 from graphmem.kernel.ndjson import BadLine, decode, encode, refuse_long
 from graphmem.kernel.parameters import (
     Cites,
@@ -269,14 +269,9 @@ def _record_run(
     moved = [
         Moved(ref=refs[number], before=before[number].frequency, after=now.frequency, faded=now.is_faded)
         for number, now in after.items()
-        if _has_moved(before.get(number), now)
+        if number in before and (before[number].frequency, before[number].is_faded) != (now.frequency, now.is_faded)
     ]
     return put.action, sorted(moved, key=lambda found: found.ref)
-
-
-def _has_moved(before: LessonState | None, after: LessonState) -> bool:
-    """Return whether a run changed what a lesson counts for."""
-    return before is not None and (before.frequency, before.is_faded) != (after.frequency, after.is_faded)
 
 
 def _read_events(client: Client, lines: Iterable[bytes], name: str, run: str | None) -> RunEvents:
