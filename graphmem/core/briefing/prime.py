@@ -62,9 +62,10 @@ from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.git_setup import unregistered
-from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system import shell
+from graphmem.kernel.text import count
 from graphmem.names import one_line
 
 
@@ -175,7 +176,7 @@ def prime(snapshot: Snapshot, request: PrimeRequest) -> Briefing:
     if request.instructions:
         return Briefing(text=INSTRUCTIONS, tokens=tokens(INSTRUCTIONS), refs=[])
     records, _ = snapshot.catalog.live_counts()
-    whole = OPENING.format(size=counted(records, "note"))
+    whole = OPENING.format(size=count(records, "note"))
     opening = whole if tokens(whole) * 2 <= request.budget else SHORT_PREFACE  # the notes are what it is for
     shown = [*_record_parts(snapshot, request.session), *_other_parts(snapshot, request.session)]
     parts = sorted(shown, key=lambda part: ORDER.index(part.section))
@@ -301,7 +302,7 @@ def _campaign_marks(plan: Plan) -> list[str]:
     """Return the marks of a campaign in a briefing: its state, and what can start."""
     state = [plan.state.replace("_", " ")] if plan.state != "in_progress" else []
     ready = [quoted_name(task.ref) for task in plan.ready[:BRIEFED_RECORDS]]
-    lost = [f"{counted(len(plan.stopped), 'task')} cannot run"] if plan.stopped else []
+    lost = [f"{count(len(plan.stopped), 'task')} cannot run"] if plan.stopped else []
     return [*state, f"ready: {', '.join(ready)}" if ready else "no task is ready", *lost]
 
 
@@ -376,7 +377,7 @@ def _waiting_text(snapshot: Snapshot) -> str:
     if not found:
         return ""
     shown = for_agent(snapshot.client, [seen(one) for one in found[:BRIEFED_CANDIDATES]])
-    head = f"{counted(len(found), 'candidate')} {'wait' if len(found) > 1 else 'waits'}: graphmem review show ID"
+    head = f"{count(len(found), 'candidate')} {'wait' if len(found) > 1 else 'waits'}: graphmem review show ID"
     if not any(one.text for one in shown):
         return f"{head}, such as {', '.join(quoted_name(one.id) for one in shown)}"
     lines = [f"- {quoted_name(one.id)}" + (f"\n{quoted('seen', one.text)}" if one.text else "") for one in shown]

@@ -30,10 +30,11 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.record import Row
 from graphmem.kernel.ndjson import BadLine, decode, encode, read_input, refuse_long
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
+from graphmem.kernel.text import count
 from graphmem.names import row_title, split_ref
 from graphmem.patterns import lazy_re
 
@@ -405,7 +406,7 @@ def _bad_input(intake: Intake) -> BadInput:
     shown = "\n".join(finding.with_fix("hint") for finding in found[:MAX_FINDINGS])
     more = f"\nand {len(found) - MAX_FINDINGS:,} more" if len(found) > MAX_FINDINGS else ""
     return BadInput(
-        f"{counted(len(found), 'bad row')}, nothing was changed:\n{shown}{more}",
+        f"{count(len(found), 'bad row')}, nothing was changed:\n{shown}{more}",
         hint="correct them, or add the good ones with --skip-invalid",
         details={"findings": [finding.model_dump() for finding in found[:MAX_FINDINGS]], "total": len(found)},
     )
@@ -431,6 +432,6 @@ def _keep_rejects(intake: Intake) -> None:
     if intake.rejects:
         path = intake.client.layout.rejects
         safe_files.put(path, b"\n".join([*_without_tokens(intake), b""]))
-        intake.client.notify_once(f"left aside {counted(len(intake.rejects), 'bad row')}: {path}")
+        intake.client.notify_once(f"left aside {count(len(intake.rejects), 'bad row')}: {path}")
         for finding in intake.findings[:MAX_FINDINGS]:
             intake.client.notify_once(str(finding))

@@ -12,9 +12,8 @@ from graphmem.kernel import terminal
 from graphmem.kernel.parameters import parameter
 from graphmem.kernel.registry import Printout, Taken, asks, reads
 from graphmem.kernel.rows import ROW_FORMATS, cell, rows_as
-from graphmem.kernel.store.runtime import counted
 from graphmem.kernel.suggest import did_you_mean
-from graphmem.kernel.text import one_line
+from graphmem.kernel.text import count, one_line
 from graphmem.names import inert, visible
 
 CELL = 200  # characters of a cell of a table that is not drawn
@@ -58,7 +57,7 @@ def _ask_cypher(
 def _pushed_text(answer: GraphPushed) -> str:
     if not answer.changed:
         return f"the graph of {answer.project} in {answer.server} is up to date"
-    counts = f"{counted(answer.records, 'record')}, {counted(answer.relations, 'relation')}"
+    counts = f"{count(answer.records, 'record')}, {count(answer.relations, 'relation')}"
     return f"pushed the graph of {answer.project} to {answer.server}: {counts}"
 
 

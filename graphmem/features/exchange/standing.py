@@ -20,9 +20,9 @@ from graphmem.features.exchange.rule_files import FIXES, FIXES_BY_PATH, MISSING,
 from graphmem.kernel.model import Constraint, Decision, Failure, MemoryRecord, Record
 from graphmem.kernel.model.cite import Cite
 from graphmem.kernel.model.reports import help_ratio
-from graphmem.kernel.store.runtime import counted
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.shell import command
+from graphmem.kernel.text import count
 from graphmem.names import one_line
 
 KINDS = ("constraint", "decision", "failure", "pattern")
@@ -67,10 +67,10 @@ def rules(snapshot: Snapshot, request: DumpRequest) -> Dump:
     counts = Counter({"constraint": len(held), "decision": len(_numbers_of(snapshot, "decision")) if decided else 0})
     counts += Counter(one.kind for one in useful)
     left_out = counts - Counter(one.kind for one in (*(known[place] for place in places), *doubted))
-    missing = " and ".join(counted(left_out[kind], kind) for kind in KINDS[:2] if left_out[kind])
+    missing = " and ".join(count(left_out[kind], kind) for kind in KINDS[:2] if left_out[kind])
     if doubted:
         names = ", ".join(one.ref for one in doubted[:NAMED]) + (", …" if len(doubted) > NAMED else "")
-        snapshot.notify_once(f"{counted(len(doubted), 'record')} with a mark of doubt left out: {names}")
+        snapshot.notify_once(f"{count(len(doubted), 'record')} with a mark of doubt left out: {names}")
     chosen = sorted((lines[place] for place in places), key=lambda line: line.text if line.is_of_fix else "")
     files = written(chosen, MISSING.format(missing) if missing else "")
     return Dump(format="rules", rows=len(places), left_out=dict(sorted(left_out.items())), files=files)

@@ -8,8 +8,9 @@ from graphmem.kernel.git.remote import Remote, address_of
 from graphmem.kernel.ledger.ref.place import RefPlace
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.settings.address import is_server
-from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.shell import command
+from graphmem.kernel.text import count
 
 TRIES = 20  # to be faster than the others who sync at the same time
 
@@ -72,7 +73,7 @@ def sync(client: Client, request: SyncRequest) -> Synced:
             if ours == theirs or remote.push(ours, theirs):
                 break
         except (Unavailable, Refused) as error:
-            waits = counted(_count(client, place.ref.value(), before), "commit")
+            waits = count(_count(client, place.ref.value(), before), "commit")
             raise type(error)(f"{error.message}; waiting here: {waits}", hint=error.hint) from None
     else:
         raise Unavailable(f"others write to {remote.name} all the time", hint="again: graphmem sync")

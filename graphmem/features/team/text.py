@@ -3,14 +3,14 @@
 from graphmem.features.team.contract import LedgerMoved, Synced
 from graphmem.features.team.server_contract import ServerChanged
 from graphmem.kernel.registry import Printout, reads
-from graphmem.kernel.store.runtime import counted
+from graphmem.kernel.text import count
 
 
 @reads(Synced)
 def _synced_text(answer: Synced) -> Printout:
     noun = "commit" if answer.ref else "row"
-    what = [f"{counted(answer.received, noun)} received"] if answer.received else []
-    what += [f"{counted(answer.sent, noun)} sent"] if answer.sent else []
+    what = [f"{count(answer.received, noun)} received"] if answer.received else []
+    what += [f"{count(answer.sent, noun)} sent"] if answer.sent else []
     return Printout(f"{answer.ref or 'the rows'} with {answer.remote}: {', '.join(what) or 'nothing new'}")
 
 
@@ -18,9 +18,9 @@ def _synced_text(answer: Synced) -> Printout:
 def _moved_text(answer: LedgerMoved, dry_run: bool = False) -> Printout:
     if not answer.changed:
         return Printout(f"the rows are in {answer.path} already")
-    done, files = "would move" if dry_run else "moved", counted(answer.files, "file")
+    done, files = "would move" if dry_run else "moved", count(answer.files, "file")
     if answer.to == "ref":
-        history = f", after {counted(answer.commits, 'commit')} of the branch" if answer.commits else ""
+        history = f", after {count(answer.commits, 'commit')} of the branch" if answer.commits else ""
         left = "the files in the branch are not read any more; to remove them: git rm -r -q .graphmem"
         text, notes = f"{done} {files} into {answer.ref}{history}", (left, "to share it: graphmem sync")
     else:

@@ -20,9 +20,10 @@ from graphmem.kernel.settings.config import CONFIG_BYTES, Embedding, read_toml, 
 from graphmem.kernel.settings.config_file import Value, replace_user_config, with_values
 from graphmem.kernel.settings.folders import user_config
 from graphmem.kernel.settings.trust import ToTrust, asked_for, trust_change, trust_lock, untrusted
-from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.lock import locked
+from graphmem.kernel.text import count
 
 
 class ChangeModelRequest(Request):
@@ -202,7 +203,7 @@ def _make_all(client: Client, store: VectorStore) -> int:
             made, waited_s = first - total + done, 0.0
             left_s = (time.monotonic() - start) / made * (total - done)
             if left_s > SHOWN_S and made <= AHEAD:
-                client.show_once(f"embedding {counted(first, 'text')}, about {left_s:,.0f} s")
+                client.show_once(f"embedding {count(first, 'text')}, about {left_s:,.0f} s")
         client.runtime.progress("embedding", done, total)
 
     client.sync()

@@ -33,10 +33,11 @@ from graphmem.errors import Refused
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Campaign, Failure, Relation, Task
 from graphmem.kernel.registry import Taken, operation
-from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system.collector import collector_paused
 from graphmem.kernel.system.shell import command
+from graphmem.kernel.text import count
 from graphmem.names import edge_key, row_id, split_ref
 
 MOST_OPEN = 5  # tasks that a message names
@@ -165,7 +166,7 @@ def _refuse_open(campaign: Campaign, tasks: Sequence[Task]) -> None:
     if left:
         more = f" and {len(left) - MOST_OPEN:,} more" if len(left) > MOST_OPEN else ""
         raise Refused(
-            f"{campaign.ref} has {counted(len(left), 'open task')}: {', '.join(left[:MOST_OPEN])}{more}",
+            f"{campaign.ref} has {count(len(left), 'open task')}: {', '.join(left[:MOST_OPEN])}{more}",
             hint=f"end it as partial: {command('graphmem', 'campaign', 'complete', campaign.name, '--partial')}",
         )
 

@@ -36,10 +36,11 @@ from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.request import Request
 from graphmem.kernel.settings.trust import are_trusted
-from graphmem.kernel.store.runtime import Client, counted
+from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 from graphmem.kernel.system.checks import CheckEnd, run_all
 from graphmem.kernel.system.surroundings import variables
+from graphmem.kernel.text import count
 from graphmem.names import row_id, split_ref
 
 Verdict = Literal["CONFIRMED", "FALSE_POSITIVE", "INDETERMINATE", "ERROR"]
@@ -135,7 +136,7 @@ class Observation:
 
 def _some(number: int, noun: str, what: str) -> str:
     """Return how many of something there are; an empty text for none."""
-    return f"{counted(number, noun)} {what}" if number else ""
+    return f"{count(number, noun)} {what}" if number else ""
 
 
 @operation(
@@ -183,7 +184,7 @@ def _begun(client: Client, request: ObserveRequest) -> Observation:
         number, campaign = campaign_of(snapshot, request.ref) if request.ref else _only_active(snapshot)
         run = Observation(client, request, campaign.ref, number, {}, {}, campaign.framework)
         take(run, snapshot)
-    run.report("list", f"{counted(len(run.finished), 'finished task')}, {counted(len(run.blocked), 'blocked one')}")
+    run.report("list", f"{count(len(run.finished), 'finished task')}, {count(len(run.blocked), 'blocked one')}")
     return run
 
 

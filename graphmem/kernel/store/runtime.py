@@ -48,6 +48,7 @@ from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.store.sync import Follower, Sync, SyncedLedger
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder
+from graphmem.kernel.text import count
 from graphmem.names import split_ref
 
 if TYPE_CHECKING:
@@ -523,7 +524,7 @@ class Client:
         """Report, once, what was read again and which lines are bad."""
         if rows_read_first:
             records, edges = self.catalog.live_counts()
-            self.show_once(f"built local/ from the files: {counted(records, 'record')}, {counted(edges, 'relation')}")
+            self.show_once(f"built local/ from the files: {count(records, 'record')}, {count(edges, 'relation')}")
         if self.clone.git_folder and self.present is None and not self.catalog.has_records():
             for finding in in_git.not_on_disk(self.layout):
                 self.notify_once(f"{finding.severity}: {finding.with_fix('fix')}")
@@ -537,7 +538,7 @@ class Client:
             self.notify_once(f"{finding.severity}: {finding}")
         for file, number in self.catalog.purged_rows().items() if self.whole is None else ():
             self.notify_once(
-                f"{file}: {counted(number, 'row')} that had been purged came back, and are not read;"
+                f"{file}: {count(number, 'row')} that had been purged came back, and are not read;"
                 " the next write to the file removes them"
             )
         if len(findings) > SHOWN_FINDINGS:
@@ -821,7 +822,7 @@ class Client:
             )  # fmt: skip
         if self.vectors is not None and self.vectors.lacking and seconds != 0:
             rest = "a process in the background makes them" if self.embed_later() else MAKES_VECTORS
-            texts = counted(self.vectors.lacking, "text")
+            texts = count(self.vectors.lacking, "text")
             self.notify_once(f"{texts} have no vector yet, and are found by their words alone; {rest}")
         return made
 
@@ -851,11 +852,6 @@ class Client:
         if self.vectors is not None:
             with self.asking_model():
                 self.vectors.encode_ahead(text)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 record, 2 records."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def open_client(runtime: Runtime) -> Client:
