@@ -487,7 +487,7 @@ class Team(Operations):
     def init(url: str, *, sql: bool = False) -> ServerChanged:
         """Make a project in a PostgreSQL database, with the tables, or in a Redis server or cluster; what is there stays."""
     @staticmethod
-    def grant(url: str, role: str, *, read: bool = False, sql: bool = False) -> ServerChanged:
+    def grant(url: str, role: str, *, sql: bool = False, read: bool = False) -> ServerChanged:
         """Let a role of a PostgreSQL server read and write a project, or only read it; of Redis, return what lets it."""
     @staticmethod
     def revoke(url: str, role: str, *, sql: bool = False) -> ServerChanged:

@@ -1,13 +1,15 @@
 """The base of all answers: one model an operation, the same JSON from every front end (docs/reference/json.md)."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, SkipValidation
 from typing_extensions import TypeVar
 
+from graphmem.errors import Usage
 from graphmem.kernel.model import AnyRecord
 from graphmem.kernel.model.record import Record
-from graphmem.kernel.system.user import STORES
+from graphmem.kernel.system.user import STORES, store_of
 from graphmem.names import for_user
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, default=AnyRecord, covariant=True)
@@ -67,6 +69,15 @@ class Answer(Part):
 def address(ref: str, store: Store) -> str:
     """Return a reference as it is shown beside those of the project: one of another store is marked."""
     return ref if store == "project" else f"{store}:{ref}"
+
+
+def store_named(refs: Iterable[str]) -> str:
+    """Return which store references are of, or raise ``Usage`` where they are of two."""
+    by_store = {store_of(ref)[0]: ref for ref in refs} or {"project": ""}
+    if len(by_store) > 1:
+        first, second, *_ = by_store.values()
+        raise Usage(f"{first!r} and {second!r} are in two stores", hint="a call works on one")
+    return next(iter(by_store))
 
 
 def of_store(store: Store, text: str) -> str:

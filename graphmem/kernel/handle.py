@@ -12,7 +12,7 @@ from graphmem.kernel import dispatch, registry
 from graphmem.kernel.dispatch import OWNER, Caller, Log
 from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.registry import OPERATIONS, STREAMS, Operation
-from graphmem.kernel.settings.folders import named_scope
+from graphmem.kernel.settings.folders import named
 from graphmem.kernel.store import git_setup, in_server
 from graphmem.kernel.store.runtime import (
     Client,
@@ -145,7 +145,7 @@ class Handle(Operations):
             folder = in_server.machine_folder(server)
             elsewhere = {"open_place": in_server.opening(server), "project": in_server.code_folder()}
         is_fresh = not find_store(folder).local.exists()
-        scope = (named_scope() if scope is None else scope) or None
+        scope = (named("GRAPHMEM_SCOPE") if scope is None else scope) or None
         options = {} if lock_timeout_s is None else {"store": {"lock_timeout": lock_timeout_s}}
         super().__init__(
             Runtime(

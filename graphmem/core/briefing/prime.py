@@ -57,7 +57,7 @@ from graphmem.kernel.model.task import TaskStatus
 from graphmem.kernel.parameters import SessionName
 from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
-from graphmem.kernel.settings.address import shown_address
+from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
 from graphmem.kernel.store.attempt import attempt
@@ -395,13 +395,16 @@ def status(snapshot: Snapshot) -> StoreStatus:
         for one in at_work(snapshot)
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
+    named = snapshot.settings.stores.organisation
     beside, candidates = others(snapshot.client), len(waiting(snapshot.client).waiting())
     context_step = shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK
     return StoreStatus(
         store=str(snapshot.root),
         rows=snapshot.ledger.place.where(),
         user_store=str(beside["user"].layout.root) if "user" in beside else None,
-        organisation=shown_address(snapshot.settings.stores.organisation) if "organisation" in beside else None,
+        organisation=(ServerAddress.parse(named).shown if is_server(named) else named)
+        if "organisation" in beside
+        else None,
         records=records,
         relations=relations,
         unregistered=missing,

@@ -12,7 +12,7 @@ from graphmem.core.records.text import edge
 from graphmem.core.replies.reply import ADVICE_WIDTH, Reply, View, Word, cut, escaped, hit, page
 from graphmem.core.search.match_contract import Matched, MatchedLog, ReadProblem
 from graphmem.core.search.query_contract import Factors, Found, Hit
-from graphmem.kernel.answer import Store, address
+from graphmem.kernel.answer import address
 from graphmem.kernel.markdown import bounded, item
 from graphmem.kernel.model import Failure
 from graphmem.kernel.model.verdict import Verdict
@@ -288,16 +288,12 @@ def _related_reply(answer: Related, view: View) -> Reply:
     return Reply({"start": answer.start, **more}, shown, notes)
 
 
-def _origin(store: Store) -> str:
-    """Return what goes after a fix of another store, which has no reference to mark."""
-    return f" (of {STORES[store]})" if store in STORES else ""
-
-
 @reads(Solutions, to="model")
 def _solutions_reply(answer: Solutions, view: View) -> Reply:
     """Return the fixes of a failure, then what solves it."""
     hits, more, notes = page(answer, answer.results, view)
-    fixes = [cut(fix.text, ADVICE_WIDTH, view) + _origin(fix.store) for fix in answer.fixes]
+    origin = {store: f" (of {name})" for store, name in STORES.items()}  # a fix has no reference to mark
+    fixes = [cut(fix.text, ADVICE_WIDTH, view) + origin.get(fix.store, "") for fix in answer.fixes]
     doubts = [escaped(doubt.text) for doubt in answer.doubts if doubt.is_mark]
     head = {"failure": answer.failure, **({"doubts": doubts} if doubts else {}), "fixes": fixes}
     shown = [hit(one.record, view, one.doubts, store=one.store, strength=round(one.strength, 3)) for one in hits]

@@ -23,6 +23,7 @@ from graphmem.doors.cli.inputs import READERS, lines_of
 from graphmem.doors.cli.options import FLAGS, argument, is_negated, option
 from graphmem.errors import Usage
 from graphmem.kernel import dispatch
+from graphmem.kernel.answer import store_named
 from graphmem.kernel.registry import OPERATIONS, Operation, Taken, asker_of, commands, printout, text_of
 from graphmem.kernel.request import Request
 from graphmem.kernel.system.user import STORES, store_of
@@ -254,16 +255,11 @@ def _of_one_store(invocation: Invocation, given: Mapping[str, Any], names: Mappi
     """
     values = [given[name] for name in names if given[name] is not None]
     refs = [ref for value in values for ref in ([value] if isinstance(value, str) else value)]
-    by_store = {store_of(ref)[0]: ref for ref in refs}
-    if by_store.keys() <= {"project"}:
+    if (store := store_named(refs)) == "project":
         return dict(given)
-    if len(by_store) > 1:
-        first, second, *_ = by_store.values()
-        raise Usage(f"{first!r} and {second!r} are in two stores", hint="a command works on one")
-    ((store, ref),) = by_store.items()
     if not invocation.is_user and not any(given[name] for name, is_argument in names.items() if is_argument):
         hint = "with --user it works on that store" if store == "user" else None
-        raise Usage(f"{ref!r} is in {STORES[store]}, and the command works on the project", hint=hint)
+        raise Usage(f"{refs[0]!r} is in {STORES[store]}, and the command works on the project", hint=hint)
     invocation.use_store(store)
     return {name: bare(value) if name in names and value else value for name, value in given.items()}
 

@@ -10,7 +10,7 @@ from graphmem.core.replies.reply import MOST_HITS, Reply, View
 from graphmem.doors.mcp.parameters import Parameters, ToolOperation
 from graphmem.errors import BadInput, NotFound
 from graphmem.kernel import dispatch
-from graphmem.kernel.answer import Answer
+from graphmem.kernel.answer import Answer, store_named
 from graphmem.kernel.registry import OPERATIONS, text_of
 from graphmem.kernel.store.runtime import Runtime
 from graphmem.kernel.system.user import STORES, store_of
@@ -47,7 +47,7 @@ class Tool:
                     raise BadInput(f"file {path!r} is not there", hint="a path counts from the project's root")
         operation = self.parameters.operations[value].name
         reply = replied(operation, dispatch.call(runtime, opened.store.caller, operation, request, text), view)
-        return marked(reply, store_named(given))
+        return marked(reply, store_named(_refs(given)))
 
 
 def replied(operation: str, answer: Answer, view: View) -> Reply:
@@ -56,30 +56,25 @@ def replied(operation: str, answer: Answer, view: View) -> Reply:
     return reply
 
 
-def store_named(given: Mapping[str, object]) -> str:
-    """Return which store the references of a call are of, or raise ``BadInput`` where they are of two."""
-    refs = [value for name in REFS if isinstance(value := given.get(name), str)]
-    by_store = {store_of(ref)[0]: ref for ref in refs} or {"project": ""}
-    if len(by_store) > 1:
-        first, second, *_ = by_store.values()
-        raise BadInput(f"{first!r} and {second!r} are in two stores", hint="a call works on one")
-    return next(iter(by_store))
-
-
 def runtime_of(memory: Memory, given: Mapping[str, object]) -> Runtime:
     """
     Return what a call works on: the project's store, or another where a reference is marked as of that one.
 
     Raises:
         NotFound: there is no such store, or this caller may not see it.
-        BadInput: another reference is of another store.
+        Usage: the references are of two stores.
     """
-    store = store_named(given)
+    store = store_named(_refs(given))
     if store == "project":
         return memory.store.runtime
     if (other := memory.store.client.beside(store)) is None:
         raise NotFound(f"{STORES[store]} is not beside this one")
     return other.runtime
+
+
+def _refs(given: Mapping[str, object]) -> list[str]:
+    """Return the references among arguments."""
+    return [value for name in REFS if isinstance(value := given.get(name), str)]
 
 
 def bare(given: Mapping[str, object]) -> dict[str, object]:

@@ -17,21 +17,18 @@ class ServerInitRequest(Request):
     sql: bool = SQL
 
 
-class GrantRequest(Request):
-    """Which role of a server to let into a project."""
-
-    url: str = Field(description="The server and project, as the owner of the tables reaches them")
-    role: str = Field(description="The role of the server, or the user of Redis")
-    read: bool = Field(False, description="Let it read only")
-    sql: bool = SQL
-
-
 class RevokeRequest(Request):
     """Which role of a server to take out of a project."""
 
     url: str = Field(description="The server and project, as the owner of the tables reaches them")
     role: str = Field(description="The role of the server, or the user of Redis")
     sql: bool = SQL
+
+
+class GrantRequest(RevokeRequest):
+    """Which role of a server to let into a project."""
+
+    read: bool = Field(False, description="Let it read only")
 
 
 class ServerChanged(Answer):

@@ -22,6 +22,7 @@ from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.model.purges import Purges
 from graphmem.kernel.model.vocabulary import Vocabulary
 
+TakingIn = contextlib.AbstractContextManager[None]  # a block in which the catalog takes in what is written
 CURSOR = "cursor"  # under what the catalog keeps up to where a place was read that has no stamp for each part
 
 
@@ -268,14 +269,7 @@ class RowPlace(Protocol):
     def refuse_unwell(self, files: Collection[str]) -> None:
         """Raise ``BadInput`` or ``Refused`` for parts that a write would harm; nothing is changed."""
 
-    def commit(
-        self,
-        batches: Mapping[str, Batch],
-        types: Types,
-        taking_in: contextlib.AbstractContextManager[None],
-        *,
-        is_read_again: bool,
-    ) -> None:
+    def commit(self, batches: Mapping[str, Batch], types: Types, taking_in: TakingIn, *, is_read_again: bool) -> None:
         """
         Write rows and texts, all or nothing, wherever the process dies; inside ``holding``.
 

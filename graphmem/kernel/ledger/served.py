@@ -71,17 +71,11 @@ class Columns(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """
-    When this machine looked at a server, and when it waited for it in vain, as the times of two files.
-
-    Attributes:
-        looked, away: the files.
-        rests_s: seconds for which a look counts.
-    """
+    """When this machine looked at a server, and when it waited for it in vain, as the times of two files."""
 
     looked: Path
     away: Path
-    rests_s: float
+    rests_s: float  # seconds for which a look counts
 
     def is_rested(self) -> bool:
         """Return whether the last look still counts."""

@@ -20,11 +20,6 @@ def is_server(text: str) -> bool:
     return text.partition("://")[0] in ENGINES
 
 
-def shown_address(named: str) -> str:
-    """Return a folder as it is, or the address of a server without user, password and options."""
-    return ServerAddress.parse(named).shown if is_server(named) else named
-
-
 class ServerAddress(NamedTuple):
     """
     The address of a project in a server.

@@ -63,7 +63,7 @@ def user_store() -> Path | None:
 
 def project_folder() -> str | None:
     """Return the folder that ``GRAPHMEM_DIR`` names."""
-    return variables().get("GRAPHMEM_DIR") or None
+    return named("GRAPHMEM_DIR")
 
 
 def own_folder(path: str) -> Path:
@@ -73,14 +73,9 @@ def own_folder(path: str) -> Path:
     return folder
 
 
-def named_server() -> str | None:
-    """Return the address of the server that ``GRAPHMEM_STORE`` names."""
-    return variables().get("GRAPHMEM_STORE") or None
-
-
-def named_scope() -> str | None:
-    """Return the scope that ``GRAPHMEM_SCOPE`` names."""
-    return variables().get("GRAPHMEM_SCOPE") or None
+def named(variable: str) -> str | None:
+    """Return what a variable of the user's environment names; None where it is empty too."""
+    return variables().get(variable) or None
 
 
 def agent_folder() -> str | None:

@@ -13,7 +13,7 @@ from graphmem.kernel.ledger.port import RowPlace
 from graphmem.kernel.ledger.served import Looks
 from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.config import Settings
-from graphmem.kernel.settings.folders import named_server, own_folder, project_folder
+from graphmem.kernel.settings.folders import named, own_folder, project_folder
 from graphmem.kernel.store.clone import Clone
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.surroundings import current_folder, variables
@@ -33,14 +33,13 @@ def server_in_use(folder: Path | str | None) -> ServerAddress | None:
     """
     if is_server(str(folder)):
         return ServerAddress.parse(str(folder))
-    named = named_server()
-    if named is None:
+    if (url := named("GRAPHMEM_STORE")) is None:
         return None
     if folder is not None:
-        return _of_folder(named, folder)
+        return _of_folder(url, folder)
     if project_folder() is not None:
         raise Usage("GRAPHMEM_STORE and GRAPHMEM_DIR name two memories", hint="name one of them")
-    return ServerAddress.parse(named)
+    return ServerAddress.parse(url)
 
 
 def _of_folder(named: str, folder: Path | str) -> ServerAddress | None:

@@ -10,7 +10,7 @@ from itertools import count
 from graphmem.errors import FileReplaced, Locked
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.ledger.parts import is_of_purges
-from graphmem.kernel.ledger.port import LastRead, Stamp
+from graphmem.kernel.ledger.port import LastRead, Stamp, TakingIn
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import Types, read_types
 from graphmem.kernel.model.entry import Batch
@@ -147,14 +147,7 @@ class MemoryPlace:
     def refuse_unwell(self, files: Collection[str]) -> None:
         """No line is wrong here: each was checked before it came in."""
 
-    def commit(
-        self,
-        batches: Mapping[str, Batch],
-        types: Types,
-        taking_in: contextlib.AbstractContextManager[None],
-        *,
-        is_read_again: bool,
-    ) -> None:
+    def commit(self, batches: Mapping[str, Batch], types: Types, taking_in: TakingIn, *, is_read_again: bool) -> None:
         self.shared.step()
         before, purges, symmetric = self.shared.parts, self.last.purges(), self.last.vocabulary.symmetric
         read = {file: self.last.stamp(file) for file in {*batches, *types}}

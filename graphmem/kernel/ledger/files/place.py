@@ -22,7 +22,7 @@ from graphmem.kernel.ledger.files.reading import ReadFiles
 from graphmem.kernel.ledger.files.renaming import Renaming
 from graphmem.kernel.ledger.files.watch import RACY_NS
 from graphmem.kernel.ledger.parts import files_by_kind, is_of_purges, numbers_of, part_of, usual_file
-from graphmem.kernel.ledger.port import Stamp
+from graphmem.kernel.ledger.port import Stamp, TakingIn
 from graphmem.kernel.ledger.types import NO_TYPES, Types, is_vocabulary, read_types, vocabulary_json
 from graphmem.kernel.model.entry import Batch
 from graphmem.kernel.model.vocabulary import Vocabulary
@@ -90,14 +90,7 @@ class FilePlace(ReadFiles):
         if self.git_folder is not None and (fresh := [file for file in files if self.last.stamp(file) is None]):
             refuse_hidden(self.layout, fresh)
 
-    def commit(
-        self,
-        batches: Mapping[str, Batch],
-        types: Types,
-        taking_in: contextlib.AbstractContextManager[None],
-        *,
-        is_read_again: bool,
-    ) -> None:
+    def commit(self, batches: Mapping[str, Batch], types: Types, taking_in: TakingIn, *, is_read_again: bool) -> None:
         written = {file: self.contents(batch) for file, batch in batches.items()}
         for file, data in written.items():
             for found in oversize(file, len(data)):

@@ -16,7 +16,7 @@ from psycopg import errors as failures
 
 from graphmem.errors import Locked, Refused, Unavailable
 from graphmem.kernel.ledger.parts import holds, is_of_purges, usual_file
-from graphmem.kernel.ledger.port import PlaceAway
+from graphmem.kernel.ledger.port import PlaceAway, TakingIn
 from graphmem.kernel.ledger.postgres.connection import LOOK_S, LimitedConnection, answering, connect, was_ended
 from graphmem.kernel.ledger.postgres.schema import SCHEMA_VERSION
 from graphmem.kernel.ledger.served import ROWS_HELD, TEXT, ServedPlace, ServerLastRead, id_of_text, unconfirmed
@@ -207,14 +207,7 @@ class PostgresPlace(ServedPlace):
             self.run("ROLLBACK")  # who may only read holds nothing, and what it reads is whole without
             self.run("BEGIN")
 
-    def commit(
-        self,
-        batches: Mapping[str, Batch],
-        types: Types,
-        taking_in: contextlib.AbstractContextManager[None],
-        *,
-        is_read_again: bool,
-    ) -> None:
+    def commit(self, batches: Mapping[str, Batch], types: Types, taking_in: TakingIn, *, is_read_again: bool) -> None:
         self.refuse_worth_less()
         number = secrets.randbits(62)
         with taking_in:

@@ -1,5 +1,1 @@
 """A place of rows in a Redis server or cluster, for many projects (docs/decisions/0054-rows-in-postgresql.md)."""
-
-from graphmem.kernel.lazy import lazy_modules
-
-__getattr__ = lazy_modules(__name__)

@@ -18,7 +18,7 @@ from redis import exceptions as failures
 
 from graphmem.errors import Locked, Refused, Unavailable
 from graphmem.kernel.ledger.parts import is_of_purges, usual_file
-from graphmem.kernel.ledger.port import PlaceAway, Unconfirmed
+from graphmem.kernel.ledger.port import PlaceAway, TakingIn, Unconfirmed
 from graphmem.kernel.ledger.redis.connection import Client, answering, ask, connect, node_of, together
 from graphmem.kernel.ledger.redis.schema import COMMIT, EXTEND, RELEASE, key, part_keys, refuse_newer
 from graphmem.kernel.ledger.served import ROWS_HELD, TEXT, Columns, ServedPlace, ServerLastRead, id_of_text, unconfirmed
@@ -240,14 +240,7 @@ class RedisPlace(ServedPlace):
             raise unconfirmed(f"of 1 disk and {replicas} of replicas, these have it in time: {disks}")
         return found
 
-    def commit(
-        self,
-        batches: Mapping[str, Batch],
-        types: Types,
-        taking_in: contextlib.AbstractContextManager[None],
-        *,
-        is_read_again: bool,
-    ) -> None:
+    def commit(self, batches: Mapping[str, Batch], types: Types, taking_in: TakingIn, *, is_read_again: bool) -> None:
         if not self.token:
             raise Refused(
                 f"this user may not write project {self.project!r}",
