@@ -494,7 +494,7 @@ class Team(Operations):
         """Take a role of a PostgreSQL server out of a project: its next statement sees nothing of it."""
     @staticmethod
     def upgrade(url: str, *, sql: bool = False) -> ServerChanged:
-        """Bring the tables of memories in a PostgreSQL database up to the version of this program."""
+        """Bring the tables of memories in a PostgreSQL database up to the version of this program; older ones go on reading."""
 
 class Embed(Operations):
     """The model that makes the vectors."""

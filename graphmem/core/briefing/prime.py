@@ -396,15 +396,14 @@ def status(snapshot: Snapshot) -> StoreStatus:
     ]
     missing, findings = sorted(unregistered(snapshot.layout)), len(snapshot.ledger.findings())
     named = snapshot.settings.stores.organisation
+    organisation = ServerAddress.parse(named).shown if is_server(named) else named
     beside, candidates = others(snapshot.client), len(waiting(snapshot.client).waiting())
     context_step = shell.command("graphmem", "context", one_line(task.description)) if task else UNKNOWN_TASK
     return StoreStatus(
         store=str(snapshot.root),
         rows=snapshot.ledger.place.where(),
         user_store=str(beside["user"].layout.root) if "user" in beside else None,
-        organisation=(ServerAddress.parse(named).shown if is_server(named) else named)
-        if "organisation" in beside
-        else None,
+        organisation=organisation if "organisation" in beside else None,
         records=records,
         relations=relations,
         unregistered=missing,

@@ -38,11 +38,6 @@ class Common(NamedTuple):
     commit: int
     marks: dict[str, str]
 
-    @classmethod
-    def decoded(cls, data: bytes) -> "Common":
-        """Return what ``orjson`` made bytes of."""
-        return cls(*orjson.loads(data))
-
     def has(self, key: str, text: bytes | None) -> bool:
         """Return whether a text is as it was then."""
         return self.marks.get(key) == (None if text is None else _mark(text))
@@ -73,7 +68,7 @@ def exchange(client: Client, named: str, *, is_real: bool) -> Synced:
         history = other.ledger.place.history
         assert history is not None
         with client.deciding(is_real=is_real) as ours:
-            common = client.state.read(KIND, key, Common.decoded) or Common(0, {})
+            common = client.state.read(KIND, key, lambda data: Common(*orjson.loads(data))) or Common(0, {})
             counts = [0, 0]
             for texts in (_definitions_of, _rows_of):  # rows are of types
                 our, their = texts(ours), texts(theirs)

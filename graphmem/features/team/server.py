@@ -98,15 +98,10 @@ def team_grant(request: GrantRequest) -> ServerChanged:
     **OF_SERVER,
     arguments=1,
     example="graphmem team upgrade postgresql://db.example/team?project=shop",
-    help="""
-    Bring the tables of memories in a PostgreSQL database up to the version of this program.
-
-    Programs of the version before go on reading.
-    """,
 )
 def team_upgrade(request: ServerInitRequest) -> ServerChanged:
     """
-    Bring the tables of memories in a PostgreSQL database up to the version of this program.
+    Bring the tables of memories in a PostgreSQL database up to the version of this program; older ones go on reading.
 
     Raises:
         Usage: the address is none, or of Redis.

@@ -46,7 +46,10 @@ def sync(client: Client, request: SyncRequest) -> Synced:
         return exchange(client, request.remote, is_real=not request.dry_run)
     if request.dry_run:
         raise Usage("a preview is of an exchange with a server", hint=f"see: {command('graphmem', 'sync', '--help')}")
-    place = ref_place(client)
+    place = client.ledger.place
+    if not isinstance(place, RefPlace):
+        what = "the rows are in files of the branch, which git pull and git push share"
+        raise Refused(what, hint="to have them in a ref of their own: graphmem ledger move ref")
     client.sync()
     client.refuse_unwritable()
     name, address, needs_trust = address_of(client.root, request.remote)
@@ -81,17 +84,6 @@ def sync(client: Client, request: SyncRequest) -> Synced:
     client.has_looked = False
     client.sync()
     return Synced(ref=place.ref.name, remote=remote.name, commit=ours, received=received, sent=sent)
-
-
-def ref_place(client: Client) -> RefPlace:
-    """Return the ref that holds the rows, or raise ``Refused`` where they are in files of the branch."""
-    place = client.ledger.place
-    if not isinstance(place, RefPlace):
-        raise Refused(
-            "the rows are in files of the branch, which git pull and git push share",
-            hint="to have them in a ref of their own: graphmem ledger move ref",
-        )
-    return place
 
 
 def _count(client: Client, new: str | None, old: str | None) -> int:

@@ -77,10 +77,6 @@ class Looks(NamedTuple):
     away: Path
     rests_s: float  # seconds for which a look counts
 
-    def is_rested(self) -> bool:
-        """Return whether the last look still counts."""
-        return _age(self.looked) < self.rests_s
-
     def answered(self, look: Callable[[], T]) -> T:
         """
         Return what a look gives.
@@ -196,7 +192,7 @@ class ServedPlace(Keeper):
     def has_changed(self, *, is_thorough: bool = False) -> bool:
         if is_thorough or self.looks is None or not self.cursor()[0]:
             return is_thorough or self.last_commit() != self.cursor()
-        return not self.looks.is_rested() and self.looks.answered(self.last_commit) != self.cursor()
+        return _age(self.looks.looked) >= self.looks.rests_s and self.looks.answered(self.last_commit) != self.cursor()
 
     def changed(self, end: float, *, is_thorough: bool = False, is_whole: bool = False) -> list[str]:
         self.seen, cursor = self.last_commit(), self.cursor()
