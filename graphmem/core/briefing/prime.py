@@ -236,7 +236,7 @@ def _pinned_entries(snapshot: Snapshot, held: Collection[str]) -> Iterator[Conte
 
 
 def _pinned_elsewhere(snapshot: Snapshot) -> Iterator[ContextEntry]:
-    """Yield what is pinned in the stores beside that of the project, unless the project has the same."""
+    """Yield what is pinned in the stores beside that of the project."""
     for store, other in others(snapshot.client).items():
         try:
             yield from attempt(other, partial(_pinned_of, other, store))
@@ -248,7 +248,7 @@ def _pinned_of(other: Client, store: Store) -> list[ContextEntry]:
     """Return what is pinned in another store, with its references marked."""
     with other.reading() as theirs:
         held = {entry.ref for entry in session_entries(theirs, None)}
-        return [marked(entry, store).model_copy(update={"store": store}) for entry in _pinned_entries(theirs, held)]
+        return [marked(entry, store) for entry in _pinned_entries(theirs, held)]
 
 
 def _pinned_at(record: Record) -> datetime:

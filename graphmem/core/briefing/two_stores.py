@@ -63,7 +63,7 @@ def marked(entry: ContextEntry, store: Store) -> ContextEntry:
     others = {*entry.solved_by, *entry.contradicts, *([entry.variant_fix.ref] if entry.variant_fix else [])}
     for ref in others:
         text = re.sub(rf"(?<![\w/:.-]){re.escape(ref)}(?![\w/-])", lambda found: address(found[0], store), text)
-    return entry.model_copy(update={"text": text})
+    return entry.model_copy(update={"text": text, "store": store})
 
 
 def _cost_of(entries: Sequence[ContextEntry]) -> int:

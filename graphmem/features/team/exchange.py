@@ -60,11 +60,7 @@ def exchange(client: Client, named: str, *, is_real: bool) -> Synced:
     key = hashlib.sha256("\n".join(address).encode()).hexdigest()
     runtime = client.runtime.other(named, client.root)
     runtime.on_message, runtime.progress = client.runtime.on_message, client.runtime.progress
-    with (
-        contextlib.closing(open_client(runtime)) as other,
-        apart(),
-        other.deciding(is_real=is_real) as theirs,
-    ):
+    with contextlib.closing(open_client(runtime)) as other, apart(), other.deciding(is_real=is_real) as theirs:
         history = other.ledger.place.history
         assert history is not None
         with client.deciding(is_real=is_real) as ours:

@@ -9,6 +9,7 @@ from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.git import commands
 from graphmem.kernel.registry import operation
 from graphmem.kernel.request import Request
+from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.config import Settings, gathered, sections, variable_of
 from graphmem.kernel.settings.folders import user_store
 from graphmem.kernel.store.runtime import Client
@@ -63,6 +64,9 @@ def config(client: Client, request: ConfigRequest) -> ConfigShown:
         settings, origins[BY] = settings.model_copy(update={BY: commands.user_name(client.root)}), "git"
     if user_store() is None:
         settings, origins[USER_STORE] = settings.model_copy(update={USER_STORE: False}), variable_of(USER_STORE)
+    if is_server(address := settings.stores.organisation):  # without a password
+        stores = settings.stores.model_copy(update={"organisation": ServerAddress.parse(address).shown})
+        settings = settings.model_copy(update={"stores": stores})
     shown = [
         Setting(
             name=name,

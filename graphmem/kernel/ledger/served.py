@@ -82,8 +82,7 @@ class Looks(NamedTuple):
         Return what a look gives.
 
         Raises:
-            PlaceAway: the server does not answer, or a look waited for it in vain a moment ago; it says how old what
-                was read is.
+            PlaceAway: it does not answer, or did not a moment ago; the error says how old what was read is.
         """
         began = time.monotonic()
         try:

@@ -86,6 +86,8 @@ def test_a_project_names_none_and_a_wrong_one_is_said(
     assert found.out == "" and "ignored: stores of the project, which cannot name servers" in found.err
     promoted = graphmem("promote", "pattern/x", "--to", "organisation")
     assert (promoted.status, "stores.organisation in your own config file" in promoted.err) == (4, True)
+    monkeypatch.setenv("GRAPHMEM_STORES_ORGANISATION", "postgresql://u:xyzzy@host/db?project=org")
+    assert "postgresql://host/db?project=org" in (shown := graphmem("config").out) and "xyzzy" not in shown
     monkeypatch.setenv("GRAPHMEM_STORES_ORGANISATION", "/nowhere")
     gone = graphmem("query", "a push is refused")
     assert (gone.status, "the organisation's store was not asked: '/nowhere' holds no" in gone.err) == (0, True)
