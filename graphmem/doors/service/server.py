@@ -33,10 +33,12 @@ from graphmem.errors import Unavailable
 from graphmem.kernel.embed.shared import Models
 from graphmem.kernel.ledger.files.layout import Layout, located
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
+from graphmem.kernel.settings.config import load_settings
 from graphmem.kernel.system.surroundings import Surroundings, called_from
 from graphmem.kernel.system.user import callers_own, own_store
 from graphmem.kernel.telemetry import DONE, observed
 
+CHOOSE = ("GRAPHMEM_STORES_ORGANISATION", "XDG_CONFIG_HOME")  # variables by which another store may be asked
 LOOK_S = 0.5  # seconds between two looks at the files, the project and the clock
 LOOKS = 40  # after which the store is opened although no file of it changed
 UNSEEN = frozenset(("local", "state"))  # folders of a store that do not come from others
@@ -267,6 +269,11 @@ class Service:
         project = project_of(arguments, str(request["folder"]), variables)
         if own_store(variables) not in (None, own_store(os.environ)):  # another folder than this service may ask
             return False
+        if any(variables.get(name) != os.environ.get(name) for name in CHOOSE):
+            with called_from(Surroundings(str(request["folder"]), variables)):
+                named = load_settings().stores.organisation
+            if named not in ("", load_settings().stores.organisation):
+                return False
         if any(_is_elsewhere(word, str(request["folder"]), self.project) for word in arguments):
             return False
         return project is not None and os.path.realpath(project) == os.path.realpath(self.project)

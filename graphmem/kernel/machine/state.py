@@ -242,11 +242,7 @@ class State(NamedTuple):
             yield
 
     def _begin_alone(self, connection: sqlite3.Connection) -> None:
-        """
-        Begin to write when no other process does.
-
-        SQLite itself looks more and more rarely, at last ten times a second: beside busy writers that waits for ever.
-        """
+        """Begin to write when no other process does; SQLite's own wait looks too rarely beside busy writers."""
         end = time.monotonic() + self.patience_s
         connection.execute("PRAGMA busy_timeout = 0")
         while True:

@@ -369,7 +369,7 @@ def test_what_does_not_belong_to_a_service_is_refused_by_the_service_itself(
 
 
 def test_a_service_asks_no_other_store_of_a_user_than_its_own(
-    project: Project, idle: Service, monkeypatch: pytest.MonkeyPatch
+    project: Project, idle: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A caller in a sandbox would read what it cannot reach."""
     monkeypatch.setenv("GRAPHMEM_USER_STORE", "/home/me/own")
@@ -382,6 +382,14 @@ def test_a_service_asks_no_other_store_of_a_user_than_its_own(
     assert not may_run(GRAPHMEM_USER_STORE="/home/me/secret")
     assert not may_run(XDG_DATA_HOME="/home/me/secret")
     assert not may_run()
+    config = tmp_path / "graphmem/config.toml"
+    config.parent.mkdir()
+    config.write_text('[stores]\norganisation = "/home/me/secret"\n')
+    for variables in ({"GRAPHMEM_STORES_ORGANISATION": "/home/me/secret"}, {"XDG_CONFIG_HOME": str(tmp_path)}):
+        assert not may_run(GRAPHMEM_USER_STORE="", **variables)
+    monkeypatch.setenv("GRAPHMEM_STORES_ORGANISATION", "/home/me/secret")
+    assert may_run(GRAPHMEM_USER_STORE="", XDG_CONFIG_HOME=str(tmp_path))
+    assert may_run(GRAPHMEM_USER_STORE="", XDG_CONFIG_HOME="/nowhere")
 
 
 def test_a_service_takes_no_code_and_no_token_from_its_caller() -> None:
