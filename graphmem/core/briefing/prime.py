@@ -5,7 +5,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -42,9 +41,9 @@ from graphmem.core.plans.campaign_plan import Plan, plan_of
 from graphmem.core.records.candidates import for_agent, seen, waiting
 from graphmem.core.search.budget import SHORT_PREFACE, BlockEntry, block, fitting, quoted, quoted_name, tokens
 from graphmem.core.search.traversal import solving
-from graphmem.core.search.two_stores import others, report
+from graphmem.core.search.two_stores import from_others, others
 from graphmem.core.sessions.operations import board_of, current_of, has_ended
-from graphmem.errors import GraphmemError, Unavailable
+from graphmem.errors import Unavailable
 from graphmem.kernel.answer import Answer, Part, Store, address
 from graphmem.kernel.finding import Finding
 from graphmem.kernel.git import commands
@@ -60,7 +59,6 @@ from graphmem.kernel.request import Request
 from graphmem.kernel.settings.address import ServerAddress, is_server
 from graphmem.kernel.settings.instructions import INSTRUCTIONS
 from graphmem.kernel.store import in_git
-from graphmem.kernel.store.attempt import attempt
 from graphmem.kernel.store.git_setup import unregistered
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
@@ -205,7 +203,7 @@ def _record_parts(snapshot: Snapshot, session: str | None) -> Iterator[BriefingP
     held = sorted(session_entries(snapshot, session), key=_by_age, reverse=True)
     entries = [
         *_pinned_entries(snapshot, {entry.ref for entry in held}),
-        *_pinned_elsewhere(snapshot),
+        *(entry for _, pinned in from_others(snapshot.client, _pinned_of) for entry in pinned),
         *held,
         *_task_entries(snapshot),
         *_memory_entries(snapshot, CHANGED, _about_changed_files(snapshot), BRIEFED_RECORDS),
@@ -233,15 +231,6 @@ def _pinned_entries(snapshot: Snapshot, held: Collection[str]) -> Iterator[Conte
             yield from _memory_entries(snapshot, PINNED, [number], 1, is_pinned=True)
         elif record.ref in held or not isinstance(record, Constraint):
             yield entry_of(PINNED, record, notes_of(record))
-
-
-def _pinned_elsewhere(snapshot: Snapshot) -> Iterator[ContextEntry]:
-    """Yield what is pinned in the stores beside that of the project."""
-    for store, other in others(snapshot.client).items():
-        try:
-            yield from attempt(other, partial(_pinned_of, other, store))
-        except (GraphmemError, OSError) as error:
-            report(snapshot.client, store, error)
 
 
 def _pinned_of(other: Client, store: Store) -> list[ContextEntry]:

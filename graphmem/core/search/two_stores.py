@@ -27,6 +27,7 @@ from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.system.user import STORES
 
 A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
 
 
 class Result(Protocol):
@@ -214,23 +215,29 @@ def _solutions_in(result: R) -> set[str]:
 
 
 def ask_others(client: Client, ask: Callable[[Client], A]) -> Iterator[tuple[Store, A]]:
-    """
-    Yield what the stores beside that of the project answer.
+    """Yield what the stores beside that of the project answer; their notices are those of the project's answer too."""
+    for store, answer in from_others(client, lambda other, store: ask(other)):
+        for text in answer.notices:
+            if text not in client.answered_notices():
+                client.notify_once(of_store(store, text))
+        yield store, answer
 
-    What is wrong with one is reported: it keeps nobody from the other answers.
+
+def from_others(client: Client, read: Callable[[Client, Store], T]) -> Iterator[tuple[Store, T]]:
+    """
+    Yield what is read of the stores beside that of the project, nothing of one that has none of it.
+
+    What is wrong with one is reported: it keeps nobody from the others.
     """
     for store, other in others(client).items():
         try:
-            answer = attempt(other, partial(ask, other))
+            found = attempt(other, partial(read, other, store))
         except NotFound:
             continue
         except (GraphmemError, OSError) as error:
             report(client, store, error)
             continue
-        for text in answer.notices:
-            if text not in client.answered_notices():
-                client.notify_once(of_store(store, text))
-        yield store, answer
+        yield store, found
 
 
 def others(client: Client) -> dict[Store, Client]:
