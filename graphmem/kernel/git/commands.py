@@ -483,9 +483,9 @@ class Objects:
 
 
 @contextlib.contextmanager
-def objects(folder: Path) -> Iterator[Objects]:
-    """Yield the objects of the repository that a folder lies in."""
-    with start(folder, "cat-file", "--batch") as process:
+def objects(folder: Path, environment: Mapping[str, str] = ENVIRONMENT) -> Iterator[Objects]:
+    """Yield the objects of the repository that a folder lies in; ``environment`` as ``start`` takes it."""
+    with start(folder, "cat-file", "--batch", environment=environment) as process:
         timer = Timer(GIT_S, process.kill)  # an object is read in milliseconds; a file system that hangs ends here
         timer.daemon = True
         timer.start()
