@@ -68,6 +68,18 @@ from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported
 from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
+from graphmem.features.governance import states as governance_states
+from graphmem.features.governance.contract import (
+    BranchMade,
+    NextStage,
+    ReviewItemAnswer,
+    ReviewItemList,
+    StageBegun,
+    StageChecked,
+    StageEnded,
+    WorkList,
+    WorkShown,
+)
 from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
@@ -482,7 +494,7 @@ def requests() -> str:
 
 # A page of all requests, or answers, would be too long: each shelf has one, by the room in which they are.
 SHELVES = {"kernel": "of all", "core": "records and search", "work": "work and sessions", "features": "other features"}
-WORK = ("briefing", "explore", "hooks", "inbox", "learning", "ran", "runs", "work")
+WORK = ("briefing", "explore", "governance", "hooks", "inbox", "learning", "ran", "runs", "work")
 
 
 def shelf_of(module: str) -> str:
@@ -579,6 +591,15 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`phase duration`": PhaseDurations,
     "`inbox add`, `inbox take`, `inbox dismiss`, `inbox done`": ItemChanged,
     "`inbox list`": ItemList,
+    "`work start`, `work show`, `work advance`, `work abandon`": WorkShown,
+    "`work list`": WorkList,
+    "`work next`, `stage retry`": NextStage,
+    "`work branch`": BranchMade,
+    "`stage begin`": StageBegun,
+    "`stage run`": StageChecked,
+    "`stage end`": StageEnded,
+    "`item add`, `item show`, `item action`, `item wont-fix`, `item resolve`, `item reject`": ReviewItemAnswer,
+    "`item list`": ReviewItemList,
     "`import sessions`, `import git`, `import ci`, `import notes`": Harvested,
     "`import --all`": HarvestedAll,
     "`review`, `review show`": CandidateList,
@@ -809,6 +830,8 @@ def config() -> str:
     rows.append(["`by`", "git's `user.name`", "", "`GRAPHMEM_BY`", meaning])
     meaning = "Whether the user's own store is asked too; the variable names its folder, and empty turns it off."
     rows.append(["`user_store`", "`True`", "", "`GRAPHMEM_USER_STORE`", meaning])
+    meaning = "Whether a write is refused on a branch that it does not belong on; no variable sets it."
+    rows.append(["`governance`", "`False`", "", "", meaning])
     return "\n\n".join([
         "# Settings",
         "Later wins: the defaults, the user's file `~/.config/graphmem/config.toml`, the project's "
@@ -894,6 +917,56 @@ def states() -> str:
     return "\n\n".join(parts)
 
 
+def governance() -> str:
+    """Return the tables of guarded work."""
+    rules = governance_states
+    named = {
+        "moves": [
+            [
+                ", ".join(f"`{one}`" for one in move.before),
+                f"`{move.after}`",
+                " or ".join(rules.WORDS[who] for who in move.who)
+                + (f"; only for an item of {' or '.join(move.sources)}" if move.sources else ""),
+                "yes" if move.needs_reason else "",
+                f"`item {move.command}`" if move.command else "`work next`",
+            ]
+            for move in rules.ITEM_MOVES
+        ],
+        "stages": [
+            [
+                f"`{kind}`",
+                "those that match the output artefact" if rights.files else "",
+                ", ".join(f"`{one}`" for one in rights.moves),
+                "yes" if rights.adds else "",
+                "within the cycle's scope, through extractors" if rights.memory else "",
+            ]
+            for kind, rights in rules.STAGE_RIGHTS.items()
+        ],
+        "branches": [
+            [name, f"`{one.pattern}`", ", ".join(rules.AREAS[area] for area in one.areas), one.also]
+            for name, one in rules.NAMESPACES.items()
+        ]
+        + [["any other", "", ", ".join(rules.AREAS[area] for area in rules.ELSEWHERE), "everything else"]],
+    }
+    kept = ", ".join(f"`{kind}`" for kind in sorted(rules.ALWAYS))
+    return "\n\n".join(
+        [
+            "# Tables of guarded work",
+            "The program reads the same tables; the [guide](../guides/guarded-work.md) says what they are for.",
+            "## How a review item moves",
+            "A move that the table does not have is refused, and the message names those that are possible.\n"
+            "`resolved` is final: no row leads from it.",
+            table(["from", "to", "who may", "needs a reason", "command"], named["moves"]),
+            "## What a stage may write",
+            f"Rows of {kept} that reports and hooks bring are allowed in every stage.",
+            table(["kind", "files", "moves of items to", "new items", "memory"], named["stages"]),
+            "## What may change on a branch",
+            "This holds where `governance = true` is in `config.toml`.",
+            table(["namespace", "branches", "rows and definitions", "files"], named["branches"]),
+        ]
+    )
+
+
 def table(heads: list[str], rows: list[list[str]]) -> str:
     """Return a Markdown table."""
     lines = [heads, ["---"] * len(heads), *rows]
@@ -909,6 +982,7 @@ PAGES: dict[str, Callable[[], str]] = {
     **{page_on("json", shelf): partial(answers_page, shelf) for shelf in SHELVES},
     "errors.md": error_page,
     "states.md": states,
+    "governance.md": governance,
     "config.md": config,
     "python.md": python,
 }
