@@ -96,7 +96,7 @@ class Definition(DefinitionPart):
 
 
 class CycleStage(DefinitionPart):
-    """A stage of a cycle."""
+    """One step of a cycle, in one role."""
 
     name: Name = Field(description="How the cycle calls it.")
     kind: StageKind = Field(description="What is done there, and so what it may write.")
