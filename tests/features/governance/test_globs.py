@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.features.governance.globs import GLOB_CHARACTERS, as_globs, matches, meeting
+from tests.pace import within
 
 SHORT = [
     path
@@ -220,10 +221,11 @@ def test_a_hostile_glob_takes_a_bounded_time(first: str, second: str) -> None:
     except ValueError as refused:
         assert "too many or too long to be compared" in str(refused)
     matches([first], "ab" * 2000)
-    assert time.process_time() - before < 30
+    assert within(time.process_time() - before, 5, time.process_time)
 
 
 def test_a_set_of_too_many_globs_is_refused() -> None:
+    assert as_globs(("{a,b}" * 6, "src/**")) == ("{a,b}" * 6, "src/**")
     with pytest.raises(ValueError, match="too many or too long"):
         as_globs(("{a,b}" * 6 + "c" * 250,) * 3)
 
