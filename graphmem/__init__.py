@@ -20,7 +20,7 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     ),
     "kernel.model": (
         "AnyRecord Campaign Constraint Decision Entity Event Experience Exploration Failure Insight Lesson Pattern "
-        "Relation Run Session Task"
+        "Relation ReviewItem Run Session Task Work"
     ),
     "core.evidence.citation_contract": "Cited Fix",
     "core.evidence.doubt_contract": "Doubt StaleRecords",

@@ -87,7 +87,8 @@ from graphmem.kernel.handle import (Handle, OpenStore, Operations)
 from graphmem.kernel.model import (
     AnyRecord as AnyRecord, Campaign as Campaign, Constraint as Constraint, Decision as Decision, Entity as Entity,
     Event as Event, Experience as Experience, Exploration as Exploration, Failure as Failure, Insight as Insight,
-    Lesson as Lesson, Pattern as Pattern, Relation as Relation, Run as Run, Session as Session, Task as Task,
+    Lesson as Lesson, Pattern as Pattern, Relation as Relation, ReviewItem as ReviewItem, Run as Run,
+    Session as Session, Task as Task, Work as Work,
 )
 from graphmem.kernel.model.candidate import (Candidate as Candidate)
 from graphmem.kernel.model.run_state import (RunState as RunState)

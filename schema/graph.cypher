@@ -357,6 +357,62 @@ CREATE NODE TABLE IF NOT EXISTS `Session` (
   PRIMARY KEY (`key`)
 );
 
+CREATE NODE TABLE IF NOT EXISTS `Work` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `flow` STRING,
+  `cycle` STRING,
+  `objective` STRING,
+  `goal` STRING,
+  `branch` STRING,
+  `base_branch` STRING,
+  `base_commit` STRING,
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
+CREATE NODE TABLE IF NOT EXISTS `Item` (
+  `key` STRING,
+  `ref` STRING,
+  `name` STRING,
+  `kind` STRING,
+  `created_at` TIMESTAMP,
+  `edited` STRING,
+  `by` STRING,
+  `via` STRING,
+  `authors` STRING,
+  `aliases` STRING[],
+  `sources` STRING[],
+  `archived_at` TIMESTAMP,
+  `archive_reason` STRING,
+  `superseded_by` STRING,
+  `alternates` STRING,
+  `work` STRING,
+  `source` STRING,
+  `stage` STRING,
+  `iteration` INT64,
+  `artefact` STRING,
+  `file` STRING,
+  `about` STRING,
+  `text` STRING,
+  `tags` STRING[],
+  `updated_at` TIMESTAMP,
+  PRIMARY KEY (`key`)
+);
+
 CREATE NODE TABLE IF NOT EXISTS `Run` (
   `key` STRING,
   `ref` STRING,

@@ -22,7 +22,7 @@ from graphmem.kernel.git import history_filter
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.machine import traces
 from graphmem.kernel.machine.traces import Traces, traces_of
-from graphmem.kernel.model import Campaign, Event, Feedback, MemoryRecord, Purge, Record, Task
+from graphmem.kernel.model import Campaign, Event, Feedback, MemoryRecord, Purge, Record, ReviewItem, Task, Work
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.model.purges import created_at, purge_hash
@@ -33,6 +33,8 @@ from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.shell import command
 from graphmem.names import row_key, split_ref
 
+# Records that go with the one that they are a part of, and the field that names it.
+PARTS = ((Campaign, Task, "campaign"), (Work, ReviewItem, "work"))
 SCRIPT_COMMAND = "graphmem purge --history-script FILE"
 
 
@@ -94,17 +96,18 @@ class PurgePlan:
     help="""
     Destroy records, every row that names them, their vectors, and their names in other records.
 
-    The tasks of a campaign go with it. No merge brings a purged record back, but git's own history still has
-    it: --history-script writes a program that shows what it would remove there, and removes it with --yes.
+    The tasks of a campaign and the items of a work go with it. No merge brings a purged record back, but git's own
+    history still has it: --history-script writes a program that shows what it would remove there, and removes it with
+    --yes.
     """,
 )
 def purge(snapshot: Snapshot, request: PurgeRequest) -> Purged:
     """
     Destroy records with every row that names them; without ``yes`` only report what would go.
 
-    The tasks of a campaign go with it: a task is nothing without its campaign. Without ``yes`` nothing is changed.
-    What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back. The hashes of the keys
-    stay, so that no merge brings the rows back.
+    The tasks of a campaign and the items of a work go with it: they are nothing without it. Without ``yes`` nothing is
+    changed. What was noted for ``undo`` goes too, for it holds old lines; a purge cannot be taken back. The hashes of
+    the keys stay, so that no merge brings the rows back.
     """
     yes, history_script = request.yes, request.history_script
     if not request.refs and not request.archived and history_script is None:
@@ -200,10 +203,11 @@ def gather(snapshot: Snapshot, refs: Collection[str], *, archived: bool) -> Purg
     if archived:
         numbers |= {*catalog.archived()}
     records = {number: catalog.stored(number) for number in numbers}
-    campaigns = PurgePlan(catalog, {n: record for n, record in records.items() if isinstance(record, Campaign)})
-    if campaigns.records:
-        tasks = catalog.of_kind(Task, is_live=False)
-        records |= {number: task for number, task in tasks.items() if campaigns.is_named(task.campaign)}
+    for whole, part, owner in PARTS:
+        wholes = PurgePlan(catalog, {n: record for n, record in records.items() if isinstance(record, whole)})
+        if wholes.records:
+            parts = catalog.of_kind(part, is_live=False)
+            records |= {number: one for number, one in parts.items() if wholes.is_named(getattr(one, owner))}
     plan = PurgePlan(catalog, records)
     plan.remove(catalog.rows_of(records))
     plan.remove(_loose_edges(plan))

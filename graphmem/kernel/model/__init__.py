@@ -15,8 +15,10 @@ from graphmem.kernel.model.pattern import Pattern
 from graphmem.kernel.model.purge import Purge
 from graphmem.kernel.model.record import Frozen, MemoryRecord, Record
 from graphmem.kernel.model.relation import Relation
+from graphmem.kernel.model.review_item import ReviewItem
 from graphmem.kernel.model.session import Constraint, Decision, Session
 from graphmem.kernel.model.task import Task
+from graphmem.kernel.model.work import Work
 
 # What an answer shows: one of these, so that a type checker knows the fields once the class is known.
 AnyRecord: TypeAlias = (
@@ -32,6 +34,8 @@ AnyRecord: TypeAlias = (
     | Constraint
     | Exploration
     | Session
+    | Work
+    | ReviewItem
     | Run
     | Event
 )
@@ -50,6 +54,8 @@ MODELS: dict[str, type[Frozen]] = {
     "constraint": Constraint,
     "exploration": Exploration,
     "session": Session,
+    "work": Work,
+    "item": ReviewItem,
     "relation": Relation,
     "feedback": Feedback,
     "run": Run,
@@ -78,7 +84,9 @@ __all__ = [
     "Purge",
     "Record",
     "Relation",
+    "ReviewItem",
     "Run",
     "Session",
     "Task",
+    "Work",
 ]

@@ -15,7 +15,7 @@ ANY = "any"
 # What can be an end beside the entity types: the kinds of which records are nodes.
 KINDS = tuple(kind for kind, model in MODELS.items() if issubclass(model, Record) and model is not Entity)
 # Names no entity type of a project may take (docs/concepts/vocabulary.md).
-RESERVED_KINDS = frozenset({*KINDS, "entity", "relation", "feedback", "memory", "item"})
+RESERVED_KINDS = frozenset({*KINDS, "entity", "relation", "feedback", "memory"})
 
 
 class TypeName(BaseModel):
@@ -96,8 +96,8 @@ def _built_in(
         type=name,
         description=description,
         prose="",
-        sources=(sources,),
-        targets=(targets,),
+        sources=tuple(sources.split()),
+        targets=tuple(targets.split()),
         weight=weight,
         symmetric=symmetric,
     )
@@ -120,14 +120,14 @@ BUILT_IN_RELATIONS: Mapping[str, RelationType] = {
 OWNED_RELATIONS: Mapping[str, RelationType] = {
     relation.type: relation
     for relation in (
-        _built_in("part_of", "task", "campaign", 1.0, "the task belongs to the campaign"),
+        _built_in("part_of", "task item", "campaign work", 1.0, "the task is of the campaign, the item of the work"),
         _built_in("depends_on", "task", "task", 1.0, "the task needs the other one complete"),
         _built_in("blocked_by", "task", ANY, 1.0, "the failure or the task that stops the task"),
         _built_in("handed_out", "task", ANY, 0.25, "the task got it when it began; whether it helped, `used` says"),
         _built_in("used", ANY, ANY, 0.5, "the task or session used it; of a report: whether it helped"),
         _built_in("derived_from", "insight", "experience", 1.0, "the insight was seen in the experience"),
         _built_in("seen_in", "lesson", "run", 0.5, "the run saw the lesson"),
-        _built_in("about", "event", ANY, 0.5, "what the event happened to"),
+        _built_in("about", "event item", ANY, 0.5, "what the event happened to, or the item was raised for"),
         _built_in("supersedes", ANY, ANY, 1.0, "it took the place of the other, which is archived and in no graph"),
     )
 }
@@ -137,7 +137,7 @@ RESERVED_RELATIONS = frozenset({*BUILT_IN_RELATIONS, *OWNED_RELATIONS, "cites"})
 
 
 RESERVED = frozenset({*RESERVED_KINDS, *RESERVED_RELATIONS, ANY})
-KEPT_FREE = frozenset({"work", "purge"})  # no new type gets one; a project that has such a type keeps it
+KEPT_FREE = frozenset({"purge"})  # no new type gets one; a project that has such a type keeps it
 
 
 def _beside(made: RelationType, own: RelationType | None) -> RelationType:

@@ -416,7 +416,7 @@ def test_names_that_are_taken_or_are_no_names_are_refused(project: Memory, tmp_p
         ("calls", "would have the label 'Calls', which 'calls' has"),
         ("failure", "a name of graphmem's own"),
         ("any", "a name of graphmem's own"),
-        ("work", "kept free for graphmem's own use"),
+        ("purge", "kept free for graphmem's own use"),
         ("service", "is called so already"),
         ("ghost", "rows of a type 'ghost' are there already"),
         ("broken", "broken.md is there already and cannot be read"),

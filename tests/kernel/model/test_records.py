@@ -101,6 +101,14 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         **record, "key": slugs, "task": texts, "conversation": texts, "messages": st.integers(0, 9), "skills": sets,
         "used": sets,
     }),
+    "work": rows("work", {
+        "name": slugs, "flow": slugs, "cycle": slugs, "objective": texts, "branch": texts, "base_branch": texts,
+        "base_commit": texts,
+    }, {**record, "key": slugs, "goal": texts}),
+    "item": rows("item", {"name": slugs, "work": slugs, "source": texts, "text": texts}, {
+        **record, "key": slugs, "stage": slugs, "iteration": st.integers(0, 9), "artefact": slugs, "file": texts,
+        "about": refs, "tags": sets,
+    }),
     "relation": rows("relation", {"from": st.builds("failure/{}".format, slugs), "type": slugs,
                                   "to": st.builds("pattern/{}".format, slugs)}, {
         "weight": weights, "note": texts, "sources": sets, "similarity": st.floats(0, 1),
@@ -163,6 +171,16 @@ SMALLEST: dict[str, dict[str, Any]] = {
     "decision": {"name": "n", "decision": "d"},
     "constraint": {"name": "n", "constraint": "c"},
     "session": {"name": "n", "started_at": NOW, "ended_at": NOW},
+    "work": {
+        "name": "n",
+        "flow": "f",
+        "cycle": "c",
+        "objective": "o",
+        "branch": "b",
+        "base_branch": "m",
+        "base_commit": "0",
+    },
+    "item": {"name": "n", "work": "w", "source": "quench:q", "text": "t"},
     "relation": {"from": "failure/a", "type": "causes", "to": "failure/b"},
     "feedback": {"ref": "failure/a", "helped": True, "at": NOW, "id": "i"},
     "run": {"run": "r", "at": NOW},

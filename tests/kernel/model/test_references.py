@@ -19,7 +19,13 @@ FIELDS = [
     if issubclass(model, Record)
     for field in model.refers
     if (kind, field)
-    not in {("task", "campaign"), ("insight", "derived_from"), ("run", "superseded_by"), ("event", "superseded_by")}
+    not in {
+        ("task", "campaign"),
+        ("item", "work"),
+        ("insight", "derived_from"),
+        ("run", "superseded_by"),
+        ("event", "superseded_by"),
+    }
 ]
 NEEDED: dict[str, dict[str, Any]] = {
     "failure": {"trigger": "it breaks"},
@@ -34,6 +40,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "exploration": {"objective": "o"},
     "constraint": {"constraint": "c"},
     "session": {"started_at": CREATED, "ended_at": CREATED},
+    "work": {"flow": "f", "cycle": "c", "objective": "o", "branch": "b", "base_branch": "m", "base_commit": "0"},
+    "item": {"work": "w", "source": "quench:q", "text": "t"},
     "run": {"run": "r", "at": CREATED},
 }
 

@@ -37,6 +37,20 @@ SAID: dict[str, tuple[dict[str, Any], str, list[tuple[str, str]]]] = {
     "constraint": ({"constraint": "c"}, "c", [("constraint", "c")]),
     "exploration": ({"objective": "o", "delta": "d"}, "o", [("objective", "o"), ("delta", "d")]),
     "session": ({"started_at": AT, "ended_at": AT, "task": "t"}, "t", [("task", "t")]),
+    "work": (
+        {
+            "flow": "f",
+            "cycle": "c",
+            "objective": "o",
+            "goal": "g",
+            "branch": "b",
+            "base_branch": "m",
+            "base_commit": "0",
+        },
+        "[f] o|goal: g",
+        [("objective", "o"), ("goal", "g")],
+    ),
+    "item": ({"work": "w", "source": "quench:q", "text": "t"}, "[quench:q] t", [("text", "t")]),
     "run": ({"run": "r", "at": AT, "seen": ["lesson/l"]}, "[2026-01-02 03:04] saw 1 lesson", []),
     "event": ({"id": "e", "type": "x.y", "subject": "s", "at": AT}, "[2026-01-02 03:04] x.y s", [("subject", "s")]),
 }
