@@ -1,0 +1,1 @@
+"""Guarded work: stages, routed by what reviewers found, and what finished work attests."""
