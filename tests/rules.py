@@ -52,6 +52,7 @@ RULES = (
     "features/hooks/events.py",
     "features/extractors/python_code.py",
     "features/governance/attestation.py",
+    "features/governance/globs.py",
     "features/harvest/check_pairs.py",
     "features/harvest/ci_log.py",
     "features/harvest/correction.py",

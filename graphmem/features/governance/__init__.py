@@ -1,1 +1,5 @@
-"""Guarded work: stages, routed by what reviewers found, and what finished work attests."""
+"""Guarded work: what may follow what in a project, who may write what, and what was found wrong."""
+
+from graphmem.kernel.registry import Feature
+
+FEATURE = Feature(operations={})

@@ -1,0 +1,313 @@
+r"""
+Globs over relative paths, and whether two sets of them can match one path.
+
+``*`` is any characters but ``/``, ``?`` one, ``[abc]``, ``[a-z]`` and ``[!a]`` one of a class; ``**`` as a part is any
+number of parts, at the end at least one; ``{a,b}`` is written out first; ``\`` takes its meaning from what follows.
+
+A set of globs is one automaton. Its states are as many as its characters, it moves by classes of characters as
+intervals over all of Unicode, and it has no empty moves. `meeting` walks through pairs of states of two of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+
+GLOB_CHARACTERS = 300
+MOST_ALTERNATIVES = 64  # of a glob whose braces are written out
+MOST_PAIRS = 200_000  # of states, of two sets of globs that are compared; about a second
+MOST_KNOWN = 2_000  # moves that an automaton keeps
+LAST = 0x10FFFF
+NAMED = 3  # what is known of the part of a path; see ``_part_after``
+
+Characters = tuple[tuple[int, int], ...]  # intervals of code points, in order and apart
+Token = str | Characters  # ``*`` and ``/`` are themselves, as are the braces and commas before they are written out
+Symbols = Iterator[tuple[str, bool]]
+Pair = tuple[int, int, int]  # a state of each of two automata, and what is known of the part of the path
+Came = dict[Pair, tuple[Pair, str] | None]  # from which pair one comes to another first, and by which character
+
+SLASH: Characters = ((47, 47),)
+DOT: Characters = ((46, 46),)
+NAME: Characters = ((1, 46), (48, LAST))
+NEITHER: Characters = ((1, 45), (48, LAST))
+EVERY: Characters = ((1, LAST),)
+FIRST_SHOWN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+
+def as_glob(glob: str) -> str:
+    """Return a glob, or raise ``ValueError`` with what would be right."""
+    _automaton((glob,))
+    return glob
+
+
+def matches(globs: Sequence[str], path: str) -> bool:
+    """
+    Return whether one of the globs matches a relative path; upper and lower case differ.
+
+    Raises:
+        ValueError: a text cannot be read as a glob.
+    """
+    automaton = _automaton(tuple(globs))
+    if not {"", ".", ".."}.isdisjoint(path.split("/")):
+        return False
+    states = automaton.starts
+    for letter in path:
+        states = automaton.after(states, letter)
+    return not states.isdisjoint(automaton.ends)
+
+
+def meeting(first: Sequence[str], second: Sequence[str]) -> str | None:
+    """
+    Return a shortest path that both sets of globs match; None where they have no path in common.
+
+    Raises:
+        ValueError: a text cannot be read as a glob, or comparing the two sets would take too long.
+    """
+    one, other = _automaton(tuple(first)), _automaton(tuple(second))
+    queue = [(left, right, 0) for left in one.starts for right in other.starts]
+    came: Came = dict.fromkeys(queue)
+    for pair in queue:  # it grows
+        left, right, part = pair
+        if left in one.ends and right in other.ends and part == NAMED:
+            return _path_to(came, pair)
+        if len(queue) > MOST_PAIRS:
+            raise ValueError("the globs are too many or too long to be compared; write fewer * and {}")
+        for some, left_after in one.moves[left]:
+            for others, right_after in other.moves[right]:
+                for letter in _letters(some, others):
+                    part_after = _part_after(part, letter)
+                    after = left_after, right_after, part_after
+                    if part_after >= 0 and after not in came:
+                        came[after] = pair, letter
+                        queue.append(after)
+    return None
+
+
+def _path_to(came: Came, end: Pair) -> str:
+    """Return the characters that led to a pair of states."""
+    found = ""
+    step = came[end]
+    while step is not None:
+        pair, letter = step
+        found, step = letter + found, came[pair]
+    return found
+
+
+def _part_after(part: int, letter: str) -> int:
+    """
+    Return how much is known of a part of a path after one more character; negative where no path goes on so.
+
+    It is 0 for an empty part, 1 for ``.``, 2 for ``..``, which are no names, and ``NAMED`` for a name.
+    """
+    if letter == "/":
+        return 0 if part == NAMED else -1
+    return min(part + 1, NAMED) if letter == "." else NAMED
+
+
+class _Automaton:
+    """
+    What matches the paths that a set of globs does.
+
+    Attributes:
+        moves: of each state, by which characters it becomes which one.
+        starts, ends: states before a path, and after one that is matched.
+    """
+
+    def __init__(self, globs: Sequence[str]) -> None:
+        self.moves: list[list[tuple[Characters, int]]] = []
+        starts, ends = [], []
+        for glob in globs:
+            for parts in _written_out(glob):
+                starts.append(len(self.moves))
+                ends.append(self._add(parts))
+        self.starts, self.ends = frozenset(starts), frozenset(ends)
+        self._known: dict[tuple[frozenset[int], str], frozenset[int]] = {}
+
+    def after(self, states: frozenset[int], letter: str) -> frozenset[int]:
+        """Return the states after one more character of a path."""
+        found = self._known.get((states, letter))
+        if found is None:
+            code = ord(letter)
+            found = frozenset(
+                after
+                for state in states
+                for characters, after in self.moves[state]
+                if any(low <= code <= high for low, high in characters)
+            )
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[states, letter] = found
+        return found
+
+    def _add(self, parts: Sequence[Sequence[Token]]) -> int:
+        """Add what matches these parts of a path; return the state after them."""
+        state = self._new()
+        for number, part in enumerate(parts, 1):
+            if part == ("*", "*"):
+                inside = self._new()
+                self.moves[state].append((NAME, inside))
+                if number == len(parts):
+                    self.moves[inside].append((EVERY, inside))
+                    state = inside
+                else:
+                    self.moves[inside] += [(NAME, inside), (SLASH, state)]
+                continue
+            for token in part if number == len(parts) else (*part, SLASH):
+                if isinstance(token, str):
+                    self.moves[state].append((NAME, state))
+                else:
+                    self.moves[state].append((token, len(self.moves)))
+                    state = self._new()
+        return state
+
+    def _new(self) -> int:
+        self.moves.append([])
+        return len(self.moves) - 1
+
+
+_automaton = lru_cache(maxsize=256)(_Automaton)
+
+
+# --- the text of a glob --------------------------------------------------------------------------------------------
+
+
+def _written_out(glob: str) -> Iterator[list[tuple[Token, ...]]]:
+    """Yield the parts of a glob, once for each of its alternatives."""
+    if len(glob) > GLOB_CHARACTERS:
+        raise ValueError(f"the glob {glob[:40]!r}… has {len(glob):,} characters; at most {GLOB_CHARACTERS} are read")
+    for tokens in _alternatives(glob):
+        parts: list[tuple[Token, ...]] = [()]
+        for token in tokens:
+            if token == "/":
+                parts.append(())
+            else:
+                parts[-1] += (token,)
+        for part in parts:
+            if not part:
+                raise _bad(glob, "an empty part", "a path from the project's root, with one / between two parts")
+            if part in ((DOT,), (DOT, DOT)):
+                raise _bad(glob, "a part . or ..", "a path from the project's root")
+            if ("*", "*") in pairwise(part) and len(part) > len("**"):
+                raise _bad(glob, "** beside other characters", "** as a part of its own, or one *")
+        yield parts
+
+
+def _alternatives(glob: str) -> list[tuple[Token, ...]]:
+    """Return a glob without its braces, as often as they offer something else."""
+    open_braces: list[tuple[list[tuple[Token, ...]], list[tuple[Token, ...]]]] = []  # what is before and in each
+    now: list[tuple[Token, ...]] = [()]
+    for token in _tokens(glob):
+        if token == "{":
+            open_braces.append((now, []))
+            now = [()]
+        elif token in (",", "}") and open_braces:
+            before, inside = open_braces[-1]
+            inside += now
+            now = [()]
+            if token == "}":
+                if len(before) * len(inside) > MOST_ALTERNATIVES:
+                    raise _bad(glob, f"more than {MOST_ALTERNATIVES} alternatives", "several globs instead")
+                now = [(*one, *other) for one in before for other in inside]
+                open_braces.pop()
+        else:
+            now = [(*one, _only(token) if token in (",", "}") else token) for one in now]
+    if open_braces:
+        raise _bad(glob, "a { without a }", r"{a,b}, or \{ for the character")
+    return now
+
+
+def _tokens(glob: str) -> Iterator[Token]:
+    """Yield what a glob consists of."""
+    symbols = _symbols(glob)
+    for letter, is_escaped in symbols:
+        if letter == "/" or (letter in "*{,}" and not is_escaped):
+            yield letter
+        elif letter == "?" and not is_escaped:
+            yield NAME
+        elif letter == "[" and not is_escaped:
+            yield _class(glob, symbols)
+        else:
+            yield _only(letter)
+
+
+def _symbols(glob: str) -> Symbols:
+    r"""Yield the characters of a glob, each with whether a ``\`` is before it."""
+    letters = iter(glob)
+    for letter in letters:
+        following = next(letters, None) if letter == "\\" else letter
+        if following is None:
+            raise _bad(glob, r"a \ at its end", r"\\ for the character")
+        yield following, letter == "\\"
+
+
+def _class(glob: str, symbols: Symbols) -> Characters:
+    """Return the characters of a class, whose ``[`` has been read."""
+    inside = []
+    for symbol in symbols:
+        if symbol == ("]", False):
+            break
+        inside.append(symbol)
+    else:
+        raise _bad(glob, "a [ without a ]", r"[abc], or \[ for the character")
+    if inside[:1] == [("^", False)]:
+        raise _bad(glob, "a class that begins with ^", r"[!abc] for all others, or [\^] for the character")
+    is_without = inside[:1] == [("!", False)]
+    intervals, place = [], int(is_without)
+    while place < len(inside):
+        is_range = inside[place + 1 : place + 2] == [("-", False)] and place + 2 < len(inside)
+        low, high = inside[place][0], inside[place + 2 if is_range else place][0]
+        if low > high:
+            raise _bad(glob, f"the range {low}-{high}", f"{high}-{low}")
+        intervals.append((ord(low), ord(high)))
+        place += 3 if is_range else 1
+    found = _others([*(intervals if is_without else _others(intervals)), *SLASH])
+    if not intervals or not found:
+        raise _bad(glob, "a class without characters", r"[abc], where \] is the character; / is in none")
+    return found
+
+
+def _bad(glob: str, what: str, right: str) -> ValueError:
+    """Return the error for a text that cannot be read as a glob."""
+    return ValueError(f"the glob {glob!r} has {what}; right is {right}")
+
+
+# --- characters ----------------------------------------------------------------------------------------------------
+
+
+def _only(letter: str) -> Characters:
+    return ((ord(letter), ord(letter)),)
+
+
+def _others(intervals: Sequence[tuple[int, int]]) -> Characters:
+    """Return all characters that are in none of these intervals; a path has none of code 0."""
+    gaps, following = [], 1
+    for low, high in sorted(intervals):
+        if low > following:
+            gaps.append((following, low - 1))
+        following = max(following, high + 1)
+    return (*gaps, (following, LAST)) if following <= LAST else tuple(gaps)
+
+
+def _both(first: Characters, second: Characters) -> Characters:
+    """Return the characters that are in both."""
+    return _others([*_others(first), *_others(second)])
+
+
+@lru_cache(maxsize=4096)
+def _letters(first: Characters, second: Characters) -> tuple[str, ...]:
+    """Return a character that is in both for each way in which a path goes on: a name, ``.`` and ``/``."""
+    both = _both(first, second)
+    return tuple(_shown(found) for sort in (NEITHER, DOT, SLASH) if (found := _both(both, sort)))
+
+
+def _shown(characters: Characters) -> str:
+    """Return one of these characters, a printable one if any is."""
+    for letter in FIRST_SHOWN:
+        if _both(characters, _only(letter)):
+            return letter
+    return chr((_both(characters, _printable()) or characters)[0][0])
+
+
+@cache
+def _printable() -> Characters:
+    """Return the printable characters; looking at each takes a moment, and is rarely needed."""
+    return _others([(code, code) for code in range(LAST + 1) if not chr(code).isprintable()])
