@@ -50,6 +50,11 @@ class Code(StrEnum):
     BAD_EXTRACTOR = "bad_extractor", "error", "The file of an extractor cannot be read, or names an undeclared type."
     BAD_FORMAT = "bad_format", "error", "A format of what a tool prints cannot be used; its file is left out."
     BAD_QUERY = "bad_query", "error", "A stored query of the project cannot be run; the message says why."
+    # Definitions of guarded work.
+    BAD_DEFINITION = "bad_definition", "error", "The file of a flow, a cycle or an artefact type cannot be read."
+    UNDEFINED = "undefined", "error", "A definition names another one, a scope or an extractor that has no file."
+    SHARED_FILES = "shared_files", "error", "An artefact type can have a file that is not its own; it is left out."
+    UNREACHED = "unreached", "warning", "A cycle can follow in no flow."
     # The files as a whole.
     LINK = "link", "error", "The store has a symbolic link, which is not followed."
     BAD_NAME = "bad_name", "error", "The name of a file cannot be that of a file of the store; it is not read."

@@ -2,4 +2,4 @@
 
 from graphmem.kernel.registry import Feature
 
-FEATURE = Feature(operations={})
+FEATURE = Feature(operations={}, extends={"check": "definitions.check"})

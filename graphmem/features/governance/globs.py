@@ -14,16 +14,16 @@ from itertools import pairwise
 
 GLOB_CHARACTERS = 300
 MOST_ALTERNATIVES = 64  # of a glob whose braces are written out
+MOST_STATES = 20_000  # of a set of globs
 MOST_PAIRS = 200_000  # of states, of two sets of globs that are compared; about a second
 MOST_KNOWN = 2_000  # moves that an automaton keeps
+TOO_MANY = "the globs are too many or too long to be compared; write fewer * and {}"
 LAST = 0x10FFFF
-NAMED = 3  # what is known of the part of a path; see ``_part_after``
+NAMED, NO_PATH = 3, -1  # what is known of the part of a path; see ``_part_after``
 
 Characters = tuple[tuple[int, int], ...]  # intervals of code points, in order and apart
 Token = str | Characters  # ``*`` and ``/`` are themselves, as are the braces and commas before they are written out
 Symbols = Iterator[tuple[str, bool]]
-Pair = tuple[int, int, int]  # a state of each of two automata, and what is known of the part of the path
-Came = dict[Pair, tuple[Pair, str] | None]  # from which pair one comes to another first, and by which character
 
 SLASH: Characters = ((47, 47),)
 DOT: Characters = ((46, 46),)
@@ -33,10 +33,10 @@ EVERY: Characters = ((1, LAST),)
 FIRST_SHOWN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 
-def as_glob(glob: str) -> str:
-    """Return a glob, or raise ``ValueError`` with what would be right."""
-    _automaton((glob,))
-    return glob
+def as_globs(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return globs, or raise ``ValueError`` with what would be right."""
+    _automaton(globs)
+    return globs
 
 
 def matches(globs: Sequence[str], path: str) -> bool:
@@ -63,43 +63,31 @@ def meeting(first: Sequence[str], second: Sequence[str]) -> str | None:
         ValueError: a text cannot be read as a glob, or comparing the two sets would take too long.
     """
     one, other = _automaton(tuple(first)), _automaton(tuple(second))
-    queue = [(left, right, 0) for left in one.starts for right in other.starts]
-    came: Came = dict.fromkeys(queue)
-    for pair in queue:  # it grows
-        left, right, part = pair
+    queue = [(left, right, 0, "") for left in one.starts for right in other.starts]
+    seen = {pair[:3] for pair in queue}
+    for left, right, part, path in queue:  # it grows
         if left in one.ends and right in other.ends and part == NAMED:
-            return _path_to(came, pair)
+            return path
         if len(queue) > MOST_PAIRS:
-            raise ValueError("the globs are too many or too long to be compared; write fewer * and {}")
+            raise ValueError(TOO_MANY)
         for some, left_after in one.moves[left]:
             for others, right_after in other.moves[right]:
                 for letter in _letters(some, others):
-                    part_after = _part_after(part, letter)
-                    after = left_after, right_after, part_after
-                    if part_after >= 0 and after not in came:
-                        came[after] = pair, letter
-                        queue.append(after)
+                    after = left_after, right_after, _part_after(part, letter)
+                    if NO_PATH not in after and after not in seen:
+                        seen.add(after)
+                        queue.append((*after, path + letter))
     return None
-
-
-def _path_to(came: Came, end: Pair) -> str:
-    """Return the characters that led to a pair of states."""
-    found = ""
-    step = came[end]
-    while step is not None:
-        pair, letter = step
-        found, step = letter + found, came[pair]
-    return found
 
 
 def _part_after(part: int, letter: str) -> int:
     """
-    Return how much is known of a part of a path after one more character; negative where no path goes on so.
+    Return what is known of a part of a path after one more character; ``NO_PATH`` where no path goes on so.
 
-    It is 0 for an empty part, 1 for ``.``, 2 for ``..``, which are no names, and ``NAMED`` for a name.
+    It is 0 for an empty part, 1 for ``.``, 2 for ``..``, and ``NAMED`` for a name.
     """
     if letter == "/":
-        return 0 if part == NAMED else -1
+        return 0 if part == NAMED else NO_PATH
     return min(part + 1, NAMED) if letter == "." else NAMED
 
 
@@ -119,6 +107,8 @@ class _Automaton:
             for parts in _written_out(glob):
                 starts.append(len(self.moves))
                 ends.append(self._add(parts))
+                if len(self.moves) > MOST_STATES:
+                    raise ValueError(TOO_MANY)
         self.starts, self.ends = frozenset(starts), frozenset(ends)
         self._known: dict[tuple[frozenset[int], str], frozenset[int]] = {}
 

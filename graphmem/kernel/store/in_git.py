@@ -15,7 +15,7 @@ from graphmem.errors import GraphmemError, Unavailable
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.git import commands
 from graphmem.kernel.git.places import top_of, worktrees
-from graphmem.kernel.ledger.files.layout import FOLDER, Layout
+from graphmem.kernel.ledger.files.layout import DEFINITIONS, FOLDER, Layout
 from graphmem.kernel.ledger.files.missing import brought_back, missing_files, tracked_files
 from graphmem.kernel.store.clone import git_folder
 from graphmem.kernel.system import safe_files
@@ -32,7 +32,14 @@ USUAL_FILES = (
 ATTRIBUTES = {"merge": ("graphmem",), "diff": ("graphmem",), "eol": ("lf",), "filter": ("unset", "unspecified"),
               "working-tree-encoding": ("unset", "unspecified"), "ident": ("unset", "unspecified")}  # fmt: skip
 RULE = lazy_re(r"(?P<source>.*?):(?P<line>\d+):(?P<pattern>.*)")  # of an ignore file, as git prints it
-SHARED = ("data", "types", "extractors", "queries", "scopes")  # the folders in a store whose files are committed
+SHARED = (
+    "data",
+    "types",
+    "extractors",
+    "queries",
+    "scopes",
+    *DEFINITIONS,
+)  # the folders in a store whose files are committed
 MOST_WORKTREES = 50  # that are looked at
 
 
@@ -58,7 +65,7 @@ def bare(layout: Layout) -> Iterator[Finding]:
 def _kept_out(layout: Layout) -> Iterator[Finding]:
     """Yield by which lines of ignore files git keeps files of the store out of commits."""
     there = layout.look_at_rows()
-    files = dict.fromkeys([*USUAL_FILES, *there.data_files, *there.type_files])
+    files = dict.fromkeys([*USUAL_FILES, *there.data_files, *there.type_files, *layout.definition_files()])
     # Git does not take literal paths here; these are of plain characters.
     arguments = ("--no-literal-pathspecs", "check-ignore", "-v", "--no-index", "--", *files)
     rules: dict[str, list[str]] = {}

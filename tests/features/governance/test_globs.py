@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.features.governance.globs import GLOB_CHARACTERS, MOST_KNOWN, as_glob, matches, meeting
+from graphmem.features.governance.globs import GLOB_CHARACTERS, MOST_KNOWN, as_globs, matches, meeting
 
 SHORT = [
     path
@@ -225,4 +225,9 @@ def test_a_hostile_glob_takes_a_bounded_time(first: str, second: str) -> None:
 
 def test_a_long_path_of_many_characters_is_matched() -> None:
     letters = "".join(map(chr, range(0x4E00, 0x4E00 + MOST_KNOWN + 10)))
-    assert matches(["**/*." + as_glob("*y")], f"a/{letters}.py")
+    assert matches(as_globs(("**/*.*y",)), f"a/{letters}.py")
+
+
+def test_a_set_of_too_many_globs_is_refused() -> None:
+    with pytest.raises(ValueError, match="too many or too long"):
+        as_globs(("{a,b}" * 6 + "c" * 250,) * 3)

@@ -126,6 +126,15 @@ def test_a_rule_of_the_user_in_the_store_counts_and_is_named(project: Repository
     assert codes(project.folder) == ["kept_out"]
 
 
+def test_a_rule_that_keeps_definitions_of_guarded_work_out_is_named(project: Repository) -> None:
+    store = project.folder / ".graphmem"
+    (store / ".gitignore").write_text((store / ".gitignore").read_text() + "/artefacts/\n")
+    assert codes(project.folder) == []
+    (store / "artefacts").mkdir()
+    (store / "artefacts/code.md").write_text("---\nfiles: [a.txt]\n---\n")
+    assert codes(project.folder) == ["kept_out"]
+
+
 def test_the_lines_that_an_older_version_wrote_are_completed_and_its_users_kept(project: Repository) -> None:
     ignored = project.folder / ".graphmem/.gitignore"
     ignored.write_text("local/\nstate/\n*.tmp\nmine.txt\n")

@@ -26,6 +26,9 @@ EXTRACTOR_FILE = lazy_re(r"extractors/([a-z0-9][a-z0-9_-]{0,63})\.md")
 ASIDE = ".aside"  # ends the name of a file that names nothing any more since a type was dropped; nothing reads it
 QUERY_FILE = lazy_re(r"queries/([a-z][a-z0-9_]*/[a-z][a-z0-9_]*)\.cypher")
 SCOPE_FILE = lazy_re(r"scopes/([a-z][a-z0-9_]{0,63})\.toml")
+# What the feature ``governance`` reads: a folder for each sort of definition.
+DEFINITIONS = ("flows", "cycles", "artefacts")
+DEFINITION_FILE = lazy_re(rf"({'|'.join(DEFINITIONS)})/([a-z0-9][a-z0-9_-]{{0,63}})\.md")
 # What a write replaces or removes beside rows, and ``undo`` brings back.
 VOCABULARY_FILE = lazy_re(
     rf"{TYPE_FILE.pattern}|{SCOPE_FILE.pattern}|(?:{EXTRACTOR_FILE.pattern}|{QUERY_FILE.pattern})(?:{re.escape(ASIDE)})?"
@@ -233,6 +236,10 @@ class Layout:
     def look_at_rows(self) -> Look:
         """Look at what is read: the data and the types."""
         return self.look(self.types, self.data)
+
+    def definition_files(self) -> list[str]:
+        """Return the files of flows, cycles and artefact types, in name order; links are not followed."""
+        return self.look(*(self.store / folder for folder in DEFINITIONS)).below("", ".md")
 
     def data_files(self) -> list[str]:
         """Return the data files that are there, as paths below the store, in name order; links are not followed."""
