@@ -43,6 +43,9 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     "features.cypher.operations": "CypherRows QueryList",
     "features.exchange.dump_contract": "Dump",
     "features.exchange.operations": "Imported",
+    "features.governance.contract": (
+        "BranchMade NextStage ReviewItemAnswer ReviewItemList StageBegun StageChecked StageEnded WorkList WorkShown"
+    ),
     "features.explore.operations": "ExplorationReported ExplorationStarted ExplorationWaited",
     "features.extractors.contract": "Extracted ExtractorAdded ExtractorList",
     "features.upkeep.branch_check": "BranchChecked",

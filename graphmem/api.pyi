@@ -58,6 +58,11 @@ from graphmem.features.explore.operations import (
 from graphmem.features.extractors.contract import (
     Extracted as Extracted, ExtractorAdded as ExtractorAdded, ExtractorList as ExtractorList,
 )
+from graphmem.features.governance.contract import (
+    BranchMade as BranchMade, NextStage as NextStage, ReviewItemAnswer as ReviewItemAnswer,
+    ReviewItemList as ReviewItemList, StageBegun as StageBegun, StageChecked as StageChecked, StageEnded as StageEnded,
+    WorkList as WorkList, WorkShown as WorkShown,
+)
 from graphmem.features.hooks.contract import (HookAnswer as HookAnswer)
 from graphmem.features.inbox.operations import (Item as Item, ItemChanged as ItemChanged, ItemList as ItemList)
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
@@ -104,6 +109,12 @@ class Store(OpenStore):
     def graph(self) -> Graph: ...
     @cached_property
     def extractors(self) -> Extractors: ...
+    @cached_property
+    def works(self) -> Works: ...
+    @cached_property
+    def stages(self) -> Stages: ...
+    @cached_property
+    def items(self) -> Items: ...
     @cached_property
     def ledger(self) -> Ledger: ...
     @cached_property
@@ -372,6 +383,60 @@ class Extractors(Operations):
         """Set up an extractor that comes with graphmem: its file, the types that it writes, and trust in this clone."""
     def run(self, names: Collection[str], *, dry_run: bool = False) -> Extracted:
         """Run extractors one after the other, each in one write; what it wrote before and no longer finds is removed."""
+
+class Works(Operations):
+    """Works of a flow: on a branch of their own, through stages, to one commit that is attested."""
+    def start(self, flow: str, objective: str, *, cycle: str | None = None, goal: str | None = None) -> WorkShown:
+        """Begin a work of a flow, on a branch of its own; from a ``config/`` branch it is a dry run."""
+    def branch(
+        self, namespace: Literal["config", "work", "dry-run"], description: str, *, flow: str | None = None,
+    ) -> BranchMade:
+        """Make a branch for definitions, for a work or for a dry run, and check it out; the files stay as they are."""
+    def list(self, *, everything: bool = False) -> WorkList:
+        """Return the works that go on, or all, each with what is next."""
+    def show(self, ref: str | None = None) -> WorkShown:
+        """Return where a work is: its stages, its items, what is next, and why."""
+    def next(self, ref: str | None = None, *, peek: bool = False) -> NextStage:
+        """Return which stage runs next, and why, with a token for it; items that went back and forth become deadlocked."""
+    def advance(self, ref: str, cycle: str) -> WorkShown:
+        """Go on to a target of the current cycle; only after everything of that is done."""
+    def abandon(self, ref: str, *, reason: str | None = None, yes: bool = False) -> WorkShown:
+        """Give a work up, for good; its branch stays."""
+
+class Stages(Operations):
+    """Stages: one is active in a clone, and writes what its kind may write."""
+    def begin(self, token: str | None = None) -> StageBegun:
+        """Begin a stage with its token, which is valid once; without one a person begins a human-appraise stage."""
+    def run(self, token: str | None = None) -> StageChecked:
+        """Run what the active stage runs: the validation of a quench stage, the extractors of an assay stage."""
+    def end(self, token: str | None = None) -> StageEnded:
+        """End the active stage: look at all that changed since it began, and commit it."""
+    def retry(self, ref: str | None = None) -> NextStage:
+        """Run a stage again that failed, or whose time is up: clears the failure, and returns a new token."""
+
+class Items(Operations):
+    """Review items: what checks, reviewers and people found in a work."""
+    def add(
+        self, text: str, *, work: str | None = None, artefact: str | None = None, file: str | None = None,
+        about: str | None = None, tags: Collection[str] = (), check: str | None = None, token: str | None = None,
+    ) -> ReviewItemAnswer:
+        """Add what a check, a reviewer or a person found; the same finding in the same iteration is one item."""
+    def list(
+        self, *, work: str | None = None,
+        state: Literal["open", "actioned", "wont-fix", "rejected", "resolved", "deadlocked"] | None = None,
+        everything: bool = False,
+    ) -> ReviewItemList:
+        """Return the items of a work that are not resolved, or all, in the order of their names."""
+    def show(self, ref: str) -> ReviewItemAnswer:
+        """Return an item with its moves."""
+    def action(self, ref: str, *, token: str | None = None) -> ReviewItemAnswer:
+        """Report that an item was acted on, from a forge stage."""
+    def wont_fix(self, ref: str, reason: str, *, token: str | None = None) -> ReviewItemAnswer:
+        """Decline an item that a reviewer raised, with a reason, from a forge stage; the reviewer decides on it."""
+    def resolve(self, ref: str, *, reason: str | None = None, token: str | None = None) -> ReviewItemAnswer:
+        """Resolve an item, for good: from the stage that raised it, or as a person."""
+    def reject(self, ref: str, reason: str, *, token: str | None = None) -> ReviewItemAnswer:
+        """Reject what was done about an item, with a reason: from the stage that raised it, or as a person."""
 
 class Candidates(Operations):
     """Records that wait to be accepted, and what speaks for them."""

@@ -68,6 +68,19 @@ from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import Imported
 from graphmem.features.explore.operations import ExplorationReported, ExplorationStarted, ExplorationWaited
 from graphmem.features.extractors.contract import Extracted, ExtractorAdded, ExtractorList
+from graphmem.features.governance import definitions as governance
+from graphmem.features.governance import states as governance_states
+from graphmem.features.governance.contract import (
+    BranchMade,
+    NextStage,
+    ReviewItemAnswer,
+    ReviewItemList,
+    StageBegun,
+    StageChecked,
+    StageEnded,
+    WorkList,
+    WorkShown,
+)
 from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
@@ -482,7 +495,7 @@ def requests() -> str:
 
 # A page of all requests, or answers, would be too long: each shelf has one, by the room in which they are.
 SHELVES = {"kernel": "of all", "core": "records and search", "work": "work and sessions", "features": "other features"}
-WORK = ("briefing", "explore", "hooks", "inbox", "learning", "ran", "runs", "work")
+WORK = ("briefing", "explore", "governance", "hooks", "inbox", "learning", "ran", "runs", "work")
 
 
 def shelf_of(module: str) -> str:
@@ -579,6 +592,15 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`phase duration`": PhaseDurations,
     "`inbox add`, `inbox take`, `inbox dismiss`, `inbox done`": ItemChanged,
     "`inbox list`": ItemList,
+    "`work start`, `work show`, `work advance`, `work abandon`": WorkShown,
+    "`work list`": WorkList,
+    "`work next`, `stage retry`": NextStage,
+    "`work branch`": BranchMade,
+    "`stage begin`": StageBegun,
+    "`stage run`": StageChecked,
+    "`stage end`": StageEnded,
+    "`item add`, `item show`, `item action`, `item wont-fix`, `item resolve`, `item reject`": ReviewItemAnswer,
+    "`item list`": ReviewItemList,
     "`import sessions`, `import git`, `import ci`, `import notes`": Harvested,
     "`import --all`": HarvestedAll,
     "`review`, `review show`": CandidateList,
@@ -809,6 +831,8 @@ def config() -> str:
     rows.append(["`by`", "git's `user.name`", "", "`GRAPHMEM_BY`", meaning])
     meaning = "Whether the user's own store is asked too; the variable names its folder, and empty turns it off."
     rows.append(["`user_store`", "`True`", "", "`GRAPHMEM_USER_STORE`", meaning])
+    meaning = "Whether a write is refused on a branch that it does not belong on; no variable sets it."
+    rows.append(["`governance`", "`False`", "", "", meaning])
     return "\n\n".join([
         "# Settings",
         "Later wins: the defaults, the user's file `~/.config/graphmem/config.toml`, the project's "
@@ -894,6 +918,158 @@ def states() -> str:
     return "\n\n".join(parts)
 
 
+def governance_tables() -> str:
+    """Return the tables of guarded work."""
+    rules = governance_states
+    named = {
+        "moves": [
+            [
+                ", ".join(f"`{one}`" for one in move.before),
+                f"`{move.after}`",
+                " or ".join(rules.WORDS[who] for who in move.who)
+                + (f"; only for an item of {' or '.join(move.sources)}" if move.sources else ""),
+                "yes" if move.needs_reason else "",
+                f"`item {move.command}`" if move.command else "`work next`",
+            ]
+            for move in rules.ITEM_MOVES
+        ],
+        "stages": [
+            [
+                f"`{kind}`",
+                "those that match the output artefact" if rights.files else "",
+                ", ".join(f"`{one}`" for one in rights.moves),
+                "yes" if rights.adds else "",
+                "within the cycle's scope, through extractors" if rights.memory else "",
+            ]
+            for kind, rights in rules.STAGE_RIGHTS.items()
+        ],
+        "branches": [
+            [name, f"`{one.pattern}`", ", ".join(rules.AREAS[area] for area in one.areas), one.also]
+            for name, one in rules.NAMESPACES.items()
+        ]
+        + [["any other", "", ", ".join(rules.AREAS[area] for area in rules.ELSEWHERE), "everything else"]],
+    }
+    kept = ", ".join(f"`{kind}`" for kind in sorted(rules.ALWAYS))
+    return "\n\n".join(
+        [
+            "# Tables of guarded work",
+            "The program reads the same tables; the [guide](../guides/guarded-work.md) says what they are for.",
+            "## How a review item moves",
+            "A move that the table does not have is refused, and the message names those that are possible.\n"
+            "`resolved` is final: no row leads from it.",
+            table(["from", "to", "who may", "needs a reason", "command"], named["moves"]),
+            "## What a stage may write",
+            f"Rows of {kept} that reports and hooks bring are allowed in every stage.",
+            table(["kind", "files", "moves of items to", "new items", "memory"], named["stages"]),
+            "## What may change on a branch",
+            "This holds where `governance = true` is in `config.toml`.",
+            table(["namespace", "branches", "rows and definitions", "files"], named["branches"]),
+        ]
+    )
+
+
+# --- definitions of guarded work --------------------------------------------------------------------------------------
+
+SORTS: tuple[tuple[str, str, type[BaseModel], str], ...] = (
+    ("Flows", "flows/<flow>.md", governance.FlowDefinition, ""),
+    (
+        "Cycles",
+        "cycles/<cycle>.md",
+        governance.CycleDefinition,
+        "A cycle that no flow reaches is a warning.\n"
+        "`human_appraise` needs a stage of kind `human-appraise`, and a stage of kind `assay` needs `extractors`.",
+    ),
+    (
+        "Stages of a cycle",
+        "",
+        governance.CycleStage,
+        "A `forge` makes the output, a `quench` runs the commands of the artefact type, an `appraise` is the look of a "
+        "reviewer, a `human-appraise` that of a person, and an `assay` runs extractors.",
+    ),
+    (
+        "Artefact types",
+        "artefacts/<type>.md",
+        governance.ArtefactDefinition,
+        "The commands are run by a shell, in the root of the project, and only where the clone trusts them.",
+    ),
+    ("Laws of an artefact type", "", governance.Law, ""),
+)
+EXAMPLE = {
+    "flows/feature.md": "---\nstart: [build]\ndescription: A feature and its page in the manual\n---\n\n"
+    "For all that users see.",
+    "cycles/build.md": "---\noutput: code\ninputs: [manual]\ntargets: [explain]\nstages:\n"
+    "  - {name: write, kind: forge}\n  - {name: tests, kind: quench}\n  - {name: review, kind: appraise}\n"
+    "max_iterations: 4\nmodels: {review: small}\n---",
+    "cycles/explain.md": "---\noutput: manual\ninputs: [code]\nstages:\n  - {name: write, kind: forge}\n"
+    "  - {name: owner, kind: human-appraise}\nhuman_appraise: true\n---",
+    "artefacts/code.md": '---\nfiles: ["src/**", "tests/**/*.py"]\nlaws:\n'
+    "  - {id: no-print, text: The library prints nothing.}\n"
+    "validation:\n  unit: python -m pytest -q\n  types: python -m mypy src\n---",
+    "artefacts/manual.md": '---\nfiles: ["docs/**/*.md", README.md]\nvalidation: [vale docs]\n---',
+}
+GLOBS = (
+    ("`*`", "any characters but `/`, also none"),
+    ("`?`", "one character but `/`"),
+    ("`[abc]`, `[a-z]`, `[!a]`", "one character of a class, or of all others; never `/`"),
+    ("`{a,b}`", "one of these; braces are written out before anything else is read, and may be nested"),
+    ("`**`", "as a part of its own: any number of parts, also none; at the end at least one"),
+    ("`\\`", "before a character: that character itself"),
+)
+
+
+def definition_field(name: str, field: FieldInfo) -> list[str]:
+    """Return the line of a table for a field of a definition."""
+    of_type = type_of(field.annotation).replace("CycleStage", "stages").replace("Law", "laws")
+    lengths = [f"at most {made.max_length}" for made in field.metadata if getattr(made, "max_length", 0)]
+    default = "required" if field.is_required() else default_of(field, name)
+    return [f"`{name}`", of_type, default, ", ".join(lengths) or limit_of(field), field.description or ""]
+
+
+def definitions() -> str:
+    """Return the page of the files that guarded work follows, with their fields and an example that runs."""
+    parts = [
+        "# Definitions",
+        "Guarded work follows files of the project: flows, cycles and artefact types.\n"
+        "Each is a Markdown file below `.graphmem/` whose front matter has the fields of this page, made from the "
+        "models; its name is in a-z 0-9 - _, at most 64 characters.\n"
+        "The text below the front matter says what it is for.\n"
+        "A project without these folders has no guarded work, and nothing of it is read.\n"
+        "`graphmem validate` and `graphmem doctor` name each file that is wrong, the line, and what would be right.\n"
+        f"Of each sort {governance.MOST_FILES} files are read.",
+    ]
+    for title, path, model, text in SORTS:
+        parts += [f"{'##' if path else '###'} {title}", *([f"File: `.graphmem/{path}`"] if path else ())]
+        parts += [first_line(model), *([text] if text else ())]
+        rows = [definition_field(name, field) for name, field in model.model_fields.items() if name != "prose"]
+        rows.sort(key=lambda row: row[0] == "`description`")  # which all have
+        parts += [table(["field", "type", "default", "limit", "meaning"], rows)]
+    parts += [
+        "## Globs",
+        "A glob is matched with a path from the root of the project, in upper and lower case as it is written.\n"
+        "Quote it in the front matter: `*`, `[`, `{` and `!` mean something else to YAML.\n"
+        "A path that is absolute, or has an empty part, `.` or `..`, is matched by none.",
+        table(["in a glob", "matches"], [[*row] for row in GLOBS]),
+        "Two artefact types whose globs can match one path are refused: of the two, the second in the order of names "
+        "is left out, and the message shows a shortest path of both.\n"
+        "This is decided for all paths that there can be, whether files are there or not.\n"
+        "So is a type that can have files of graphmem or git, below "
+        f"{', '.join(f'`{glob[:-2]}`' for glob in governance.OWN_FILES)}: "
+        "instead of `**/*.md` write `docs/**/*.md`, or `[!.]*/**/*.md`.",
+        "## Example",
+        "A flow with two cycles: one makes the code, one explains it in the manual.",
+        "```console\n$ graphmem init\nmade …/.graphmem\nnext: graphmem install CLIENT …\n"
+        "$ mkdir .graphmem/flows .graphmem/cycles .graphmem/artefacts\n```",
+        *(f"<!-- file: .graphmem/{path} -->\n```text\n{text}\n```" for path, text in EXAMPLE.items()),
+        "```console\n$ graphmem validate\nall files are well\n```",
+        "A third type takes in files of the second:",
+        '<!-- file: .graphmem/artefacts/release.md -->\n```text\n---\nfiles: [CHANGES, "*.md"]\n---\n```',
+        "```console\n$ graphmem validate\nerror: artefacts/release.md:2:1: '*.md' matches 'README.md', which "
+        "can be a file of the artefact type 'manual'; this artefact type is left out, "
+        "expected globs that share no path\n```",
+    ]
+    return "\n\n".join(parts)
+
+
 def table(heads: list[str], rows: list[list[str]]) -> str:
     """Return a Markdown table."""
     lines = [heads, ["---"] * len(heads), *rows]
@@ -909,6 +1085,8 @@ PAGES: dict[str, Callable[[], str]] = {
     **{page_on("json", shelf): partial(answers_page, shelf) for shelf in SHELVES},
     "errors.md": error_page,
     "states.md": states,
+    "governance.md": governance_tables,
+    "definitions.md": definitions,
     "config.md": config,
     "python.md": python,
 }

@@ -181,6 +181,7 @@ POINTS = {
     "call": "takes a `Called` after each call of an operation; what it raises is raised to the caller",
     "check": "takes the client and yields findings, for `validate` and `doctor`",
     "clues": "takes a memory and returns its `Clues`; of core alone",
+    "commands": "takes the client and returns commands of the project that a stage runs where they are trusted",
     "digest": "returns a hash of what the clues of failures depend on, such as the formats in use; of core alone",
     "edit": "takes the client and the files that an agent edited, where the setting `hooks.note_edits` asks for it",
     "extract python": "takes a folder and yields what its code defines, as rows, and as texts what is left out",
@@ -192,7 +193,7 @@ POINTS = {
     "run_state": "takes the client, fields of a run state that an import read, its counts and `skip`, and `is_real`",
     "section": "takes a `Snapshot`, a `ContextRequest` and what that picks, and yields entries of the context",
     "start": "takes a client's name, its event and a text, and returns what the client takes where a session begins",
-    "write": "takes the client and the rows before each write, and raises `Refused` for one that may not be written",
+    "write": "takes the client, the rows and the files of types before each write, and raises `Refused` to prevent it",
 }
 STREAMS = {
     "lines": "Lines of any number and length, as a file opened in binary gives them, or all of them as one text",

@@ -66,6 +66,8 @@ PREVIEWS: dict[str, dict[str, Any]] = {
     "candidates.accept": {"at_least": "proven", "dry_run": True},
     "candidates.prove": {"id": "c0"},
     "imports.file": {"path": "none.jsonl", "dry_run": True},
+    "works.next": {"peek": True},
+    "works.abandon": {"ref": "none"},
 }  # fmt: skip
 # Refused in an empty memory without a repository.
 REFUSED_HERE = (
@@ -77,6 +79,8 @@ REFUSED_HERE = (
     "imports.ci",
     "candidates.prove",
     "sync",
+    "works.next",
+    "works.abandon",
 )
 # These open their moments themselves, for before or in between they wait without the lock of the store: for a model, a
 # program, a log, a regular expression, the lock of another file. Any other row gets its moment from dispatch.
@@ -93,6 +97,7 @@ OPENING = frozenset({
     "imports.sessions", "candidates.review", "candidates.show", "candidates.accept", "candidates.dismiss",
     "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git", "imports.ci", "imports.all",
     "config", "solutions", "user.promote", "user.adopt",
+    "works.start", "works.branch", "works.next", "stages.begin", "stages.run", "stages.end",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")
@@ -285,6 +290,7 @@ def test_what_belongs_to_the_caller_s_machine_is_not_run_by_a_service(name: str)
     nouns = {
         "explorations": "explore", "extractors": "extract", "embed": "embed", "imports": "import",
         "candidates": "review", "ledger": "ledger", "team": "team", "graph": "graph",
+        "works": "work", "stages": "stage",
     }  # fmt: skip
     command = nouns.get(noun, COMMANDS.get(name, verb))
     option = {"check_proofs": "--prove", "cypher_projects": "--projects"}.get(verb, "")

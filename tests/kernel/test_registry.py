@@ -110,7 +110,7 @@ def section_seen(snapshot, request, picks):
     yield from (entry_of("Entities", pick.hit.record, [("sample", request.objective)]) for pick in picks)
 
 
-def write_seen(client, rows):
+def write_seen(client, rows, files):
     if any("forbidden" in str(row) for row in rows):
         raise Refused("a sample forbids it")
 """

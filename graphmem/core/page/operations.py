@@ -68,7 +68,8 @@ class PageData(Answer):
     important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
     edges. ``health`` is what ``stats`` returns but for the candidates. ``waiting`` is how many candidates there are,
     of which ``candidates`` are those of most worth; None in a file, which holds no candidates. ``run`` is what is going
-    on on this machine. Candidates, ``inbox`` and ``run`` come from the features that have them.
+    on on this machine. Candidates, ``inbox``, ``works`` and ``run`` come from
+    the features that have them.
     """
 
     project: str
@@ -80,6 +81,7 @@ class PageData(Answer):
     waiting: int | None = None
     events: list[Happening] = []
     inbox: list[SerializeAsAny[Part]] = []
+    works: list[SerializeAsAny[Part]] = []
     run: RunState | None = None
     left_out: int = 0
 

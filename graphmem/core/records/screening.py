@@ -25,7 +25,7 @@ from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot
 
 # Parameters of requests that name what is there, or say what is taken out: a record that holds a secret can be named.
-NAMED = frozenset({"ref", "source", "target", "old", "new", "supersedes", "untag", "unset", "asked"})
+NAMED = frozenset({"ref", "source", "target", "old", "new", "supersedes", "untag", "unset", "asked", "token"})
 SHOWN = 3  # kinds of secrets that a notice names
 Screened = TypeVar("Screened", bound=Request)
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 HERE = frozenset(
     "adopt benchmark demo doctor dump embed explore export extract import init install uninstall mcp merge-driver next"
     " observe promote prove purge"
-    " graph ledger ran rebuild serve sync team textconv trust vacuum view --follow --plot --projects --prove".split()
+    " graph ledger ran rebuild serve snapshot stage sync team textconv trust vacuum view work"
+    " --follow --plot --projects --prove".split()
 )
 COMPLETING = "_GRAPHMEM_COMPLETE"  # a variable that a shell sets where it asks for completions
 QUIET = frozenset({"-q", "--quiet"})
@@ -79,6 +80,7 @@ def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, 
         "folder": folder,
         "variables": callers_own(os.environ) | _width(),
         "is_terminal": is_terminal(),
+        "is_typed": sys.stdin is not None and sys.stdin.isatty(),
     }
 
 

@@ -297,7 +297,11 @@ class Service:
                 token = of_caller.set(streams)
                 try:
                     with (
-                        called_from(Surroundings(str(request["folder"]), callers_own(request["variables"]))),
+                        called_from(
+                            Surroundings(
+                                str(request["folder"]), callers_own(request["variables"]), bool(request.get("is_typed"))
+                            )
+                        ),
                         _once(str(request["id"]), arguments) as asked,
                     ):
                         status, command = self.run(arguments, str(request["id"]), self.models)

@@ -133,7 +133,7 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         reading.drafts[place] = draft._replace(row=NO_ROW)
     project = Project.around(client.root, lines)
     with client.deciding(is_real=not request.dry_run) as snapshot, collector_paused():
-        work = Work.of(snapshot, reading)
+        work = Importing.of(snapshot, reading)
         work.take_in(read_lines(work.intake, drained(lines), project))
         if isinstance(snapshot, Writing):
             work.write(snapshot)
@@ -153,7 +153,7 @@ def _known_of(value: bytes) -> dict[int, Known]:
 
 
 @dataclass
-class Work:
+class Importing:
     """The rows of one input on their way into the store, and the account of them."""
 
     snapshot: Snapshot
@@ -167,7 +167,7 @@ class Work:
     fresh: set[str] = field(default_factory=set)  # keys of records that are new
 
     @classmethod
-    def of(cls, snapshot: Snapshot, reading: ForeignInput) -> "Work":
+    def of(cls, snapshot: Snapshot, reading: ForeignInput) -> "Importing":
         """Return what is to be done for a reading."""
         types, vocabulary = _undeclared(snapshot, reading)
         known = snapshot.client.state.read("imports", reading.format, _known_of) or {}

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
 from graphmem.features.governance.globs import as_globs, matches, meeting
+from graphmem.features.governance.states import StageKind
 from graphmem.kernel.finding import Code, Finding
 from graphmem.kernel.ledger.files.layout import DEFINITION_FILE, EXTRACTOR_FILE, Layout
 from graphmem.kernel.ledger.scopes import names_of
@@ -38,7 +39,6 @@ NAMED_BY = {
 }  # fmt: skip
 
 Fault = tuple[str, str, str]  # a field, what is wrong there, and what would be right
-StageKind = Literal["forge", "quench", "appraise", "human-appraise", "assay"]
 
 
 def _as_name(value: str) -> str:
@@ -96,7 +96,7 @@ class Definition(DefinitionPart):
 
 
 class CycleStage(DefinitionPart):
-    """A stage of a cycle."""
+    """One step of a cycle, in one role."""
 
     name: Name = Field(description="How the cycle calls it.")
     kind: StageKind = Field(description="What is done there, and so what it may write.")

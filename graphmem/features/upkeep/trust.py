@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from graphmem.errors import Refused
 from graphmem.features.upkeep.store_contract import Trust, TrustRequest
 from graphmem.kernel.ledger.extractors import read_extractors, text_to_trust
 from graphmem.kernel.model import Task
 from graphmem.kernel.model.proof import valid_proof
-from graphmem.kernel.registry import Taken, operation
+from graphmem.kernel.registry import Taken, extensions, operation
 from graphmem.kernel.settings.config import needs_trust
 from graphmem.kernel.settings.trust import Sort, ToTrust, are_trusted, trust_lock, untrusted
 from graphmem.kernel.settings.trust import trust as trust_all
@@ -49,7 +50,7 @@ def trust(client: Client, request: TrustRequest) -> Trust:
     """
     config = client.layout.config
     programs: dict[Sort, list[str]] = {
-        "commands": _verify_commands(client),
+        "commands": sorted({*_verify_commands(client), *chain(*(found(client) for found in extensions("commands")))}),
         "proofs": proofs(client),
         "extractors": [
             text_to_trust(client.layout, name, one) for name, one in read_extractors(client.layout)[0].items()

@@ -541,6 +541,12 @@ def switch(folder: Path, name: str, *, spared: str = "") -> None:
     git.run("switch", "--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules", name)
 
 
+def name_head(folder: Path, branch: str) -> None:
+    """Let HEAD name a branch of the commit that is checked out; index and files stay as they are."""
+    git = Git(folder)
+    git.run("symbolic-ref", "-m", "graphmem", "HEAD", _ref(git, branch))
+
+
 def _ref(git: Git, branch: str) -> str:
     """Return the full name of the ref of a branch."""
     ref = BRANCHES + branch

@@ -54,9 +54,11 @@ KINDS = {
     "imports": StateKind(100, 2**28, 2**28),  # what imports of a format gave to which record, by fingerprints
     # Commands that fail.
     "ran": StateKind(constants.KEPT_RUNS, all_bytes=constants.RUNS_BYTES, days=constants.RUN_DAYS),
+    "nonce": StateKind(100_000, 100, None, days=2.0),  # of tokens of stages that were used
     "request": StateKind(constants.REQUESTS, 2 * MIB, 256 * MIB),  # requests that were carried out, with their answers
     "run": StateKind(1, constants.RUN_STATE_BYTES),  # what is going on now
     "session": StateKind(1_000),  # what is current in a session
+    "stage": StateKind(1_000),  # the active one of guarded work, and where its branches began
     "sync": StateKind(100, 2**28, 2**28),  # what this clone had in common with servers, by their addresses
     "usage": StateKind(100_000, 100, None),  # how often a record was returned
 }

@@ -97,7 +97,7 @@ SHOWN = 80  # characters of a value in a message
 # Settings that a project may only lower: raised by a branch, they would let a query take this machine.
 BOUNDS = ("cypher.timeout", "cypher.limit", "embedding.wait")
 HOOK_EVENTS = ("start", "prompt", "before", "after", "end", "credit", "all")
-TOP_LEVEL = {"format", "user_store", "by"}
+TOP_LEVEL = {"format", "user_store", "by", "governance"}
 OWN = {"ignored", "wrong"}  # of a ``Settings`` itself: no file gives them
 # Settings that decide what a write stores: where one of them is wrong, nothing is written.
 STORED = ("format", "store.secrets", "retrieval.merge_similarity", "retrieval.variant_similarity")
@@ -268,6 +268,7 @@ class Settings(SettingsSection):
     harvest: Harvest = Field(default_factory=Harvest)
     by: Annotated[str, AfterValidator(_author_name)] | None = None  # of who writes; None: git's, empty: nobody's
     user_store: bool = True  # whether the user's own store is asked beside the project's
+    governance: bool = False  # whether a write is refused on a branch that it does not belong on
     ignored: tuple[str, ...] = ()  # what a project asked for and may not have
     wrong: tuple[WrongSetting, ...] = ()  # what is left out of files and the environment
 

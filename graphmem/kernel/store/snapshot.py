@@ -196,7 +196,7 @@ class Writing(Snapshot):
                 for row in rows:
                     refuse_unwritable(row, writes)
             for guard in guards:
-                guard(self.client, rows)
+                guard(self.client, rows, types)
         try:
             author = self.client.author(via) if is_noted and not is_moved else None
             self.client.ledger.commit(

@@ -6,6 +6,7 @@ Source: docs/decisions/0026-service.md.
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,10 +17,11 @@ from graphmem.kernel.system.user import CALLERS
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where a caller is, an absolute path, and its variables of the sorts in ``CALLERS``."""
+    """Where a caller is, an absolute path, its variables of the sorts in ``CALLERS``, and whether a person types."""
 
     folder: str
     variables: Mapping[str, str]
+    is_typed: bool = False  # at a terminal
 
 
 of_caller: ContextVar[Surroundings | None] = ContextVar("of_caller", default=None)
@@ -48,3 +50,9 @@ def variables() -> Mapping[str, str]:
         return os.environ
     own = {name: value for name, value in os.environ.items() if not name.startswith(CALLERS)}
     return {**own, **caller.variables}
+
+
+def is_typed() -> bool:
+    """Return whether the caller reads from a terminal: a person types there."""
+    caller = of_caller.get()
+    return (sys.stdin is not None and sys.stdin.isatty()) if caller is None else caller.is_typed

@@ -93,6 +93,7 @@ REAL: dict[str, dict[str, Any]] = {
     "inbox.add": {"content": "a dark mode"},
     "inbox.items": {"everything": True},
     "inbox.take": {},
+    "works.list": {"everything": True},
     "candidates.review": {},
     "candidates.accept": {"at_least": "proven"},
     "events.add": {"type": "review.verdict", "subject": BOOM, "data": {"findings": []}},
@@ -169,6 +170,9 @@ REFUSED = {
     "candidates.show",  # of this machine
     "candidates.dismiss",
     "inbox.finish",
+    *"works.start works.branch works.show works.next works.advance works.abandon".split(),  # of a flow, in a repository
+    *"stages.begin stages.end stages.retry".split(),
+    *"items.add items.list items.show items.action items.wont_fix items.resolve items.reject".split(),
     "tasks.complete",
 }
 

@@ -1,0 +1,136 @@
+"""Guarded work in the store: where it is, and the rows that say what happens to it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from graphmem.core.records.events import events_about
+from graphmem.core.records.validation import build
+from graphmem.errors import NotFound, Refused
+from graphmem.features.governance.definitions import CycleDefinition, Definitions, read_definitions
+from graphmem.features.governance.guard import branch_of, has_flows, writing_as
+from graphmem.features.governance.standing import Standing, fold
+from graphmem.kernel.ledger.row import entry
+from graphmem.kernel.model import Event, ReviewItem, Work
+from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.store.snapshot import Snapshot, Writing
+from graphmem.kernel.suggest import did_you_mean
+
+GUIDE = "docs/guides/guarded-work.md"
+TICK = timedelta(milliseconds=1)  # between two events of one call: their order is that of their times
+
+
+def standing_of(snapshot: Snapshot, ref: str | None) -> Standing:
+    """
+    Return where work is.
+
+    Args:
+        ref: of the work; None for the one of the branch that is checked out.
+
+    Raises:
+        NotFound: there is no such work.
+    """
+    number = snapshot.resolve(ref, ["work"]) if ref is not None else _of_branch(snapshot)
+    work = snapshot.catalog.records([number])[number]
+    assert isinstance(work, Work)
+    parts = {step.far for step in snapshot.catalog.steps([number], ["part_of"], "in")}
+    items = {n: one for n, one in snapshot.catalog.records(parts).items() if isinstance(one, ReviewItem)}
+    events = [one for found in events_about(snapshot, [number, *items]).values() for one in found]
+    return fold(work, items.values(), events)
+
+
+def _of_branch(snapshot: Snapshot) -> int:
+    """Return the number of the work of the branch that is checked out."""
+    branch = branch_of(snapshot.client)
+    found = [number for number, one in snapshot.catalog.of_kind(Work).items() if one.branch == branch]
+    if not found:
+        raise NotFound(f"branch {branch!r} is of no work", hint="name the work; see: graphmem work list")
+    return found[0]
+
+
+def work_of_item(snapshot: Snapshot, ref: str) -> tuple[Standing, str]:
+    """Return where the work of an item is, and the reference by key of the item."""
+    number = snapshot.resolve(ref, ["item"])
+    item = snapshot.catalog.stored(number)
+    assert isinstance(item, ReviewItem)
+    return standing_of(snapshot, item.refs_in("work")[0]), item.key_ref
+
+
+def definitions_of(snapshot: Snapshot) -> Definitions:
+    """Return the definitions of the project, or raise ``Refused`` where it has none."""
+    if not has_flows(snapshot.client):
+        raise Refused("this project has no flows, so there is no guarded work", hint=f"how to write one: {GUIDE}")
+    return read_definitions(snapshot.layout)
+
+
+def cycle_of(definitions: Definitions, name: str) -> CycleDefinition:
+    """Return a cycle, or raise ``NotFound`` for one that is not there or whose file is wrong."""
+    if name not in definitions.cycles:
+        hint = did_you_mean(name, definitions.cycles) or "see what is wrong with: graphmem validate"
+        raise NotFound(f"no cycle {name!r}", hint=hint)
+    return definitions.cycles[name]
+
+
+def fact(
+    snapshot: Snapshot,
+    standing: Standing,
+    event_type: str,
+    data: Mapping[str, Any],
+    *,
+    subject: str | None = None,
+    identity: str | None = None,
+    later: int = 0,
+) -> Entry:
+    """
+    Return the row of an event of work, later than all that are known of it.
+
+    Args:
+        subject: reference by key of the item that it is about; None for the work itself.
+        identity: of the event, where a repeat of the call is to change nothing.
+        later: how many events of the same call come before it.
+    """
+    at = max(snapshot.now, standing.last_at + TICK if standing.last_at else snapshot.now) + later * TICK
+    said = {name: value for name, value in data.items() if value not in (None, [], ())}
+    fields = {
+        "id": identity or snapshot.client.new_id(),
+        "at": at,
+        "type": event_type,
+        "subject": subject or standing.work.key_ref,
+        "data": said or None,
+    }
+    made = build("event", fields, at)
+    assert isinstance(made, Event)
+    return entry(made, snapshot.symmetric)
+
+
+def write(snapshot: Writing, rows: Iterable[Entry]) -> None:
+    """Write rows of guarded work."""
+    with writing_as("commands"):
+        snapshot.commit(list(rows))
+
+
+def refuse_not_open(standing: Standing) -> None:
+    """Raise ``Refused`` for work that failed or ended; it quotes the reason."""
+    if standing.status == "open":
+        return
+    work = standing.work.ref
+    why = f": {standing.reason}" if standing.reason else ""
+    hint = (
+        f"graphmem stage retry {work}, graphmem work abandon {work} --yes, or graphmem work finish {work} --unfinished"
+    )
+    raise Refused(
+        f"{work} is {standing.status}{why}",
+        hint=hint if standing.status == "failed" else None,
+        details={"work": work, "status": standing.status, "reason": standing.reason},
+    )
+
+
+def refuse_other_branch(snapshot: Snapshot, standing: Standing) -> None:
+    """Raise ``Refused`` where another branch than that of the work is checked out."""
+    branch = branch_of(snapshot.client)
+    if branch != standing.work.branch:
+        where = f"branch {branch!r}" if branch else "a detached HEAD"
+        raise Refused(
+            f"{standing.work.ref} is on branch {standing.work.branch!r}, and {where} is checked out",
+            hint=f"git switch {standing.work.branch}",
+        )

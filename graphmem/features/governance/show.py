@@ -1,0 +1,178 @@
+"""Where guarded work is, as answers show it."""
+
+from datetime import UTC, datetime
+
+from graphmem.errors import GraphmemError
+from graphmem.features.governance import lease, tokens
+from graphmem.features.governance.contract import MoveShown, NextStage, ReviewItemShown, StageShown, WorkLine, WorkShown
+from graphmem.features.governance.definitions import Definitions, read_definitions
+from graphmem.features.governance.facts import cycle_of, standing_of
+from graphmem.features.governance.guard import has_flows
+from graphmem.features.governance.routing import RoutingDecision, route
+from graphmem.features.governance.standing import ItemMoved, ItemStanding, StageRun, Standing
+from graphmem.kernel.model import Work
+from graphmem.kernel.model.field import format_time
+from graphmem.kernel.store.runtime import Client
+from graphmem.kernel.store.snapshot import Snapshot
+
+
+def shown_item(found: ItemStanding, work: str) -> ReviewItemShown:
+    """Return a review item."""
+    item = found.item
+    return ReviewItemShown(
+        ref=item.ref,
+        work=work,
+        state=found.state,
+        source=item.source,
+        stage=item.stage,
+        artefact=item.artefact or None,
+        file=item.file or None,
+        about=item.about,
+        text=item.text,
+        tags=list(item.tags),
+        rounds=found.rounds,
+        reason=found.reason,
+        history=[_shown_move(move) for move in found.moves],
+    )
+
+
+def _shown_move(move: ItemMoved) -> MoveShown:
+    by = move.who if move.stage is None else move.stage
+    return MoveShown(at=format_time(move.at), before=move.before, after=move.after, by=by, reason=move.reason)
+
+
+def _shown_run(run: StageRun) -> StageShown:
+    return StageShown(
+        stage=run.stage,
+        kind=run.kind,
+        cycle=run.cycle,
+        iteration=run.iteration,
+        begun_at=format_time(run.begun_at),
+        ended_at=format_time(run.ended_at),
+        model=run.model,
+        files=run.files,
+    )
+
+
+def shown_lease(found: lease.Lease) -> StageShown:
+    """Return the stage that is active in this clone."""
+    return StageShown(
+        stage=found.stage,
+        kind=found.kind,
+        cycle=found.cycle,
+        iteration=found.iteration,
+        begun_at=format_time(found.begun_at),
+        until=until(found.exp),
+    )
+
+
+def until(exp: float) -> str:
+    """Return a time in seconds since 1970 as answers show it."""
+    return format_time(datetime.fromtimestamp(exp, UTC))
+
+
+def decided(standing: Standing, definitions: Definitions) -> RoutingDecision:
+    """Return what is next for work."""
+    return route(cycle_of(definitions, standing.cycle), standing)
+
+
+def shown_next(
+    standing: Standing, definitions: Definitions, decision: RoutingDecision, token: str | None = None
+) -> NextStage:
+    """Return what is next as an answer."""
+    cycle, stage = cycle_of(definitions, standing.cycle), decision.stage
+    return NextStage(
+        work=standing.work.ref,
+        action=decision.action,
+        stage=stage and stage.name,
+        kind=stage and stage.kind,
+        cycle=standing.cycle,
+        iteration=decision.iteration,
+        token=token,
+        model=cycle.models.get(stage.name) if stage else None,
+        inputs=list(cycle.inputs),
+        output=cycle.output,
+        targets=list(decision.targets),
+        reasons=list(decision.reasons),
+        items=list(decision.items),
+    )
+
+
+def shown_work(snapshot: Snapshot, standing: Standing, definitions: Definitions | None = None) -> WorkShown:
+    """Return all of a work; what is next is left out where the definitions do not say it."""
+    work, found = standing.work, lease.active(snapshot.client)
+    return WorkShown(
+        ref=work.ref,
+        flow=work.flow,
+        objective=work.objective,
+        goal=work.goal,
+        status=standing.status,
+        reason=standing.reason,
+        cycle=standing.cycle,
+        cycles=list(standing.cycles),
+        iteration=standing.iteration,
+        branch=work.branch,
+        base_branch=work.base_branch,
+        base_commit=work.base_commit,
+        created_at=format_time(work.created_at),
+        items=[shown_item(one, work.ref) for _, one in sorted(standing.items.items())],
+        stages=[_shown_run(run) for run in standing.runs],
+        active=shown_lease(found) if found is not None and found.work == work.key_ref else None,
+        next=_next(snapshot, standing, definitions),
+    )
+
+
+def _next(snapshot: Snapshot, standing: Standing, definitions: Definitions | None) -> NextStage | None:
+    """Return what is next; None where the cycle is not defined here."""
+    if definitions is None and not has_flows(snapshot.client):
+        return None
+    found = definitions or read_definitions(snapshot.layout)
+    try:
+        return shown_next(standing, found, decided(standing, found))
+    except GraphmemError:
+        return None
+
+
+def lines(snapshot: Snapshot, *, everything: bool) -> list[WorkLine]:
+    """Return the works, the newest first; those that go on, or all."""
+    works = sorted(snapshot.catalog.of_kind(Work).values(), key=lambda one: (one.created_at, one.key), reverse=True)
+    definitions = read_definitions(snapshot.layout) if has_flows(snapshot.client) else None
+    found = []
+    for work in works:
+        standing = standing_of(snapshot, work.key_ref)
+        if everything or standing.status in ("open", "failed"):
+            follows = _next(snapshot, standing, definitions) if definitions else None
+            found.append(
+                WorkLine(
+                    ref=standing.work.ref,
+                    objective=work.objective,
+                    status=standing.status,
+                    reason=standing.reason,
+                    cycle=standing.cycle,
+                    iteration=standing.iteration,
+                    branch=work.branch,
+                    unresolved=len(standing.open_items),
+                    next=follows and " ".join(filter(None, (follows.action, follows.stage))),
+                )
+            )
+    return found
+
+
+def page_fields(client: Client) -> dict[str, list[WorkLine]]:
+    """Return the works that the page shows: those that go on."""
+    if not has_flows(client):
+        return {}
+    with client.reading() as snapshot:
+        return {"works": lines(snapshot, everything=False)}
+
+
+def token_for(client: Client, standing: Standing, stage: str) -> str:
+    """Return a new token for a stage of the current cycle of work."""
+    payload = tokens.TokenPayload(
+        stage=stage,
+        cycle=standing.cycle,
+        work=standing.work.key_ref,
+        nonce=client.new_id(),
+        exp=int(client.now().timestamp()) + tokens.TOKEN_S,
+    )
+    return tokens.minted(payload, tokens.secret_of(client))
