@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import orjson
 
+from graphmem.features.governance.tokens import canonical, key_id
 from graphmem.patterns import lazy_re
 
 BEGIN, END = (f"-----{word} GRAPHMEM ATTESTATION-----" for word in ("BEGIN", "END"))
@@ -55,16 +56,6 @@ class Mismatch:
     found: object
 
 
-def canonical(value: object) -> bytes:
-    """Return a value as canonical JSON."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def key_id(secret: bytes) -> str:
-    """Return what names a secret and does not tell it."""
-    return hashlib.sha256(secret).hexdigest()[:16]
-
-
 def seal_of(text: bytes, secret: bytes) -> str:
     """Return the seal of an attestation by a secret."""
     return hmac.new(secret, text, hashlib.sha256).hexdigest()
@@ -86,7 +77,7 @@ def attested(message: str, facts: Facts, secret: bytes | None) -> str:
 
 
 def parse(message: str) -> Attestation | None:
-    """Return the attestation at the end of a message; None where there is none, or one that nothing made so."""
+    """Return the attestation at the end of a message; None where it has no whole one."""
     found = BLOCK.search(message)
     if found is None:
         return None
@@ -129,7 +120,14 @@ def _mismatches(attested: object, found: object, path: str) -> Iterator[Mismatch
             yield Mismatch(path, *(None if one is ABSENT else one for one in (attested, found)))
         return
     for name, one, other in parts:
-        yield from _mismatches(one, other, f"{path}.{name}" if path else name)
+        # Where one side lacks an object, the first thing in that is named.
+        first, second = _filled(one, other), _filled(other, one)
+        yield from _mismatches(first, second, f"{path}.{name}" if path else name)
+
+
+def _filled(side: object, other: object) -> object:
+    """Return one side of a comparison; an empty object where it lacks one that the other side has."""
+    return {} if side is ABSENT and other and isinstance(other, Mapping) else side
 
 
 def seal_state(attestation: Attestation, secret: bytes) -> Seal:

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -520,12 +520,12 @@ def move_refs(folder: Path, refs: Mapping[str, tuple[str | None, str | None]], *
     (git or Git(folder)).run("update-ref", "--no-deref", "-m", "graphmem", "-z", "--stdin", given=given)
 
 
-def switch(folder: Path, name: str, *, spared: str = "") -> None:
+def switch(folder: Path, name: str, *, spares: Callable[[str], bool] = lambda path: False) -> None:
     """
     Check a branch out in the working tree that a folder lies in; untracked and ignored files stay.
 
     Args:
-        spared: what paths begin with that may differ from HEAD; they stay so, or git refuses.
+        spares: whether a path may differ from HEAD; it stays so, or git refuses.
 
     Raises:
         Unavailable: tracked files differ from HEAD, files are in the way, or another working tree has the branch.
@@ -533,7 +533,7 @@ def switch(folder: Path, name: str, *, spared: str = "") -> None:
     """
     git = Git(folder)
     _ref(git, name)
-    if found := [path for path in dirty(folder) if not spared or not path.startswith(spared)]:
+    if found := [path for path in dirty(folder) if not spares(path)]:
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
         raise Unavailable(
             f"{visible(found[0])!r}{more} differs from HEAD", hint="commit it, or put it aside: git stash"

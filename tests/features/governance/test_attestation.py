@@ -13,13 +13,12 @@ from graphmem.features.governance.attestation import (
     Attestation,
     Mismatch,
     attested,
-    canonical,
     first_mismatch,
-    key_id,
     parse,
     seal_of,
     seal_state,
 )
+from graphmem.features.governance.tokens import canonical, key_id
 
 SECRET, OTHER = b"s" * 32, b"t" * 32
 FACTS = {
@@ -90,6 +89,9 @@ def test_a_message_without_a_whole_attestation_has_none(message: str) -> None:
         ({**FACTS, "cycles": ["build", "review", "x"]}, Mismatch("cycles.2", None, "x")),
         ({**FACTS, "cycles": "build", "stages": []}, Mismatch("cycles", ["build", "review"], "build")),
         ({**FACTS, "stages": [{"stage": "write"}]}, Mismatch("stages.0.model", None, None)),
+        ({**FACTS, "artefacts": {}}, Mismatch("artefacts.code.src/a.py", "100644 00ff", None)),
+        ({**FACTS, "aaa": {"b": {"c": 1}}}, Mismatch("aaa.b.c", None, 1)),
+        ({**FACTS, "aaa": {}}, Mismatch("aaa", None, {})),
         ({**FACTS, "aaa": None}, Mismatch("aaa", None, None)),
     ],
     ids=lambda value: value.path if isinstance(value, Mismatch) else "",
