@@ -108,7 +108,10 @@ def undo(snapshot: Writing, request: UndoRequest) -> Writes:
     answer = Writes(writes=[described(snapshot.catalog, write) for write in taken])
     accepted = written(snapshot.client)
     passed = [notes.doubt(path) for path in passed]
-    snapshot.ledger.write(dict(_batches(snapshot, current)), types, is_noted=False)
+    batches = dict(_batches(snapshot, current))
+    puts = [entry for batch in batches.values() for entry in batch.entries]
+    snapshot.admit(puts, {file: batch.gone for file, batch in batches.items()}, types)
+    snapshot.ledger.write(batches, types, is_noted=False)
     for path in passed:
         safe_files.remove(path)
     reopen(snapshot.client, {name for name, _ in accepted - written(snapshot.client)})

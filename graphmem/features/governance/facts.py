@@ -64,11 +64,14 @@ def definitions_of(snapshot: Snapshot) -> Definitions:
 
 
 def cycle_of(definitions: Definitions, name: str) -> CycleDefinition:
-    """Return a cycle, or raise ``NotFound`` for one that is not there or whose file is wrong."""
+    """Return a cycle, or raise ``NotFound`` where its file or that of its output is not there or wrong."""
+    wrong = "see what is wrong with: graphmem validate"
     if name not in definitions.cycles:
-        hint = did_you_mean(name, definitions.cycles) or "see what is wrong with: graphmem validate"
-        raise NotFound(f"no cycle {name!r}", hint=hint)
-    return definitions.cycles[name]
+        raise NotFound(f"no cycle {name!r}", hint=did_you_mean(name, definitions.cycles) or wrong)
+    found = definitions.cycles[name]
+    if found.output not in definitions.artefacts:
+        raise NotFound(f"no artefact type {found.output!r}, which cycle {name!r} makes", hint=wrong)
+    return found
 
 
 def fact(

@@ -50,9 +50,13 @@ def is_governed(row: Row) -> bool:
 
 def refuse_write(client: Client, rows: Sequence[Row], files: Types) -> None:
     """Raise ``Refused`` for a write that the rules of guarded work do not allow."""
-    if writer.get() == "commands" or not (client.settings.governance or has_flows(client)):
+    if not (client.settings.governance or has_flows(client)):
         return
     person = is_person(client)
+    if writer.get() == "commands":
+        if person and (lease := active(client)) is not None:
+            _note(client, lease, rows)
+        return
     if not person and (own := next(filter(is_governed, rows), None)) is not None:
         raise Refused(
             f"{row_title(own)} is of guarded work, which is changed by its own commands",
@@ -119,7 +123,7 @@ def refuse_in_stage(lease: Lease, rows: Sequence[Row], files: Types) -> None:
 
 def _note(client: Client, lease: Lease, rows: Sequence[Row]) -> None:
     """Note what a person writes while a stage is active: the end of the stage does not take it for its own."""
-    numbers = {row_id(row_key(row, client.ledger.symmetric)) for row in rows if row["kind"] not in ALWAYS}
+    numbers = {row_id(row_key(row, client.ledger.symmetric)) for row in rows}
     with client.state.changing() as kept:
-        if numbers and lease_of(kept) == lease:
+        if lease_of(kept) == lease:
             keep(kept, lease.model_copy(update={"noted": (*lease.noted, *sorted(numbers))}))

@@ -20,7 +20,8 @@ class Lease(BaseModel):
         nonce: of its token; one is made where a person began it.
         exp: seconds since 1970 at which it counts as crashed.
         tree: everything in the working tree when it began, as an object of git; ``head`` the commit.
-        has_run: its commands ran, of a stage that has some.
+        globs, model: of its definition when it began, whatever it does to that.
+        owes_run: it has commands, which did not run yet.
         noted: numbers of rows that a person wrote while it was active.
     """
 
@@ -38,7 +39,9 @@ class Lease(BaseModel):
     tree: str
     head: str
     is_by_person: bool = False
-    has_run: bool = False
+    globs: tuple[str, ...] = ()
+    model: str | None = None
+    owes_run: bool = False
     noted: Annotated[tuple[int, ...], Field()] = ()
 
 

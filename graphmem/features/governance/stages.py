@@ -12,7 +12,7 @@ import orjson
 
 from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
 from graphmem.core.records.screening import unexposed
-from graphmem.errors import GraphmemError, NotFound, Refused, Unavailable
+from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
 from graphmem.features.governance import lease as leases
 from graphmem.features.governance import tokens
 from graphmem.features.governance.actor import Actor, actor_of, given_token, is_person, person_name
@@ -105,8 +105,6 @@ def begin(client: Client, request: StageRequest) -> StageBegun:
     if payload is None and not is_person(client):
         actor_of(client, None)  # says why
     with client.reading() as snapshot:
-        if payload is not None and leases.is_used(client.state, payload.nonce):
-            raise tokens.used()
         standing, definitions, stage, iteration = _next(snapshot, payload)
     if found := _dirty(client):
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
@@ -117,6 +115,8 @@ def begin(client: Client, request: StageRequest) -> StageBegun:
         )
     head = worktree.head_of(client.root)
     assert head.branch is not None and head.commit is not None, "the branch of a work is checked out"
+    cycle = cycle_of(definitions, standing.cycle)
+    made_of = definitions.artefacts[cycle.output]
     made = Lease(
         work=standing.work.key_ref,
         cycle=standing.cycle,
@@ -130,18 +130,23 @@ def begin(client: Client, request: StageRequest) -> StageBegun:
         tree=worktree.take_tree(client.root, scratch(client)),
         head=head.commit,
         is_by_person=payload is None,
+        globs=made_of.files if STAGE_RIGHTS[stage.kind].files else (),
+        model=cycle.models.get(stage.name),
+        owes_run=bool((stage.kind == "quench" and made_of.validation) or (stage.kind == "assay" and cycle.extractors)),
     )
     _hold(client, made, now)
     said = {"stage": stage.name, "kind": stage.kind, "cycle": standing.cycle, "iteration": iteration}
     with client.writing() as snapshot:
         write(snapshot, [fact(snapshot, standing_of(snapshot, made.work), BEGUN, said, identity=made.nonce)])
-    return _begun(made, standing, definitions)
+    return _begun(made, standing)
 
 
 def _next(snapshot: Snapshot, payload: tokens.TokenPayload | None) -> tuple[Standing, Definitions, CycleStage, int]:
     """Return the stage that routing asks for now, which must be the one of the token."""
     standing = standing_of(snapshot, payload.work if payload else None)
     refuse_not_open(standing)
+    if payload is not None and leases.is_used(snapshot.client.state, payload.nonce):
+        raise tokens.used()
     refuse_other_branch(snapshot, standing)
     definitions = definitions_of(snapshot)
     decision = decided(standing, definitions)
@@ -178,9 +183,8 @@ def _dirty(client: Client) -> list[str]:
     return [path for path in worktree.dirty(client.root) if not own.holds(path)]
 
 
-def _begun(made: Lease, standing: Standing, definitions: Definitions) -> StageBegun:
+def _begun(made: Lease, standing: Standing) -> StageBegun:
     """Return a stage that began, with what it may write."""
-    cycle = cycle_of(definitions, made.cycle)
     rights = STAGE_RIGHTS[made.kind]
     may = [
         "files of its artefact" if rights.files else "",
@@ -188,7 +192,6 @@ def _begun(made: Lease, standing: Standing, definitions: Definitions) -> StageBe
         "new items" if rights.adds else "",
         "memory through its extractors" if rights.memory else "",
     ]
-    files = definitions.artefacts[cycle.output].files if rights.files and cycle.output in definitions.artefacts else ()
     return StageBegun(
         work=standing.work.ref,
         stage=made.stage,
@@ -196,7 +199,7 @@ def _begun(made: Lease, standing: Standing, definitions: Definitions) -> StageBe
         cycle=made.cycle,
         iteration=made.iteration,
         until=until(made.exp),
-        files=list(files),
+        files=list(made.globs),
         may=", ".join(filter(None, may)),
         items=named_items(standing.open_items),
     )
@@ -237,7 +240,7 @@ def run(client: Client, request: StageRequest) -> StageChecked:
     if done.failed is None:
         with client.state.changing() as kept:
             if (now := leases.lease_of(kept)) is not None and now.nonce == lease.nonce:
-                leases.keep(kept, now.model_copy(update={"has_run": True}))
+                leases.keep(kept, now.model_copy(update={"owes_run": False}))
     return done
 
 
@@ -254,21 +257,15 @@ def _held(client: Client, request: StageRequest) -> Lease:
     return found
 
 
-def commands_of(definitions: Definitions, cycle: CycleDefinition) -> dict[str, str]:
-    """Return the validation of the output of a cycle: commands by the names of their checks."""
-    made = definitions.artefacts.get(cycle.output)
-    return dict(made.validation) if made is not None else {}
-
-
 def validations(client: Client) -> list[str]:
     """Return every validation command of the project, for ``trust``."""
     made = read_definitions(client.layout).artefacts.values()
-    return sorted({command for one in made for command in dict(one.validation).values()})
+    return [command for one in made for command in one.validation.values()]
 
 
 def _checked(client: Client, lease: Lease, definitions: Definitions, cycle: CycleDefinition) -> StageChecked:
     """Run the validation of the output, and write what it found."""
-    commands = commands_of(definitions, cycle)
+    commands = definitions.artefacts[cycle.output].validation
     if not are_trusted(client.layout.config, commands.values()):
         raise Refused(
             f"the validation of {cycle.output!r} comes with the branch and runs commands",
@@ -332,7 +329,7 @@ def _extracted(client: Client, lease: Lease, cycle: CycleDefinition) -> StageChe
                 done = call(client.runtime, caller, "extractors.run", {"names": (name,)})
             found.append(done.model_dump(mode="json"))
         except GraphmemError as error:
-            if isinstance(error, Refused | NotFound):  # it did not run
+            if isinstance(error, Refused | NotFound) and not isinstance(error, BadInput):  # it did not run, or not here
                 raise
             failed = f"extractor {name!r}: {error.message}"
             break
@@ -375,11 +372,10 @@ def end(client: Client, request: StageRequest) -> StageEnded:
     tree = worktree.take_tree(client.root, scratch(client))
     with client.writing() as snapshot:
         standing = standing_of(snapshot, lease.work)
-        definitions = definitions_of(snapshot)
         refuse_not_open(standing)
-        _refuse_unfinished(standing, lease, definitions)
+        _refuse_unfinished(standing, lease)
         changed = worktree.changes(client.root, lease.tree, tree)
-        bad = _unexpected(client, lease, definitions, changed)
+        bad = _unexpected(client, lease, changed)
         own = OwnFiles(client)
         files = [change.path for change in changed if not own.holds(change.path)]
         if bad:
@@ -395,14 +391,13 @@ def end(client: Client, request: StageRequest) -> StageEnded:
                 reason=reason,
             )
         elif not any(one.id == lease.nonce for one in standing.runs):
-            cycle = cycle_of(definitions, lease.cycle)
             said = {
                 "run": lease.nonce,
                 "stage": lease.stage,
                 "kind": lease.kind,
                 "cycle": lease.cycle,
                 "iteration": lease.iteration,
-                "model": cycle.models.get(lease.stage),
+                "model": lease.model,
                 "files": len(files) or None,
             }
             write(snapshot, [fact(snapshot, standing, STAGE_ENDED, said, identity=f"{lease.nonce}-end")])
@@ -412,11 +407,9 @@ def end(client: Client, request: StageRequest) -> StageEnded:
     return ended
 
 
-def _refuse_unfinished(standing: Standing, lease: Lease, definitions: Definitions) -> None:
+def _refuse_unfinished(standing: Standing, lease: Lease) -> None:
     """Raise ``Refused`` for a stage that did not run its commands, or gave no verdict that it owes."""
-    cycle = cycle_of(definitions, lease.cycle)
-    runs = (lease.kind == "quench" and commands_of(definitions, cycle)) or (lease.kind == "assay" and cycle.extractors)
-    if runs and not lease.has_run:
+    if lease.owes_run:
         raise Refused(f"stage {lease.stage} has not run its commands", hint='graphmem stage run "$TOKEN"')
     owed = [
         one
@@ -474,19 +467,16 @@ class OwnFiles:
         return path.removeprefix(f"{self.root}/") if path.startswith(f"{self.root}/") else None
 
 
-def _unexpected(client: Client, lease: Lease, definitions: Definitions, changed: Sequence[TreeChange]) -> list[str]:
+def _unexpected(client: Client, lease: Lease, changed: Sequence[TreeChange]) -> list[str]:
     """Return the files and the rows that a stage changed and may not write."""
-    own = OwnFiles(client)
-    rights = STAGE_RIGHTS[lease.kind]
-    made = definitions.artefacts.get(cycle_of(definitions, lease.cycle).output)
-    globs = made.files if rights.files and made is not None else ()
+    own, globs = OwnFiles(client), lease.globs
     found = []
     with worktree.objects(client.root) as objects:
         for change in changed:
             if own.holds(change.path):
                 continue
             path = own.in_project(change.path)
-            is_fitting = path is not None and bool(globs) and matches(globs, path) and not path.startswith(".graphmem/")
+            is_fitting = path is not None and matches(globs, path)
             if change.new_mode == LINK:
                 target = objects.read(change.new, most=LINK_BYTES).decode("utf-8", "surrogateescape")
                 is_fitting = is_fitting and _stays_inside(change.path, target)

@@ -9,10 +9,9 @@ import base64
 import hashlib
 import hmac
 import os
-from typing import Annotated
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graphmem.errors import Damaged, Refused
 from graphmem.kernel.store.runtime import Client
@@ -32,7 +31,7 @@ class TokenPayload(BaseModel):
     stage: str
     cycle: str
     work: str  # reference by key
-    nonce: Annotated[str, Field(min_length=16, max_length=64)]
+    nonce: str
     exp: int
 
 

@@ -1,6 +1,6 @@
 """The store at one moment, to be read, or held alone and written."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -187,16 +187,7 @@ class Writing(Snapshot):
             Refused: a file that would change has lines that are wrong, a row holds a secret, or is of a type that no
                 file declares.
         """
-        guards, writes = extensions("write"), self.client.rights.writes
-        if guards or writes is not None:
-            rows = [entry.row for entry in puts]
-            for file, numbers in (removes or {}).items():
-                rows += map(orjson.loads, self.client.everything.lines_of(numbers, file).values())
-            if writes is not None:
-                for row in rows:
-                    refuse_unwritable(row, writes)
-            for guard in guards:
-                guard(self.client, rows, types)
+        self.admit(puts, removes or {}, types)
         try:
             author = self.client.author(via) if is_noted and not is_moved else None
             self.client.ledger.commit(
@@ -217,6 +208,18 @@ class Writing(Snapshot):
         if self.client.ledger.place.history is not None:  # scopes and the like are read as files of this machine
             own = {file: text for file, text in types.items() if not file.startswith("types/")}
             replace_files({self.layout.store / file: text for file, text in own.items()})
+
+    def admit(self, puts: Iterable[Entry], removes: Mapping[str, Collection[int]], types: Types) -> None:
+        """Raise ``Refused`` for a write that the caller, or a guard of a feature, does not allow; as ``commit``."""
+        guards, writes = extensions("write"), self.client.rights.writes
+        if guards or writes is not None:
+            rows = [entry.row for entry in puts]
+            for file, numbers in removes.items():
+                rows += map(orjson.loads, self.client.everything.lines_of(numbers, file).values())
+            for row in rows if writes is not None else ():
+                refuse_unwritable(row, writes or ())
+            for guard in guards:
+                guard(self.client, rows, types)
 
 
 def refuse_unwritable(row: Mapping[str, Any], writes: Collection[str]) -> None:
