@@ -46,6 +46,9 @@ _PLACES = {  # the public names, by the module that has them, which is imported 
     "features.governance.contract": (
         "BranchMade NextStage ReviewItemAnswer ReviewItemList StageBegun StageChecked StageEnded WorkList WorkShown"
     ),
+    "features.governance.finish": "WorkFinished",
+    "features.governance.snapshots": "SnapshotDifference SnapshotList SnapshotShown",
+    "features.governance.verify": "WorkVerified",
     "features.explore.operations": "ExplorationReported ExplorationStarted ExplorationWaited",
     "features.extractors.contract": "Extracted ExtractorAdded ExtractorList",
     "features.upkeep.branch_check": "BranchChecked",

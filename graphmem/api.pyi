@@ -63,6 +63,11 @@ from graphmem.features.governance.contract import (
     ReviewItemList as ReviewItemList, StageBegun as StageBegun, StageChecked as StageChecked, StageEnded as StageEnded,
     WorkList as WorkList, WorkShown as WorkShown,
 )
+from graphmem.features.governance.finish import (WorkFinished as WorkFinished)
+from graphmem.features.governance.snapshots import (
+    SnapshotDifference as SnapshotDifference, SnapshotList as SnapshotList, SnapshotShown as SnapshotShown,
+)
+from graphmem.features.governance.verify import (WorkVerified as WorkVerified)
 from graphmem.features.hooks.contract import (HookAnswer as HookAnswer)
 from graphmem.features.inbox.operations import (Item as Item, ItemChanged as ItemChanged, ItemList as ItemList)
 from graphmem.features.learning.experiences import (Promoted as Promoted, Recalled as Recalled)
@@ -113,6 +118,8 @@ class Store(OpenStore):
     def works(self) -> Works: ...
     @cached_property
     def stages(self) -> Stages: ...
+    @cached_property
+    def snapshots(self) -> Snapshots: ...
     @cached_property
     def items(self) -> Items: ...
     @cached_property
@@ -402,6 +409,10 @@ class Works(Operations):
         """Go on to a target of the current cycle; only after everything of that is done."""
     def abandon(self, ref: str, *, reason: str | None = None, yes: bool = False) -> WorkShown:
         """Give a work up, for good; its branch stays."""
+    def finish(self, ref: str | None = None, *, unfinished: str | None = None) -> WorkFinished:
+        """Merge a work that is done onto its base branch, as one commit that attests how it was made."""
+    def verify(self, commit: str, *, require_signature: bool = False) -> WorkVerified:
+        """Check the attestation of finished work against its commit; the exit status is 1 where it is not true."""
 
 class Stages(Operations):
     """Stages: one is active in a clone, and writes what its kind may write."""
@@ -413,6 +424,15 @@ class Stages(Operations):
         """End the active stage: look at all that changed since it began, and commit it."""
     def retry(self, ref: str | None = None) -> NextStage:
         """Run a stage again that failed, or whose time is up: clears the failure, and returns a new token."""
+
+class Snapshots(Operations):
+    """What is kept of dry runs, to be looked at and compared."""
+    def list(self) -> SnapshotList:
+        """Return what is kept of dry runs, the oldest first."""
+    def show(self, id: str) -> SnapshotShown:
+        """Return what is kept of a dry run: its work, the states of its items, and the files that it changed."""
+    def diff(self, first: str, second: str) -> SnapshotDifference:
+        """Return what differs between two dry runs: fields, items, and files that they changed in different ways."""
 
 class Items(Operations):
     """Review items: what checks, reviewers and people found in a work."""

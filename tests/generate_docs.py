@@ -81,6 +81,9 @@ from graphmem.features.governance.contract import (
     WorkList,
     WorkShown,
 )
+from graphmem.features.governance.finish import WorkFinished
+from graphmem.features.governance.snapshots import SnapshotDifference, SnapshotList, SnapshotShown
+from graphmem.features.governance.verify import WorkVerified
 from graphmem.features.hooks.contract import HookAnswer
 from graphmem.features.inbox.operations import ItemChanged, ItemList
 from graphmem.features.learning.experiences import Promoted, Recalled
@@ -596,6 +599,11 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`work list`": WorkList,
     "`work next`, `stage retry`": NextStage,
     "`work branch`": BranchMade,
+    "`work finish`": WorkFinished,
+    "`work verify`": WorkVerified,
+    "`snapshot list`": SnapshotList,
+    "`snapshot show`": SnapshotShown,
+    "`snapshot diff`": SnapshotDifference,
     "`stage begin`": StageBegun,
     "`stage run`": StageChecked,
     "`stage end`": StageEnded,

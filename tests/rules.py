@@ -51,6 +51,7 @@ RULES = (
     "core/search/sameness.py",
     "features/hooks/events.py",
     "features/extractors/python_code.py",
+    "features/governance/attestation.py",
     "features/governance/globs.py",
     "features/harvest/check_pairs.py",
     "features/harvest/ci_log.py",

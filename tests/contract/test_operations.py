@@ -98,6 +98,7 @@ OPENING = frozenset({
     "candidates.prove", "candidates.check_proofs", "imports.notes", "imports.git", "imports.ci", "imports.all",
     "config", "solutions", "user.promote", "user.adopt",
     "works.start", "works.branch", "works.next", "stages.begin", "stages.run", "stages.end",
+    "works.finish", "works.verify", "snapshots.list", "snapshots.show", "snapshots.diff",
 })  # fmt: skip
 # These write more than rows, and take it in.
 REWRITING = ("types.add_entity", "types.add_relation", "scopes.add", "export", "resolve")

@@ -78,6 +78,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "work": (MADE, "work", "Begin guarded work of a flow, see where it is and what is next."),
     "stage": (MADE, "stage", "Begin, run and end a stage of guarded work."),
     "item": (MADE, "item", "Add review items to guarded work, and move them."),
+    "snapshot": (MADE, "snapshot", "Show and compare what is kept of dry runs of guarded work."),
     "inbox": (MADE, "inbox", "Keep what is to be looked at later."),
     "event": (MADE, "event", "Record something that happened."),
     "events": ("event", "events", "Show what happened, or follow it."),

@@ -14,6 +14,9 @@ from graphmem.features.governance.contract import (
     WorkList,
     WorkShown,
 )
+from graphmem.features.governance.finish import WorkFinished
+from graphmem.features.governance.snapshots import SnapshotChange, SnapshotDifference, SnapshotList, SnapshotShown
+from graphmem.features.governance.verify import WorkVerified
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count, one_line
 from graphmem.names import quoted, visible
@@ -135,3 +138,68 @@ def _reply(answer: NextStage, view: View) -> Reply:
 
 
 PLAIN = frozenset({"action", "kind", "result", "status"})
+
+
+# --- finished work ----------------------------------------------------------------------------------------------------
+
+
+@reads(WorkFinished)
+def finished_text(answer: WorkFinished) -> Printout:
+    """Return what a work became."""
+    note = "" if answer.complete else "it is attested as not complete"
+    if answer.snapshot is not None:
+        return Printout(f"{answer.work} was a dry run: .snapshots/{answer.snapshot} on {answer.base_branch}", note)
+    text = (
+        f"{answer.work} is commit {(answer.commit or '')[:10]} on {answer.base_branch}; its branch is {answer.archive}"
+    )
+    return Printout(text, note)
+
+
+@reads(WorkVerified)
+def verified_text(answer: WorkVerified) -> Printout:
+    """Return whether an attestation is true, and where it is not."""
+    lines = [f"commit {answer.commit[:10]}{f' of {visible(answer.work)}' if answer.work else ''}"]
+    if (found := answer.mismatch) is not None:
+        lines.append(f"{visible(found.path)}: attested {_value(found.attested)}, found {_value(found.found)}")
+    lines += [f"seal: {answer.seal}", "attested as it is" if answer.ok else "not as attested"]
+    if answer.complete is False:
+        lines.append("the work is attested as not complete")
+    return Printout("\n".join(lines), status=0 if answer.ok else 1)
+
+
+def _value(value: object) -> str:
+    return "nothing" if value is None else visible(one_line(str(value)))
+
+
+@reads(SnapshotList)
+def snapshots_text(answer: SnapshotList) -> Printout:
+    """Return a line for each snapshot."""
+    return Printout("\n".join(map(_line, answer.snapshots)), "" if answer.snapshots else "no snapshots")
+
+
+def _line(one: SnapshotShown) -> str:
+    state = "complete" if one.complete else "not complete"
+    return f"{one.id}  [{state}, {count(one.iterations, 'iteration')}] {visible(one_line(one.objective))}"
+
+
+@reads(SnapshotShown)
+def snapshot_text(answer: SnapshotShown) -> str:
+    """Return what is kept of a dry run."""
+    items = (f"{visible(ref)}: {visible(state)}" for ref, state in answer.items.items())
+    return "\n".join(
+        [_line(answer), f"in {answer.path}", *items, *(f"changed: {visible(path)}" for path in answer.files)]
+    )
+
+
+@reads(SnapshotDifference)
+def difference_text(answer: SnapshotDifference) -> Printout:
+    """Return what differs between two snapshots."""
+    lines = [
+        *map(_difference, (*answer.fields, *answer.items)),
+        *(f"differs: {visible(path)}" for path in answer.files),
+    ]
+    return Printout("\n".join(lines), "" if lines else "no difference")
+
+
+def _difference(one: SnapshotChange) -> str:
+    return f"{visible(one.name)}: {_value(one.first)} → {_value(one.second)}"

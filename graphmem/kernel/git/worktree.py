@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -205,9 +205,9 @@ def head_of(folder: Path) -> Head:
     return Head(name, value_of(folder, "HEAD", git=git))
 
 
-def value_of(folder: Path, ref: str, *, git: Git | None = None) -> str | None:
-    """Return the commit that a full name of a ref means, or a hash; None where it means none."""
-    status, found = (git or Git(folder)).run(*commands.MEANING, f"{ref}^{{commit}}", says=(0, 1))
+def value_of(folder: Path, ref: str, *, kind: str = "commit", git: Git | None = None) -> str | None:
+    """Return the commit, or the tree, that a full name of a ref or a hash means; None where it means none."""
+    status, found = (git or Git(folder)).run(*commands.MEANING, f"{ref}^{{{kind}}}", says=(0, 1))
     return found.decode().strip() if status == 0 else None
 
 
@@ -226,6 +226,12 @@ def changes(folder: Path, before: str | None, after: str) -> list[TreeChange]:
     """Return what differs between two trees, or commits, by their hashes; a rename is D and A, None the empty tree."""
     names = before or EMPTY[len(after)], after
     return list(Git(folder).changes("diff-tree", "-r", "--ignore-submodules=none", *map(_hash, names)))
+
+
+def patch(folder: Path, before: str, after: str) -> bytes:
+    """Return what differs between two commits as a patch that git applies."""
+    how = ("diff-tree", "-r", "-p", "--binary", "--full-index", *DIFF[1:], _hash(before), _hash(after))
+    return Git(folder).run(*how)[1]
 
 
 def worktrees(folder: Path) -> dict[str, Path]:
@@ -449,6 +455,27 @@ def merge_trees(folder: Path, ours: str, theirs: str, drivers: Mapping[str, str]
     return tree, list(dict.fromkeys(paths))
 
 
+def signature_of(folder: Path, commit: str) -> str | None:
+    """Return what git says of the signature of a commit by keys that the user trusts; None for no valid one."""
+    git = Git(folder)
+    how = ("verify-commit", _hash(commit))
+    settings = (*SETTINGS, *signing(git))
+    status, _, said = commands.run(git.top, *how, settings=settings, environment=git.environment)
+    lines = said.decode(errors="replace").splitlines()
+    return next((visible(line) for line in lines if "Good" in line), "valid") if status == 0 else None
+
+
+def tips(folder: Path, prefix: str) -> list[str]:
+    """Return the commits that refs name whose full names begin with a prefix."""
+    lines = Git(folder).output("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+    return [name for name, _, ref in (line.partition(" ") for line in lines) if ref.startswith(prefix)]
+
+
+def commit_saying(folder: Path, ref: str, text: str) -> str | None:
+    """Return the last commit of the history of a ref whose message has a text."""
+    return Git(folder).output("rev-list", "-1", "--fixed-strings", f"--grep={text}", ref, "--") or None
+
+
 # --- branches --------------------------------------------------------------------------------------------------------
 
 
@@ -493,9 +520,12 @@ def move_refs(folder: Path, refs: Mapping[str, tuple[str | None, str | None]], *
     (git or Git(folder)).run("update-ref", "--no-deref", "-m", "graphmem", "-z", "--stdin", given=given)
 
 
-def switch(folder: Path, name: str) -> None:
+def switch(folder: Path, name: str, *, spares: Callable[[str], bool] = lambda path: False) -> None:
     """
     Check a branch out in the working tree that a folder lies in; untracked and ignored files stay.
+
+    Args:
+        spares: whether a path may differ from HEAD; it stays so, or git refuses.
 
     Raises:
         Unavailable: tracked files differ from HEAD, files are in the way, or another working tree has the branch.
@@ -503,7 +533,7 @@ def switch(folder: Path, name: str) -> None:
     """
     git = Git(folder)
     _ref(git, name)
-    if found := dirty(folder):
+    if found := [path for path in dirty(folder) if not spares(path)]:
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
         raise Unavailable(
             f"{visible(found[0])!r}{more} differs from HEAD", hint="commit it, or put it aside: git stash"

@@ -79,6 +79,7 @@ OTHERS = frozenset({
     "relations.unlink", "campaigns.ready", "campaigns.status", "campaigns.propagate", "campaigns.replan_input",
     "tasks.start", "tasks.show", "phases.status", "phases.can", "phases.move", "phases.reset", "phases.duration",
     "works.start", "works.branch", "works.list", "works.show", "works.next", "works.advance", "works.abandon",
+    "works.finish", "works.verify", "snapshots.show", "snapshots.diff",
     "stages.begin", "stages.run", "stages.end", "stages.retry",
     "items.add", "items.list", "items.show", "items.action", "items.wont_fix", "items.resolve", "items.reject",
     "inbox.items", "inbox.take", "inbox.dismiss", "events.list",

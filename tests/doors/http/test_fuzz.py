@@ -171,6 +171,7 @@ REFUSED = {
     "candidates.dismiss",
     "inbox.finish",
     *"works.start works.branch works.show works.next works.advance works.abandon".split(),  # of a flow, in a repository
+    *"works.verify snapshots.show snapshots.diff".split(),
     *"stages.begin stages.end stages.retry".split(),
     *"items.add items.list items.show items.action items.wont_fix items.resolve items.reject".split(),
     "tasks.complete",
