@@ -93,12 +93,14 @@ class Called(NamedTuple):
 
     Args:
         answer: None where it failed; the error then says why, None for one that is not graphmem's.
+        client: of the store that it was made on; None where it needed none, or was refused before.
     """
 
     name: str
     request: Request | Mapping[str, object]
     answer: Any
     error: GraphmemError | None
+    client: Client | None = None
 
 
 def call(
@@ -124,14 +126,15 @@ def call(
     operation = OPERATIONS[name]
     answer: Any = None
     error: GraphmemError | None = None
+    clients: list[Client] = []
     try:
-        answer = _called(operation, runtime, caller, request, stream)
+        answer = _called(operation, runtime, caller, request, stream, clients)
     except GraphmemError as raised:
         error = raised
         raise
     finally:
         for listen in extensions("call"):
-            listen(Called(name, request, answer, error))
+            listen(Called(name, request, answer, error, *clients))
     return answer
 
 
@@ -141,8 +144,9 @@ def _called(
     caller: Caller,
     request: Request | Mapping[str, object],
     stream: Log | None,
+    clients: list[Client],
 ) -> Any:
-    """Call an operation; nothing listens here."""
+    """Call an operation; nothing listens here. The client that it is called on is added to ``clients``."""
     with observed("operation", operation.name):
         if not isinstance(request, Request):
             request = operation.request(**request)
@@ -156,6 +160,7 @@ def _called(
         lines = Tape(stream) if isinstance(stream, Iterator) and operation.is_held else stream
         is_writing = operation.effect == WRITE and not operation.only_reads(request)
         client = caller.client(runtime, is_writing=is_writing)
+        clients.append(client)
 
         def run() -> Any:
             with _opened(client, operation.function, is_real=not operation.only_reads(request)) as store:

@@ -28,6 +28,7 @@ FEATURE = Feature(
     },
     text="text",
     extends={
+        "call": "place.note_call",
         "check": "definitions.check",
         "commands": "stages.validations",
         "page": "show.page_fields",

@@ -8,7 +8,8 @@ from graphmem.core.records.events import events_about
 from graphmem.core.records.validation import build
 from graphmem.errors import NotFound, Refused
 from graphmem.features.governance.definitions import CycleDefinition, Definitions, read_definitions
-from graphmem.features.governance.guard import branch_of, has_flows, writing_as
+from graphmem.features.governance.guard import writing_as
+from graphmem.features.governance.place import branch_of, has_flows
 from graphmem.features.governance.standing import Standing, fold
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model import Event, ReviewItem, Work

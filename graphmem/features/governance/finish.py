@@ -14,6 +14,7 @@ from graphmem.features.governance.actor import is_person
 from graphmem.features.governance.attestation import attested
 from graphmem.features.governance.contract import OfWork
 from graphmem.features.governance.facts import definitions_of, fact, refuse_other_branch, standing_of, write
+from graphmem.features.governance.place import trace_of
 from graphmem.features.governance.show import decided
 from graphmem.features.governance.stages import OwnFiles, scratch
 from graphmem.features.governance.standing import FINISHED, Standing
@@ -231,7 +232,7 @@ def _end(client: Client, standing: Standing, tip: str, merged: str) -> WorkFinis
 def _end_dry_run(client: Client, kept: snapshots.DryRun) -> WorkFinished:
     """Check the config branch out, and delete that of the dry run."""
     _leave(client, kept.branch, kept.base_branch, kept.tip)
-    safe_files.remove(snapshots.trace_of(client, kept.branch))
+    safe_files.remove(trace_of(client, kept.branch))
     return WorkFinished(work=kept.work, base_branch=kept.base_branch, snapshot=kept.id, complete=kept.reason is None)
 
 

@@ -13,17 +13,15 @@ from typing import Any, Literal
 from graphmem.errors import Refused
 from graphmem.features.governance.actor import is_person
 from graphmem.features.governance.lease import Lease, active, keep, lease_of
+from graphmem.features.governance.place import branch_of, has_flows
 from graphmem.features.governance.standing import GOVERNED_EVENTS
 from graphmem.features.governance.states import ALWAYS, AREAS, BELONGS, STAGE_RIGHTS, Area, areas_of
-from graphmem.kernel.git.places import directory_of, top_of
 from graphmem.kernel.ledger.types import Types
 from graphmem.kernel.store.runtime import Client
-from graphmem.kernel.system import safe_files
 from graphmem.names import row_id, row_key, row_title
 
 Row = Mapping[str, Any]
 GOVERNED = ("work", "item")  # kinds that have commands of their own
-HEAD_BYTES = 1_000
 # What of the room itself writes in this context: its own rows, or those of the extractors of an assay stage.
 writer: ContextVar[Literal["commands", "extractors"] | None] = ContextVar("writer", default=None)
 
@@ -36,11 +34,6 @@ def writing_as(what: Literal["commands", "extractors"]) -> Iterator[None]:
         yield
     finally:
         writer.reset(token)
-
-
-def has_flows(client: Client) -> bool:
-    """Return whether the project has flows: without them nothing here applies."""
-    return safe_files.is_folder(client.layout.store / "flows")
 
 
 def is_governed(row: Row) -> bool:
@@ -92,18 +85,6 @@ def refuse_elsewhere(client: Client, areas: Sequence[Area]) -> None:
             raise Refused(
                 f"{AREAS[area]} may not change on {where}", hint=BELONGS[area], details={"branch": branch, "area": area}
             )
-
-
-def branch_of(client: Client) -> str | None:
-    """Return the branch that is checked out, read from the file that names it; None for none."""
-    top = top_of(client.root)
-    if top is None:
-        return None
-    try:
-        head = safe_files.read(directory_of(top) / "HEAD", most=HEAD_BYTES).decode("utf-8", "replace").strip()
-    except OSError:
-        return None
-    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
 
 
 def refuse_in_stage(lease: Lease, rows: Sequence[Row], files: Types) -> None:

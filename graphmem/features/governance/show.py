@@ -7,7 +7,7 @@ from graphmem.features.governance import lease, tokens
 from graphmem.features.governance.contract import MoveShown, NextStage, ReviewItemShown, StageShown, WorkLine, WorkShown
 from graphmem.features.governance.definitions import Definitions, read_definitions
 from graphmem.features.governance.facts import cycle_of, standing_of
-from graphmem.features.governance.guard import has_flows
+from graphmem.features.governance.place import has_flows
 from graphmem.features.governance.routing import RoutingDecision, route
 from graphmem.features.governance.standing import ItemMoved, ItemStanding, StageRun, Standing
 from graphmem.kernel.model import Work

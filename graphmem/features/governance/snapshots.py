@@ -1,6 +1,5 @@
 """Snapshots: what is kept of dry runs, in ``.snapshots/`` of the project, to be looked at and compared."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from graphmem.constants import FILE_BYTES
 from graphmem.core.records.events import events_about
 from graphmem.core.records.secrets import redacted, without_secrets
 from graphmem.errors import NotFound, Refused
+from graphmem.features.governance.place import plain, trace_of
 from graphmem.features.governance.standing import GOVERNED_EVENTS, Standing
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.git import worktree
@@ -32,7 +32,6 @@ FOLDER = ".snapshots"
 README, ITEMS, EVENTS, PATCH, TRACE = "README.md", "items.ndjson", "events.ndjson", "diff.patch", "trace.jsonl"
 README_BYTES = 2**20
 PATCH_BYTES = 2**28  # of a patch that is compared
-NAME_CHARACTERS = 60
 FORM = "front matter as graphmem work finish writes it"
 COMPARED = ("objective", "flow", "cycles", "iterations", "reason", "base_commit")
 
@@ -117,17 +116,6 @@ class SnapshotDifference(Answer):
 # --- made ------------------------------------------------------------------------------------------------------------
 
 
-def trace_of(client: Client, branch: str) -> Path:
-    """Return the file with the calls that were made on a branch."""
-    mark = hashlib.sha256(branch.encode()).hexdigest()[:8]
-    return client.layout.state / f"trace.{_plain(branch)}-{mark}.jsonl"
-
-
-def _plain(text: str) -> str:
-    """Return a text as a part of the name of a file."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower())[:NAME_CHARACTERS].strip("-")
-
-
 def keep(client: Client, standing: Standing, tip: str) -> DryRun:
     """Write the snapshot of a dry run, which is on its branch, and return it; repeated, it writes the same."""
     work = standing.work
@@ -138,7 +126,7 @@ def keep(client: Client, standing: Standing, tip: str) -> DryRun:
         items = [one.item for _, one in sorted(standing.items.items())]
         rows = {ITEMS: _rows([work, *items], snapshot.symmetric), EVENTS: _rows(events, snapshot.symmetric)}
     kept = DryRun(
-        id=f"{_plain(work.key_ref.partition('/')[2])}-{tip[:8]}",
+        id=f"{plain(work.key_ref.partition('/')[2])}-{tip[:8]}",
         work=work.key_ref,
         objective=work.objective,
         flow=work.flow,

@@ -16,9 +16,9 @@ import pytest
 
 from graphmem import Memory, NotFound, Refused
 from graphmem.doors.cli.app import run
-from graphmem.features.governance import snapshots
 from graphmem.features.governance.attestation import attested, parse
 from graphmem.features.governance.finish import WorkFinished
+from graphmem.features.governance.place import trace_of
 from graphmem.features.governance.verify import NOT_HERE, WorkVerified
 from graphmem.kernel.git import commands, worktree
 from graphmem.kernel.system.surroundings import Surroundings, of_caller
@@ -523,7 +523,7 @@ def dry_run(project: Project, text: str) -> WorkFinished:
     branch = project.git("symbolic-ref", "--short", "HEAD")
     assert branch == "dry-run/stricter/feature-sign-in"
     with project.memory() as memory:
-        trace = snapshots.trace_of(memory.store.client, branch)
+        trace = trace_of(memory.store.client, branch)
     called = {"operation": "items.add", "arguments": {"text": "password = 'Zk81kfq0dkvPz2'"}}
     trace.write_bytes(orjson.dumps(called) + b"\n{cut off\n")
     return project.finish()
