@@ -17,6 +17,7 @@ from graphmem.core.evidence.lock_files import LOCKS, locked
 from graphmem.doors.agents.clients import TOML_MARKS
 from graphmem.doors.agents.edits import json_edit, marked_edit, refuse_toml_with
 from graphmem.errors import GraphmemError
+from graphmem.features.governance.definitions import ArtefactDefinition, CycleDefinition
 from graphmem.features.runs import operations as runs
 from graphmem.kernel.ledger import types
 from graphmem.kernel.model.vocabulary import EntityType
@@ -54,6 +55,8 @@ BOMBS = {
     "aliases": "---\na: &a [x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(2000)) + "---\n",
     "flow": "---\nx: " + "[" * (SIZE // 2) + "---\n",
     "a long front matter": "---\n" + "a: b\n" * (SIZE // 5) + "---\n",
+    "globs": "---\nfiles:\n" + f"- '{'{a,b}' * 6}{'*x' * 130}'\n" * 50 + "---\n",
+    "braces of a glob": "---\nfiles:\n" + f"- '{'{' * 149}{'}' * 149}'\n" * 50 + "---\n",
     "at signs": "@" * SIZE + "\n",
     "brackets in a requirement": ("a[" + "b" * 300 + "\n") * (SIZE // 304),
     "a half package": '[[package]]\nname = "' * (SIZE // 20),
@@ -71,6 +74,8 @@ def readers() -> Iterator[tuple[str, Callable[[str], object]]]:
     yield "markdown", lambda text: marked_edit("x", *MARKDOWN_MARKS)(text.encode())
     yield "config", lambda text: read_toml(Path("config.toml"), text.encode()[: CONFIG_BYTES + 1])
     yield "type", lambda text: types.parse(text[: types.TYPE_BYTES], EntityType)
+    yield "cycle", lambda text: types.parse(text[: types.TYPE_BYTES], CycleDefinition)
+    yield "artefact", lambda text: types.parse(text[: types.TYPE_BYTES], ArtefactDefinition)
     yield "workflows", lambda text: runs.parsed(text.encode(), "workflows.json")
     yield "json", foreign.json
     yield "toml", foreign.toml

@@ -98,7 +98,11 @@ def make_server(memory: OpenMemory, front: Front | None = None) -> Server[Any]:
         return result
 
     async def list_tools(context: Context, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[described(tool) for tool in TOOLS.values()])
+        def offered() -> list[Tool]:
+            return [tool for tool in TOOLS.values() if tool.is_offered(memory)]
+
+        found = await run_sync(offered, abandon_on_cancel=True, limiter=limiter)
+        return types.ListToolsResult(tools=[described(tool) for tool in found])
 
     async def list_resources(context: Context, params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=RESOURCES)

@@ -8,11 +8,12 @@ from typing import Any
 from graphmem.api import Memory
 from graphmem.core.replies.reply import MOST_HITS, Reply, View
 from graphmem.doors.mcp.parameters import Parameters, ToolOperation
-from graphmem.errors import BadInput, NotFound
+from graphmem.errors import BadInput, GraphmemError, NotFound
 from graphmem.kernel import dispatch
 from graphmem.kernel.answer import Answer, store_named
 from graphmem.kernel.registry import OPERATIONS, text_of
 from graphmem.kernel.store.runtime import Runtime
+from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.user import STORES, store_of
 from graphmem.patterns import lazy_re
 
@@ -28,6 +29,7 @@ class Tool:
 
     Args:
         is_read_only, is_idempotent: what clients are told; no tool destroys anything or leaves the machine.
+        folder: of the store, without which the tool is not listed.
     """
 
     name: str
@@ -35,6 +37,16 @@ class Tool:
     parameters: Parameters
     is_read_only: bool = True
     is_idempotent: bool = True
+    folder: str = ""
+
+    def is_offered(self, memory: Callable[[], Memory]) -> bool:
+        """Return whether the tool is listed: what few projects use costs the others no tokens."""
+        if not self.folder:
+            return True
+        try:
+            return safe_files.is_folder(memory().store.client.layout.store / self.folder)
+        except GraphmemError:
+            return False
 
     def call(self, memory: Callable[[], Memory], given: Mapping[str, object]) -> Reply:
         """Check the arguments, call the operation, and return the reply."""
@@ -234,6 +246,49 @@ TOOLS = {
                 {"": ToolOperation("cypher", "query parameters limit", usual={"limit": MOST_HITS})},
                 words={"limit": f"Rows; {MOST_HITS} if not given"},
             ),
+        ),
+        Tool(
+            "work",
+            "Guarded work: ask next, begin the stage with its token, do what it may, end it, ask again. "
+            "human and blocked are for a person.",
+            Parameters(
+                {
+                    "next": ToolOperation("works.next", "ref peek"),
+                    "show": ToolOperation("works.show", "ref"),
+                    "start": ToolOperation("works.start", "flow objective goal cycle"),
+                    "advance": ToolOperation("works.advance", "ref cycle"),
+                    "begin": ToolOperation("stages.begin", "token"),
+                    "run": ToolOperation("stages.run", "token"),
+                    "end": ToolOperation("stages.end", "token"),
+                    "retry": ToolOperation("stages.retry", "ref"),
+                    "items": ToolOperation("items.list", "work", {"work": "ref"}),
+                    "found": ToolOperation("items.add", "text file artefact tags check token"),
+                    "action": ToolOperation("items.action", "ref token"),
+                    "wont_fix": ToolOperation("items.wont_fix", "ref reason token"),
+                    "resolve": ToolOperation("items.resolve", "ref reason token"),
+                    "reject": ToolOperation("items.reject", "ref reason token"),
+                },
+                choice="action",
+                meaning="next: which stage runs, with its token; run: the checks of a quench, the extractors of an "
+                "assay stage; found: add an item; action, wont_fix, resolve, reject: move the item ref",
+                default="next",
+                words={
+                    "ref": "The work, if not that of the branch; or the item",
+                    "token": "Of the stage that calls",
+                    "text": "found: what is wrong, and what would be right",
+                    "reason": "Why; required but for resolve",
+                    "cycle": "start: to begin with; advance: a target",
+                    "tags": "Ids of laws",
+                    "check": "Check that found it",
+                    "artefact": "Artefact type",
+                    "file": "File that it is about",
+                    "peek": "Make no token",
+                    "goal": "When it is done",
+                },
+            ),
+            is_read_only=False,
+            is_idempotent=False,
+            folder="flows",
         ),
         Tool(
             "status",

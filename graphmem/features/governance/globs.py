@@ -5,7 +5,7 @@ Globs over relative paths, and whether two sets of them can match one path.
 number of parts, at the end at least one; ``{a,b}`` is written out first; ``\`` takes its meaning from what follows.
 
 A set of globs is one automaton. Its states are as many as its characters, it moves by classes of characters as
-intervals over all of Unicode, and it has no empty moves. `meeting` walks through pairs of states of two of them.
+intervals over all of Unicode, and it has no empty moves. ``meeting`` walks through pairs of states of two of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,8 @@ from itertools import pairwise
 
 GLOB_CHARACTERS = 300
 MOST_ALTERNATIVES = 64  # of a glob whose braces are written out
-MOST_STATES = 20_000  # of a set of globs
-MOST_PAIRS = 200_000  # of states, of two sets of globs that are compared; about a second
-MOST_KNOWN = 2_000  # moves that an automaton keeps
+MOST_STATES = 5_000  # of a set of globs, with the alternatives written out
+MOST_PAIRS = 50_000  # of states, of two sets of globs that are compared; about half a second
 TOO_MANY = "the globs are too many or too long to be compared; write fewer * and {}"
 LAST = 0x10FFFF
 NAMED, NO_PATH = 3, -1  # what is known of the part of a path; see ``_part_after``
@@ -35,7 +34,8 @@ FIRST_SHOWN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 def as_globs(globs: tuple[str, ...]) -> tuple[str, ...]:
     """Return globs, or raise ``ValueError`` with what would be right."""
-    _automaton(globs)
+    if sum(_automaton(glob)[1] for glob in globs) > MOST_STATES:
+        raise ValueError(TOO_MANY)
     return globs
 
 
@@ -46,13 +46,12 @@ def matches(globs: Sequence[str], path: str) -> bool:
     Raises:
         ValueError: a text cannot be read as a glob.
     """
-    automaton = _automaton(tuple(globs))
+    states = frozenset(_starts(tuple(globs)))
     if not {"", ".", ".."}.isdisjoint(path.split("/")):
         return False
-    states = automaton.starts
     for letter in path:
-        states = automaton.after(states, letter)
-    return not states.isdisjoint(automaton.ends)
+        states = _after(states, letter)
+    return any(state.is_end for state in states)
 
 
 def meeting(first: Sequence[str], second: Sequence[str]) -> str | None:
@@ -62,19 +61,21 @@ def meeting(first: Sequence[str], second: Sequence[str]) -> str | None:
     Raises:
         ValueError: a text cannot be read as a glob, or comparing the two sets would take too long.
     """
-    one, other = _automaton(tuple(first)), _automaton(tuple(second))
-    queue = [(left, right, 0, "") for left in one.starts for right in other.starts]
+    ones, others = _starts(tuple(first)), _starts(tuple(second))
+    if len(ones) * len(others) > MOST_PAIRS:
+        raise ValueError(TOO_MANY)
+    queue = [(left, right, 0, "") for left in ones for right in others]
     seen = {pair[:3] for pair in queue}
     for left, right, part, path in queue:  # it grows
-        if left in one.ends and right in other.ends and part == NAMED:
+        if left.is_end and right.is_end and part == NAMED:
             return path
         if len(queue) > MOST_PAIRS:
             raise ValueError(TOO_MANY)
-        for some, left_after in one.moves[left]:
-            for others, right_after in other.moves[right]:
-                for letter in _letters(some, others):
+        for by_left, left_after in left.moves:
+            for by_right, right_after in right.moves:
+                for letter in _letters(by_left, by_right):
                     after = left_after, right_after, _part_after(part, letter)
-                    if NO_PATH not in after and after not in seen:
+                    if after[2] != NO_PATH and after not in seen:
                         seen.add(after)
                         queue.append((*after, path + letter))
     return None
@@ -91,70 +92,58 @@ def _part_after(part: int, letter: str) -> int:
     return min(part + 1, NAMED) if letter == "." else NAMED
 
 
-class _Automaton:
-    """
-    What matches the paths that a set of globs does.
+class _State:
+    """A state of an automaton: by which characters it becomes which one, and whether what was read is matched."""
 
-    Attributes:
-        moves: of each state, by which characters it becomes which one.
-        starts, ends: states before a path, and after one that is matched.
-    """
+    __slots__ = ("is_end", "moves")
 
-    def __init__(self, globs: Sequence[str]) -> None:
-        self.moves: list[list[tuple[Characters, int]]] = []
-        starts, ends = [], []
-        for glob in globs:
-            for parts in _written_out(glob):
-                starts.append(len(self.moves))
-                ends.append(self._add(parts))
-                if len(self.moves) > MOST_STATES:
-                    raise ValueError(TOO_MANY)
-        self.starts, self.ends = frozenset(starts), frozenset(ends)
-        self._known: dict[tuple[frozenset[int], str], frozenset[int]] = {}
+    def __init__(self) -> None:
+        self.moves: list[tuple[Characters, _State]] = []
+        self.is_end = False
 
-    def after(self, states: frozenset[int], letter: str) -> frozenset[int]:
-        """Return the states after one more character of a path."""
-        found = self._known.get((states, letter))
-        if found is None:
-            code = ord(letter)
-            found = frozenset(
-                after
-                for state in states
-                for characters, after in self.moves[state]
-                if any(low <= code <= high for low, high in characters)
-            )
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            self._known[states, letter] = found
-        return found
 
-    def _add(self, parts: Sequence[Sequence[Token]]) -> int:
-        """Add what matches these parts of a path; return the state after them."""
-        state = self._new()
+@lru_cache(maxsize=256)
+def _starts(globs: tuple[str, ...]) -> tuple[_State, ...]:
+    """Return the states of a set of globs before a path."""
+    return tuple(start for glob in globs for start in _automaton(glob)[0])
+
+
+@lru_cache(maxsize=10_000)
+def _after(states: frozenset[_State], letter: str) -> frozenset[_State]:
+    """Return the states after one more character of a path."""
+    code = ord(letter)
+    return frozenset(
+        after
+        for state in states
+        for characters, after in state.moves
+        if any(low <= code <= high for low, high in characters)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _automaton(glob: str) -> tuple[list[_State], int]:
+    """Return the states of a glob before a path, one for each of its alternatives, and how many it has in all."""
+    starts, size = [], 0
+    for parts in _written_out(glob):
+        state = _State()
+        starts.append(state)
         for number, part in enumerate(parts, 1):
+            size += len(part) + 1
             if part == ("*", "*"):
-                inside = self._new()
-                self.moves[state].append((NAME, inside))
+                inside = _State()
+                state.moves.append((NAME, inside))
                 if number == len(parts):
-                    self.moves[inside].append((EVERY, inside))
+                    inside.moves.append((EVERY, inside))
                     state = inside
                 else:
-                    self.moves[inside] += [(NAME, inside), (SLASH, state)]
+                    inside.moves += [(NAME, inside), (SLASH, state)]
                 continue
             for token in part if number == len(parts) else (*part, SLASH):
-                if isinstance(token, str):
-                    self.moves[state].append((NAME, state))
-                else:
-                    self.moves[state].append((token, len(self.moves)))
-                    state = self._new()
-        return state
-
-    def _new(self) -> int:
-        self.moves.append([])
-        return len(self.moves) - 1
-
-
-_automaton = lru_cache(maxsize=256)(_Automaton)
+                following = state if isinstance(token, str) else _State()
+                state.moves.append((NAME if isinstance(token, str) else token, following))
+                state = following
+        state.is_end = True
+    return starts, size
 
 
 # --- the text of a glob --------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.features.governance.globs import GLOB_CHARACTERS, MOST_KNOWN, as_globs, matches, meeting
+from graphmem.features.governance.globs import GLOB_CHARACTERS, as_globs, matches, meeting
+from tests.pace import within
 
 SHORT = [
     path
@@ -219,15 +220,17 @@ def test_a_hostile_glob_takes_a_bounded_time(first: str, second: str) -> None:
         meeting([first], [second])
     except ValueError as refused:
         assert "too many or too long to be compared" in str(refused)
-    matches([first, second], "ab" * 2000)
-    assert time.process_time() - before < 30
-
-
-def test_a_long_path_of_many_characters_is_matched() -> None:
-    letters = "".join(map(chr, range(0x4E00, 0x4E00 + MOST_KNOWN + 10)))
-    assert matches(as_globs(("**/*.*y",)), f"a/{letters}.py")
+    matches([first], "ab" * 2000)
+    assert within(time.process_time() - before, 5, time.process_time)
 
 
 def test_a_set_of_too_many_globs_is_refused() -> None:
+    assert as_globs(("{a,b}" * 6, "src/**")) == ("{a,b}" * 6, "src/**")
     with pytest.raises(ValueError, match="too many or too long"):
         as_globs(("{a,b}" * 6 + "c" * 250,) * 3)
+
+
+def test_two_sets_with_too_many_alternatives_are_refused() -> None:
+    globs = [f"{number}/" + "{a,b}" * 6 for number in range(6)]
+    with pytest.raises(ValueError, match="too many or too long"):
+        meeting(globs, globs)

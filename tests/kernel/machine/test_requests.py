@@ -276,7 +276,7 @@ def test_every_tool_that_writes_is_carried_out_once(
         assert not second.is_error
         if is_kept:
             assert second == first
-    assert {tool.name for tool in TOOLS.values() if not tool.is_read_only} == {"remember", "feedback", "task"}
+    assert {tool.name for tool in TOOLS.values() if not tool.is_read_only} == {"remember", "feedback", "task", "work"}
 
 
 def test_a_call_without_an_id_is_a_repeat_only_where_its_answer_was_lost(memory: Memory) -> None:
