@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import orjson
+from pydantic import JsonValue
 
 from graphmem.features.governance.tokens import canonical, key_id
+from graphmem.kernel.answer import Part
 from graphmem.patterns import lazy_re
 
 BEGIN, END = (f"-----{word} GRAPHMEM ATTESTATION-----" for word in ("BEGIN", "END"))
@@ -47,13 +49,12 @@ class Attestation:
     mac: str | None
 
 
-@dataclass(frozen=True)
-class Mismatch:
-    """Where an attestation differs from what is found: the path in it, and the two values; None for no value."""
+class Mismatch(Part):
+    """Where an attestation differs from what is found: the path in it, and the two values; null for no value."""
 
     path: str
-    attested: object
-    found: object
+    attested: JsonValue = None
+    found: JsonValue = None
 
 
 def seal_of(text: bytes, secret: bytes) -> str:
@@ -99,14 +100,14 @@ def first_mismatch(attestation: Attestation, found: Facts) -> Mismatch | None:
         return one
     text = canonical(attestation.facts)
     if attestation.text != text:
-        return Mismatch("attestation", "JSON in another writing", "canonical JSON")
+        return Mismatch(path="attestation", attested="JSON in another writing", found="canonical JSON")
     digest = hashlib.sha256(text).hexdigest()
     if not hmac.compare_digest(attestation.digest, digest):
-        return Mismatch("sha256", attestation.digest, digest)
+        return Mismatch(path="sha256", attested=attestation.digest, found=digest)
     return None
 
 
-def _mismatches(attested: object, found: object, path: str) -> Iterator[Mismatch]:
+def _mismatches(attested: Any, found: Any, path: str) -> Iterator[Mismatch]:
     """Yield where two values of JSON differ, in the order of the names and places in them."""
     if isinstance(attested, Mapping) and isinstance(found, Mapping):
         names = sorted({*attested, *found})
@@ -117,7 +118,8 @@ def _mismatches(attested: object, found: object, path: str) -> Iterator[Mismatch
         parts = [(str(place), *pair) for place, pair in enumerate(zip(*longer, strict=True))]
     else:
         if type(attested) is not type(found) or attested != found:
-            yield Mismatch(path, *(None if one is ABSENT else one for one in (attested, found)))
+            values = (None if one is ABSENT else one for one in (attested, found))
+            yield Mismatch(path=path, **dict(zip(("attested", "found"), values, strict=True)))
         return
     for name, one, other in parts:
         # Where one side lacks an object, the first thing in that is named.

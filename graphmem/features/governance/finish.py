@@ -229,11 +229,11 @@ def _end(client: Client, standing: Standing, tip: str, merged: str) -> WorkFinis
     )
 
 
-def _end_dry_run(client: Client, kept: snapshots.DryRun) -> WorkFinished:
+def _end_dry_run(client: Client, kept: snapshots.SnapshotShown) -> WorkFinished:
     """Check the config branch out, and delete that of the dry run."""
     _leave(client, kept.branch, kept.base_branch, kept.tip)
     safe_files.remove(trace_of(client, kept.branch))
-    return WorkFinished(work=kept.work, base_branch=kept.base_branch, snapshot=kept.id, complete=kept.reason is None)
+    return WorkFinished(work=kept.work, base_branch=kept.base_branch, snapshot=kept.id, complete=kept.complete)
 
 
 def _leave(client: Client, branch: str, base: str, tip: str) -> None:

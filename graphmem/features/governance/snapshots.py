@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from graphmem.constants import FILE_BYTES
 from graphmem.core.records.events import events_about
@@ -38,27 +38,6 @@ COMPARED = ("objective", "flow", "cycles", "iterations", "reason", "base_commit"
 SnapshotId = Annotated[str, Field(description="Id of the snapshot, as `snapshot list` shows it")]
 
 
-class DryRun(BaseModel):
-    """What the front matter of a snapshot says of the work; ``tip`` is the last commit of its branch."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
-
-    id: str
-    work: str
-    objective: str
-    flow: str
-    cycles: list[str]
-    iterations: int
-    branch: str
-    base_branch: str
-    base_commit: str
-    tip: str
-    at: str
-    reason: str | None = None
-    items: dict[str, str] = {}
-    prose: str = ""
-
-
 class SnapshotRequest(Request):
     """Which snapshot is meant."""
 
@@ -73,15 +52,22 @@ class CompareSnapshotsRequest(Request):
 
 
 class SnapshotShown(Answer):
-    """What is kept of a dry run: the work, the states of its items, and the files that it changed."""
+    """
+    What is kept of a dry run: the front matter of its README, and the files that it changed.
+
+    ``tip`` was the last commit of its branch; ``items`` are the states of the review items.
+    """
 
     id: str
-    path: str
     work: str
     objective: str
     flow: str
     cycles: list[str]
     iterations: int
+    branch: str
+    base_branch: str
+    base_commit: str
+    tip: str
     at: str
     complete: bool
     reason: str | None = None
@@ -116,7 +102,7 @@ class SnapshotDifference(Answer):
 # --- made ------------------------------------------------------------------------------------------------------------
 
 
-def keep(client: Client, standing: Standing, tip: str) -> DryRun:
+def keep(client: Client, standing: Standing, tip: str) -> SnapshotShown:
     """Write the snapshot of a dry run, which is on its branch, and return it; repeated, it writes the same."""
     work = standing.work
     with client.reading() as snapshot:
@@ -125,7 +111,7 @@ def keep(client: Client, standing: Standing, tip: str) -> DryRun:
         events = sorted((one for one in events if one.type in GOVERNED_EVENTS), key=lambda one: (one.at, one.id))
         items = [one.item for _, one in sorted(standing.items.items())]
         rows = {ITEMS: _rows([work, *items], snapshot.symmetric), EVENTS: _rows(events, snapshot.symmetric)}
-    kept = DryRun(
+    kept = SnapshotShown(
         id=f"{plain(work.key_ref.partition('/')[2])}-{tip[:8]}",
         work=work.key_ref,
         objective=work.objective,
@@ -137,6 +123,7 @@ def keep(client: Client, standing: Standing, tip: str) -> DryRun:
         base_commit=work.base_commit,
         tip=tip,
         at=format_time(events[-1].at if events else work.created_at),
+        complete=standing.reason is None,
         reason=standing.reason,
         items={ref: one.state for ref, one in sorted(standing.items.items())},
     )
@@ -178,11 +165,11 @@ def _without_secrets(line: bytes) -> bytes:
         return orjson.dumps({"cut": redacted(line.decode("utf-8", "replace"))})
 
 
-def _readme(kept: DryRun) -> str:
+def _readme(kept: SnapshotShown) -> str:
     """Return what a snapshot says of itself."""
-    fields = kept.model_dump(exclude={"prose"})
+    fields = kept.model_dump(exclude={"files"})
     front = "".join(f"{name}: {orjson.dumps(value).decode()}\n" for name, value in fields.items())
-    result = "It is complete." if kept.reason is None else f"It is not complete: {one_line(kept.reason)}"
+    result = "It is complete." if kept.complete else f"It is not complete: {one_line(kept.reason or '')}"
     text = f"A dry run of the flow {kept.flow} on {kept.base_branch}, finished {kept.at}. {result}"
     rest = f"{count(kept.iterations, 'iteration')}, {count(len(kept.items), 'item')}."
     return f"---\n{front}---\n# {one_line(kept.objective)}\n\n{text}\n{rest}\n"
@@ -191,29 +178,29 @@ def _readme(kept: DryRun) -> str:
 # --- asked for -------------------------------------------------------------------------------------------------------
 
 
-def left_over(client: Client, ref: str) -> DryRun | None:
+def left_over(client: Client, ref: str) -> SnapshotShown | None:
     """Return the last snapshot of a work, whose rows went with its branch; None where it has no snapshot."""
     name = ref.removeprefix("work/")
     return next((one for one in reversed(_all(client)) if one.work.removeprefix("work/") == name), None)
 
 
-def _all(client: Client) -> list[DryRun]:
+def _all(client: Client) -> list[SnapshotShown]:
     """Return the snapshots of a project, the oldest first; a folder needs a README that says so."""
-    found = list[DryRun]()
+    found = list[SnapshotShown]()
     try:
         folders = safe_files.folders(client.root / FOLDER)
     except OSError:
         return found
     for place in folders:
         try:
-            kept = parse(safe_files.read(place / README, most=README_BYTES).decode(), DryRun, FORM)
+            kept = parse(safe_files.read(place / README, most=README_BYTES).decode(), SnapshotShown, FORM)
         except (OSError, ValueError):
             continue
         found.append(kept.model_copy(update={"id": place.name}))
     return sorted(found, key=lambda one: (one.at, one.id))
 
 
-def _one(client: Client, name: str) -> DryRun:
+def _one(client: Client, name: str) -> SnapshotShown:
     """Return a snapshot by its id."""
     known = {one.id: one for one in _all(client)}
     if name not in known:
@@ -222,7 +209,7 @@ def _one(client: Client, name: str) -> DryRun:
     return known[name]
 
 
-def _patches(client: Client, kept: DryRun) -> dict[str, str]:
+def _patches(client: Client, kept: SnapshotShown) -> dict[str, str]:
     """Return the patch of each file that a dry run changed."""
     try:
         text = safe_files.read(client.root / FOLDER / kept.id / PATCH, most=PATCH_BYTES).decode("utf-8", "replace")
@@ -235,23 +222,17 @@ def _patches(client: Client, kept: DryRun) -> dict[str, str]:
     return found
 
 
-def _shown(kept: DryRun, files: Iterable[str] = ()) -> SnapshotShown:
-    fields: dict[str, Any] = kept.model_dump(include={*SnapshotShown.model_fields})
-    path = f"{FOLDER}/{kept.id}"
-    return SnapshotShown(**fields, path=path, complete=kept.reason is None, files=list(files))
-
-
 @operation("snapshots.list", example="graphmem snapshot list")
 def list_snapshots(client: Client) -> SnapshotList:
     """Return what is kept of dry runs, the oldest first."""
-    return SnapshotList(snapshots=[_shown(one) for one in _all(client)])
+    return SnapshotList(snapshots=_all(client))
 
 
 @operation("snapshots.show", positional=1, example="graphmem snapshot show feature-sign-in-0a1b2c3d")
 def show(client: Client, request: SnapshotRequest) -> SnapshotShown:
     """Return what is kept of a dry run: its work, the states of its items, and the files that it changed."""
     kept = _one(client, request.id)
-    return _shown(kept, _patches(client, kept))
+    return kept.model_copy(update={"files": [*_patches(client, kept)]})
 
 
 @operation("snapshots.diff", positional=2, example="graphmem snapshot diff feature-a-0a1b2c3d feature-a-4e5f6a7b")

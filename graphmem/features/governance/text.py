@@ -187,7 +187,7 @@ def snapshot_text(answer: SnapshotShown) -> str:
     """Return what is kept of a dry run."""
     items = (f"{visible(ref)}: {visible(state)}" for ref, state in answer.items.items())
     return "\n".join(
-        [_line(answer), f"in {answer.path}", *items, *(f"changed: {visible(path)}" for path in answer.files)]
+        [_line(answer), f"in .snapshots/{answer.id}", *items, *(f"changed: {visible(path)}" for path in answer.files)]
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from graphmem.features.governance import attestation
 from graphmem.features.governance.attestation import Attestation, Mismatch, first_mismatch, seal_state
@@ -17,7 +17,7 @@ from graphmem.features.governance.globs import matches
 from graphmem.features.governance.stages import OwnFiles
 from graphmem.features.governance.standing import Standing, fold
 from graphmem.features.governance.tokens import secret_of
-from graphmem.kernel.answer import Answer, Part
+from graphmem.kernel.answer import Answer
 from graphmem.kernel.git import commands, worktree
 from graphmem.kernel.ledger.row import read_entry
 from graphmem.kernel.ledger.types import parse
@@ -42,21 +42,13 @@ class VerifyRequest(Request):
     require_signature: bool = Field(False, description="Fail if the seal cannot be checked in this clone")
 
 
-class MismatchShown(Part):
-    """Where an attestation differs from what the commit holds: the path in it, such as ``artefacts.code.src/a.py``."""
-
-    path: str
-    attested: JsonValue = None
-    found: JsonValue = None
-
-
 class WorkVerified(Answer):
     """Whether an attestation is true: the first thing that differs, and what there is to say of its seal."""
 
     commit: str
     work: str | None = None
     ok: bool
-    mismatch: MismatchShown | None = None
+    mismatch: Mismatch | None = None
     seal: str
     archive: str | None = None
     complete: bool | None = None
@@ -86,7 +78,7 @@ def verify(client: Client, request: VerifyRequest) -> WorkVerified:
     head, _, message = raw.partition("\n\n")
     found = attestation.parse(message)
     if found is None:
-        missing = MismatchShown(path="attestation", found="the message does not end in one")
+        missing = Mismatch(path="attestation", found="the message does not end in one")
         return WorkVerified(commit=commit, ok=False, mismatch=missing, seal="none")
     parents = [line.removeprefix("parent ") for line in head.split("\n") if line.startswith("parent ")]
     tip = _archived(client, found)
@@ -94,14 +86,14 @@ def verify(client: Client, request: VerifyRequest) -> WorkVerified:
     mismatch = first_mismatch(found, facts)
     seal, is_sealed = _seal(client, found, commit, is_required=request.require_signature)
     if mismatch is None and not is_sealed:
-        mismatch = Mismatch("seal", seal, "a seal that this clone can check" if seal == NOT_HERE else "a valid seal")
-    shown = MismatchShown.model_validate(vars(mismatch)) if mismatch else None
+        right = "a seal that this clone can check" if seal == NOT_HERE else "a valid seal"
+        mismatch = Mismatch(path="seal", attested=seal, found=right)
     complete = found.facts.get("complete")
     return WorkVerified(
         commit=commit,
         work=_text(found, "work"),
         ok=mismatch is None,
-        mismatch=shown,
+        mismatch=mismatch,
         seal=seal,
         archive=_text(found, "archive"),
         complete=complete if isinstance(complete, bool) else None,

@@ -62,7 +62,6 @@ SETTINGS = (
 AS_STORED = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
 DIFF = ("-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-relative", f"-O{os.devnull}")
 WHO = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
-UNBORN = lazy_re(r"error: '(.*)/?' does not have a commit checked out|error: unable to index file '(.*)/?'")
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Git:
         self.top = top
         self.user = dict[str, str]()  # what the user's own configuration sets
         own = set[str]()
-        parts = self._asked("config", "--show-scope", "-z", "--list").split(b"\0")
+        parts = (commands.git(top, "config", "--show-scope", "-z", "--list") or b"").split(b"\0")
         for scope, entry in zip(parts[0::2], parts[1::2], strict=False):
             name, has_value, value = os.fsdecode(entry).partition("\n")
             if scope in (b"system", b"global", b"command"):
@@ -115,10 +114,6 @@ class Git:
                 own.add(name)
         found = {name: self._neutral(name) for name in own if PROGRAMS.fullmatch(name)}
         self.environment = {**commands.ENVIRONMENT, **AS_STORED, "GIT_WORK_TREE": str(top), **_given(found)}
-
-    def _asked(self, *arguments: str) -> bytes:
-        """Return what git prints of its configuration."""
-        return commands.git(self.top, *arguments) or b""
 
     def _neutral(self, name: str) -> str:
         """Return what a setting of the repository's own is replaced with: that of the user, or what runs nothing."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,6 +30,10 @@ FACTS = {
     "stages": [{"stage": "write", "model": None}],
 }
 MESSAGE = "change: retries\n\nWhy it was done.\n"
+
+
+def mismatch_at(path: str, attested: Any, found: Any) -> Mismatch:
+    return Mismatch(path=path, attested=attested, found=found)
 
 
 def parsed(message: str) -> Attestation:
@@ -82,17 +87,17 @@ def test_a_message_without_a_whole_attestation_has_none(message: str) -> None:
 @pytest.mark.parametrize(
     ("found", "mismatch"),
     [
-        ({**FACTS, "artefacts": {"code": {}}}, Mismatch("artefacts.code.src/a.py", "100644 00ff", None)),
-        ({**FACTS, "complete": False}, Mismatch("complete", True, False)),
-        ({**FACTS, "complete": 1}, Mismatch("complete", True, 1)),
-        ({**FACTS, "cycles": ["build"]}, Mismatch("cycles.1", "review", None)),
-        ({**FACTS, "cycles": ["build", "review", "x"]}, Mismatch("cycles.2", None, "x")),
-        ({**FACTS, "cycles": "build", "stages": []}, Mismatch("cycles", ["build", "review"], "build")),
-        ({**FACTS, "stages": [{"stage": "write"}]}, Mismatch("stages.0.model", None, None)),
-        ({**FACTS, "artefacts": {}}, Mismatch("artefacts.code.src/a.py", "100644 00ff", None)),
-        ({**FACTS, "aaa": {"b": {"c": 1}}}, Mismatch("aaa.b.c", None, 1)),
-        ({**FACTS, "aaa": {}}, Mismatch("aaa", None, {})),
-        ({**FACTS, "aaa": None}, Mismatch("aaa", None, None)),
+        ({**FACTS, "artefacts": {"code": {}}}, mismatch_at("artefacts.code.src/a.py", "100644 00ff", None)),
+        ({**FACTS, "complete": False}, mismatch_at("complete", True, False)),
+        ({**FACTS, "complete": 1}, mismatch_at("complete", True, 1)),
+        ({**FACTS, "cycles": ["build"]}, mismatch_at("cycles.1", "review", None)),
+        ({**FACTS, "cycles": ["build", "review", "x"]}, mismatch_at("cycles.2", None, "x")),
+        ({**FACTS, "cycles": "build", "stages": []}, mismatch_at("cycles", ["build", "review"], "build")),
+        ({**FACTS, "stages": [{"stage": "write"}]}, mismatch_at("stages.0.model", None, None)),
+        ({**FACTS, "artefacts": {}}, mismatch_at("artefacts.code.src/a.py", "100644 00ff", None)),
+        ({**FACTS, "aaa": {"b": {"c": 1}}}, mismatch_at("aaa.b.c", None, 1)),
+        ({**FACTS, "aaa": {}}, mismatch_at("aaa", None, {})),
+        ({**FACTS, "aaa": None}, mismatch_at("aaa", None, None)),
     ],
     ids=lambda value: value.path if isinstance(value, Mismatch) else "",
 )
@@ -103,11 +108,11 @@ def test_the_first_fact_that_differs_is_named_by_its_path(found: dict[str, objec
 def test_another_writing_and_another_hash_are_named_after_the_facts() -> None:
     message = attested("x", FACTS, SECRET)
     spaced = parsed(message.replace('"complete":true', '"complete": true'))
-    assert first_mismatch(spaced, FACTS) == Mismatch("attestation", "JSON in another writing", "canonical JSON")
+    assert first_mismatch(spaced, FACTS) == mismatch_at("attestation", "JSON in another writing", "canonical JSON")
     digest = hashlib.sha256(canonical(FACTS)).hexdigest()
     changed = parsed(message.replace(digest, "0" * 64))
-    assert first_mismatch(changed, FACTS) == Mismatch("sha256", "0" * 64, digest)
-    assert first_mismatch(changed, {**FACTS, "complete": False}) == Mismatch("complete", True, False)
+    assert first_mismatch(changed, FACTS) == mismatch_at("sha256", "0" * 64, digest)
+    assert first_mismatch(changed, {**FACTS, "complete": False}) == mismatch_at("complete", True, False)
 
 
 def test_a_seal_is_right_only_with_the_secret_that_made_it() -> None:
