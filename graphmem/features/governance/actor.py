@@ -1,6 +1,6 @@
 """Who makes a call: an active stage, by its token, or a person, who types at a terminal and gives none."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphmem.errors import Refused
@@ -36,6 +36,11 @@ class Actor:
 def is_person(client: Client) -> bool:
     """Return whether a person calls: who types a command at a terminal, and no agent runs it."""
     return client.runtime.via == "cli" and is_typed()
+
+
+def without_token() -> Mapping[str, str]:
+    """Return the variables of the caller for a command of the project, which gets no token."""
+    return {name: value for name, value in variables().items() if name != tokens.VARIABLE}
 
 
 def given_token(token: str | None) -> str | None:

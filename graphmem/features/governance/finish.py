@@ -14,9 +14,10 @@ from graphmem.features.governance.actor import is_person
 from graphmem.features.governance.attestation import attested
 from graphmem.features.governance.contract import OfWork
 from graphmem.features.governance.facts import definitions_of, fact, refuse_other_branch, standing_of, write
+from graphmem.features.governance.files import OwnFiles, content_of_branch
 from graphmem.features.governance.place import trace_of
 from graphmem.features.governance.show import decided
-from graphmem.features.governance.stages import OwnFiles, scratch
+from graphmem.features.governance.stages import scratch
 from graphmem.features.governance.standing import FINISHED, Standing
 from graphmem.features.governance.tokens import secret_of
 from graphmem.features.governance.verify import archive_of, facts_of
@@ -113,7 +114,10 @@ def _refuse_unready(client: Client, standing: Standing, unfinished: str | None) 
         raise Refused(f"{work.ref} is abandoned: it is not finished any more", hint=f"its branch is {work.branch}")
     if unfinished is not None and not is_person(client):
         raise Refused("only a person, at a terminal, finishes work that is not done", hint="graphmem work next")
-    if definitions is not None and (decision := decided(standing, definitions)).action != "done":
+    if (
+        definitions is not None
+        and (decision := decided(standing, definitions, content_of_branch(client, work.branch))).action != "done"
+    ):
         raise Refused(
             f"{work.ref} is not done: {'; '.join(decision.reasons)}",
             hint=f"graphmem work next {work.ref}; a person may say why it ends: graphmem work finish --unfinished WHY",

@@ -1,13 +1,15 @@
 """The stage that is active in this clone: it holds the working tree until it ends or expires."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
+from graphmem.errors import Refused
 from graphmem.features.governance.states import StageKind
 from graphmem.kernel.machine.state import KeptState, State
-from graphmem.kernel.model.field import Time
+from graphmem.kernel.model.field import Time, format_time
 from graphmem.kernel.store.runtime import Client
 
 
@@ -21,6 +23,7 @@ class Lease(BaseModel):
         exp: seconds since 1970 at which it counts as crashed.
         tree: everything in the working tree when it began, as an object of git; ``head`` the commit.
         globs, model: of its definition when it began, whatever it does to that.
+        content: hash of the files of the branch when it began.
         owes_run: it has commands, which did not run yet.
         noted: numbers of rows that a person wrote while it was active.
     """
@@ -41,6 +44,7 @@ class Lease(BaseModel):
     is_by_person: bool = False
     globs: tuple[str, ...] = ()
     model: str | None = None
+    content: str | None = None
     owes_run: bool = False
     noted: Annotated[tuple[int, ...], Field()] = ()
 
@@ -57,6 +61,16 @@ def active(client: Client) -> Lease | None:
     """Return the stage that is active now."""
     found = lease_of(client.state)
     return found if found is not None and found.exp > client.now().timestamp() else None
+
+
+def still_active(lease: Lease) -> Refused:
+    """Return the error where another stage is active."""
+    until = format_time(datetime.fromtimestamp(lease.exp, UTC))
+    return Refused(
+        f"stage {lease.stage} of {lease.work} is active in this clone until {until}",
+        hint="graphmem stage end; after that time graphmem stage retry takes it over",
+        details={"stage": lease.stage, "work": lease.work},
+    )
 
 
 def keep(kept: KeptState, lease: Lease) -> None:

@@ -40,8 +40,13 @@ class RoutingDecision:
     deadlocked: tuple[str, ...] = ()
 
 
-def route(cycle: CycleDefinition, standing: Standing) -> RoutingDecision:
-    """Return what is next for work in a cycle."""
+def route(cycle: CycleDefinition, standing: Standing, content: str | None = None) -> RoutingDecision:
+    """
+    Return what is next for work in a cycle.
+
+    Args:
+        content: hash of the files as they are now: a stage that looked at others runs again. None where unknown.
+    """
     if standing.status != "open":
         ended: Mapping[str, Action] = {"failed": "failed", "finished": "done", "abandoned": "blocked"}
         why = f": {standing.reason}" if standing.reason else ""
@@ -51,11 +56,11 @@ def route(cycle: CycleDefinition, standing: Standing) -> RoutingDecision:
         for ref, one in standing.items.items()
         if one.rounds >= cycle.deadlock_iterations and one.state in ("actioned", "wont-fix", "rejected")
     }
-    decision = _routed(cycle, replace(standing, items={**standing.items, **locked}))
+    decision = _routed(cycle, replace(standing, items={**standing.items, **locked}), content)
     return replace(decision, deadlocked=tuple(sorted(locked)))
 
 
-def _routed(cycle: CycleDefinition, standing: Standing) -> RoutingDecision:
+def _routed(cycle: CycleDefinition, standing: Standing, content: str | None) -> RoutingDecision:
     """Return what is next, after items became deadlocked."""
     found, iteration = standing.open_items, standing.iteration
     if iteration > cycle.max_iterations:
@@ -69,7 +74,7 @@ def _routed(cycle: CycleDefinition, standing: Standing) -> RoutingDecision:
         return _dispatched(cycle, standing, _first(cycle, "forge"), why, todo)
     if waiting := [one for one in found if one.state in ("actioned", "wont-fix")]:
         return _to_verdict(cycle, standing, waiting)
-    ran = _since_change(standing)
+    ran = _since_change(standing, content)
     if cycle.human_appraise and (human := _human(cycle)) is not None and human.name not in ran:
         return RoutingDecision("human", ("a person looks at each iteration",), human, iteration)
     for stage in cycle.stages:
@@ -102,11 +107,11 @@ def _dispatched(
     )
 
 
-def _since_change(standing: Standing) -> set[str]:
-    """Return the stages that ran since the last change of the artefact: the last forge stage, and what followed it."""
-    names = [(run.stage, run.kind) for run in standing.current]
-    last = max((place for place, (_, kind) in enumerate(names) if kind == "forge"), default=0)
-    return {name for name, _ in names[last:]}
+def _since_change(standing: Standing, content: str | None) -> set[str]:
+    """Return the stages that ran since the last change: the last forge stage, and what looked at what is there now."""
+    runs, seen = standing.current, (None, content)
+    last = max((place for place, run in enumerate(runs) if run.kind == "forge"), default=0)
+    return {run.stage for run in runs[last:] if run.kind == "forge" or content is None or run.content in seen}
 
 
 def _first(cycle: CycleDefinition, kind: str) -> CycleStage:

@@ -7,6 +7,7 @@ from graphmem.features.governance import lease, tokens
 from graphmem.features.governance.contract import MoveShown, NextStage, ReviewItemShown, StageShown, WorkLine, WorkShown
 from graphmem.features.governance.definitions import Definitions, read_definitions
 from graphmem.features.governance.facts import cycle_of, standing_of
+from graphmem.features.governance.files import content_of_branch
 from graphmem.features.governance.place import has_flows
 from graphmem.features.governance.routing import RoutingDecision, route
 from graphmem.features.governance.standing import ItemMoved, ItemStanding, StageRun, Standing
@@ -71,9 +72,9 @@ def until(exp: float) -> str:
     return format_time(datetime.fromtimestamp(exp, UTC))
 
 
-def decided(standing: Standing, definitions: Definitions) -> RoutingDecision:
-    """Return what is next for work."""
-    return route(cycle_of(definitions, standing.cycle), standing)
+def decided(standing: Standing, definitions: Definitions, content: str | None = None) -> RoutingDecision:
+    """Return what is next for work; ``content`` is the hash of the files of its branch, where that is known."""
+    return route(cycle_of(definitions, standing.cycle), standing, content)
 
 
 def shown_next(
@@ -118,17 +119,27 @@ def shown_work(snapshot: Snapshot, standing: Standing, definitions: Definitions 
         items=[shown_item(one, work.ref) for _, one in sorted(standing.items.items())],
         stages=[_shown_run(run) for run in standing.runs],
         active=shown_lease(found) if found is not None and found.work == work.key_ref else None,
-        next=_next(snapshot, standing, definitions),
+        next=_next(snapshot, standing, definitions, _content(snapshot, work)),
     )
 
 
-def _next(snapshot: Snapshot, standing: Standing, definitions: Definitions | None) -> NextStage | None:
+def _content(snapshot: Snapshot, work: Work) -> str | None:
+    """Return the hash of the files of a work; None where there is no git to ask."""
+    try:
+        return content_of_branch(snapshot.client, work.branch)
+    except GraphmemError:
+        return None
+
+
+def _next(
+    snapshot: Snapshot, standing: Standing, definitions: Definitions | None, content: str | None = None
+) -> NextStage | None:
     """Return what is next; None where the cycle is not defined here."""
     if definitions is None and not has_flows(snapshot.client):
         return None
     found = definitions or read_definitions(snapshot.layout)
     try:
-        return shown_next(standing, found, decided(standing, found))
+        return shown_next(standing, found, decided(standing, found, content))
     except GraphmemError:
         return None
 

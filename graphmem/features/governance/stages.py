@@ -15,7 +15,7 @@ from graphmem.core.records.screening import unexposed
 from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
 from graphmem.features.governance import lease as leases
 from graphmem.features.governance import tokens
-from graphmem.features.governance.actor import Actor, actor_of, given_token, is_person, person_name
+from graphmem.features.governance.actor import Actor, actor_of, given_token, is_person, person_name, without_token
 from graphmem.features.governance.contract import (
     CheckShown,
     NextStage,
@@ -35,6 +35,7 @@ from graphmem.features.governance.facts import (
     standing_of,
     write,
 )
+from graphmem.features.governance.files import OwnFiles, content_of, content_of_branch, entries_of
 from graphmem.features.governance.globs import matches
 from graphmem.features.governance.guard import is_governed, writing_as
 from graphmem.features.governance.items import move_fact, review_item
@@ -53,7 +54,6 @@ from graphmem.features.governance.standing import (
 from graphmem.features.governance.states import ALWAYS, STAGE_RIGHTS
 from graphmem.kernel.dispatch import Caller, call
 from graphmem.kernel.git import worktree
-from graphmem.kernel.git.places import top_of
 from graphmem.kernel.git.worktree import TreeChange
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model.entry import Entry
@@ -63,7 +63,6 @@ from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.checks import CheckEnd, run_all
-from graphmem.kernel.system.surroundings import variables
 from graphmem.kernel.text import count, one_line
 from graphmem.names import row_id, row_key, row_title
 
@@ -132,6 +131,7 @@ def begin(client: Client, request: StageRequest) -> StageBegun:
         is_by_person=payload is None,
         globs=made_of.files if STAGE_RIGHTS[stage.kind].files else (),
         model=cycle.models.get(stage.name),
+        content=content_of(entries_of(client, head.commit)),
         owes_run=bool((stage.kind == "quench" and made_of.validation) or (stage.kind == "assay" and cycle.extractors)),
     )
     _hold(client, made, now)
@@ -149,7 +149,7 @@ def _next(snapshot: Snapshot, payload: tokens.TokenPayload | None) -> tuple[Stan
         raise tokens.used()
     refuse_other_branch(snapshot, standing)
     definitions = definitions_of(snapshot)
-    decision = decided(standing, definitions)
+    decision = decided(standing, definitions, content_of_branch(snapshot.client, standing.work.branch))
     stage = decision.stage
     if payload is not None:
         is_next = decision.action == "dispatch" and stage is not None
@@ -168,10 +168,7 @@ def _hold(client: Client, made: Lease, now: float) -> None:
     with client.state.changing() as kept:
         active = leases.lease_of(kept)
         if active is not None and active.exp > now:
-            raise Refused(
-                f"stage {active.stage} of {active.work} is active in this clone until {until(active.exp)}",
-                hint="graphmem stage end; after that time graphmem stage retry takes it over",
-            )
+            raise leases.still_active(active)
         if not leases.use(kept, made.nonce, made.exp, now):
             raise tokens.used()
         leases.keep(kept, made)
@@ -273,7 +270,7 @@ def _checked(client: Client, lease: Lease, definitions: Definitions, cycle: Cycl
             details={"commands": list(commands.values())},
         )
     ends = run_all(
-        list(commands.values()), client.root, variables(), at_once=CHECKS_AT_ONCE, seconds=CHECK_S,
+        list(commands.values()), client.root, without_token(), at_once=CHECKS_AT_ONCE, seconds=CHECK_S,
         kept_bytes=CHECK_BYTES,
     )  # fmt: skip
     found = dict(zip(commands, ends, strict=True))
@@ -282,7 +279,7 @@ def _checked(client: Client, lease: Lease, definitions: Definitions, cycle: Cycl
         actor, rows, named = Actor(lease, lease.stage), list[Entry](), list[str]()
         for name, end in found.items():
             told = unexposed(snapshot, "item", _told(commands[name], end))
-            for one in _check_rows(snapshot, standing, actor, name, told if end.status else "", len(rows)):
+            for one in _check_rows(snapshot, standing, actor, name, "" if end.status == 0 else told, len(rows)):
                 named.append(one[0])
                 rows.append(one[1])
         if rows:
@@ -333,13 +330,17 @@ def _extracted(client: Client, lease: Lease, cycle: CycleDefinition) -> StageChe
                 raise
             failed = f"extractor {name!r}: {error.message}"
             break
-    with client.writing() as snapshot:
-        standing = standing_of(snapshot, lease.work)
-        if failed is not None:
-            write(snapshot, [fact(snapshot, standing, FAILED, {"reason": failed, "stage": lease.stage})])
     if failed is not None:
+        with client.writing() as snapshot:
+            _fail(snapshot, lease, failed)
         leases.drop(client)
-    return StageChecked(work=standing.work.ref, stage=lease.stage, extracted=found, failed=failed)
+    return StageChecked(work=lease.work, stage=lease.stage, extracted=found, failed=failed)
+
+
+def _fail(snapshot: Writing, lease: Lease, reason: str) -> None:
+    """Note that the work of a stage has failed, and what its files were when that began."""
+    said = {"reason": reason, "stage": lease.stage, "content": lease.content}
+    write(snapshot, [fact(snapshot, standing_of(snapshot, lease.work), FAILED, said)])
 
 
 # --- end ------------------------------------------------------------------------------------------------------------
@@ -374,14 +375,17 @@ def end(client: Client, request: StageRequest) -> StageEnded:
         standing = standing_of(snapshot, lease.work)
         refuse_not_open(standing)
         _refuse_unfinished(standing, lease)
-        changed = worktree.changes(client.root, lease.tree, tree)
+        own, changed = OwnFiles(client), worktree.changes(client.root, lease.tree, tree)
+        if head.commit != lease.head:  # it made commits: they may hold files that were there and not tracked
+            own_commits = worktree.changes(client.root, lease.head, head.commit)
+            committed = {one.path: one for one in own_commits if not own.holds(one.path)}
+            changed = [*(committed | {one.path: one for one in changed}).values()]
         bad = _unexpected(client, lease, changed)
-        own = OwnFiles(client)
         files = [change.path for change in changed if not own.holds(change.path)]
         if bad:
             shown = ", ".join(bad[:3]) + (f" and {len(bad) - 3:,} more" if len(bad) > 3 else "")
             reason = f"unexpected_files: stage {lease.stage} changed {shown}"
-            write(snapshot, [fact(snapshot, standing, FAILED, {"reason": reason, "stage": lease.stage})])
+            _fail(snapshot, lease, reason)
             ended = StageEnded(
                 work=standing.work.ref,
                 stage=lease.stage,
@@ -399,6 +403,7 @@ def end(client: Client, request: StageRequest) -> StageEnded:
                 "iteration": lease.iteration,
                 "model": lease.model,
                 "files": len(files) or None,
+                "content": content_of(own.after(entries_of(client, lease.head), changed)),
             }
             write(snapshot, [fact(snapshot, standing, STAGE_ENDED, said, identity=f"{lease.nonce}-end")])
     if not bad:
@@ -442,29 +447,9 @@ def _committed(client: Client, lease: Lease, standing: Standing, files: Sequence
     except Unavailable as error:
         reason = f"git refused the commit of stage {lease.stage}: {error.message}"
         with client.writing() as snapshot:
-            now = standing_of(snapshot, lease.work)
-            write(snapshot, [fact(snapshot, now, FAILED, {"reason": reason, "stage": lease.stage})])
+            _fail(snapshot, lease, reason)
         return StageEnded(work=work, stage=lease.stage, result="failed", files=list(files), reason=reason)
     return StageEnded(work=work, stage=lease.stage, result="done", commit=commit, files=list(files))
-
-
-class OwnFiles:
-    """The rows of a store, as paths below the top of its repository."""
-
-    def __init__(self, client: Client) -> None:
-        self.top = top_of(client.root) or client.root
-        self.store = client.layout.store.resolve().relative_to(self.top.resolve()).as_posix()
-        self.root = client.root.resolve().relative_to(self.top.resolve()).as_posix()
-
-    def holds(self, path: str) -> bool:
-        """Return whether a path is of rows, or derived from definitions."""
-        return path.startswith(f"{self.store}/data/") or path == f"{self.store}/schema.json"
-
-    def in_project(self, path: str) -> str | None:
-        """Return a path as one of the project; None for one outside of it."""
-        if self.root == ".":
-            return path
-        return path.removeprefix(f"{self.root}/") if path.startswith(f"{self.root}/") else None
 
 
 def _unexpected(client: Client, lease: Lease, changed: Sequence[TreeChange]) -> list[str]:
@@ -560,20 +545,23 @@ def retry(snapshot: Writing, request: RetryRequest) -> NextStage:
         refuse_not_open(standing)
     refuse_other_branch(snapshot, standing)
     found = leases.lease_of(client.state)
-    is_over = found is not None and found.work == standing.work.key_ref and leases.active(client) is None
-    if found is not None and leases.active(client) is not None:
-        if not (is_person(client) and found.work == standing.work.key_ref):
-            raise Refused(
-                f"stage {found.stage} of {found.work} is active until {until(found.exp)}", hint="graphmem stage end"
-            )
-        is_over = True
-    if standing.status != "failed" and not is_over:
+    is_own = found is not None and found.work == standing.work.key_ref
+    if found is not None and leases.active(client) is not None and not (is_own and is_person(client)):
+        raise leases.still_active(found)
+    if standing.status != "failed" and not is_own:
         raise Refused(f"no stage of {standing.work.ref} failed or is over its time", hint="graphmem work next")
+    began_with = found.content if found is not None and is_own else standing.failed_content
+    content = content_of_branch(client, standing.work.branch)
+    if began_with is not None and content != began_with:
+        raise Refused(
+            f"{standing.work.branch} has commits that the stage made by itself",
+            hint="take them back with git revert, then run this again",
+        )
     leases.drop(client)
     stage = standing.failed_stage or (found.stage if found else None)
     write(snapshot, [fact(snapshot, standing, RETRIED, {"stage": stage, "person": _who(client)})])
     standing, definitions = standing_of(snapshot, standing.work.key_ref), definitions_of(snapshot)
-    decision = decided(standing, definitions)
+    decision = decided(standing, definitions, content)
     token = None
     if decision.action == "dispatch" and decision.stage is not None:
         token = token_for(client, standing, decision.stage.name)

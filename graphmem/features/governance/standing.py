@@ -25,7 +25,7 @@ GOVERNED_EVENTS = WORK_EVENTS | {ITEM_MOVED}
 
 @dataclass(frozen=True)
 class StageRun:
-    """A stage that ended; ``id`` is what its token was valid once for, ``files`` how many files it changed."""
+    """A stage that ended: ``id`` is of its token, ``files`` how many it changed, ``content`` a hash of all after it."""
 
     id: str
     stage: str
@@ -36,6 +36,7 @@ class StageRun:
     ended_at: datetime
     model: str | None = None
     files: int = 0
+    content: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class Standing:
     begun: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     items: Mapping[str, ItemStanding] = field(default_factory=dict)
     failed_stage: str | None = None
+    failed_content: str | None = None
     last_at: datetime | None = None
 
     @property
@@ -148,7 +150,9 @@ def _after(found: Standing, event: Event, data: Mapping[str, Any]) -> Standing:
             return _after_stage(found, event, data)
         case "work-failed" if found.status in ("open", "failed"):
             reason, stage = str(data.get("reason", "no reason was given")), data.get("stage")
-            return replace(found, status="failed", reason=reason, failed_stage=stage and str(stage))
+            return replace(
+                found, status="failed", reason=reason, failed_stage=stage, failed_content=data.get("content")
+            )
         case "work-retried" if found.status == "failed":
             return replace(found, status="open", reason=None, failed_stage=None)
         case "work-advanced" if found.status == "open" and data.get("to"):
@@ -179,6 +183,7 @@ def _after_stage(found: Standing, event: Event, data: Mapping[str, Any]) -> Stan
         ended_at=event.at,
         model=data.get("model") and str(data["model"]),
         files=int(data.get("files") or 0),
+        content=data.get("content") and str(data["content"]),
     )
     items = {
         ref: replace(one, runs=one.runs + 1) if one.item.stage == run.stage else one for ref, one in found.items.items()

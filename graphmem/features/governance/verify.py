@@ -13,8 +13,8 @@ from pydantic import Field
 from graphmem.features.governance import attestation
 from graphmem.features.governance.attestation import Attestation, Mismatch, first_mismatch, seal_state
 from graphmem.features.governance.definitions import FORM, ArtefactDefinition
+from graphmem.features.governance.files import OwnFiles
 from graphmem.features.governance.globs import matches
-from graphmem.features.governance.stages import OwnFiles
 from graphmem.features.governance.standing import Standing, fold
 from graphmem.features.governance.tokens import secret_of
 from graphmem.kernel.answer import Answer

@@ -27,8 +27,9 @@ from graphmem.features.governance.facts import (
     standing_of,
     write,
 )
+from graphmem.features.governance.files import content_of_branch
 from graphmem.features.governance.routing import RoutingDecision
-from graphmem.features.governance.show import decided, lines, shown_next, shown_work, token_for, until
+from graphmem.features.governance.show import decided, lines, shown_next, shown_work, token_for
 from graphmem.features.governance.standing import ABANDONED, ADVANCED, ITEM_MOVED, Standing
 from graphmem.features.governance.states import NAMESPACES, namespace_of
 from graphmem.kernel.git import worktree
@@ -209,15 +210,11 @@ def next_stage(client: Client, request: NextStageRequest) -> NextStage:
     with client.deciding(is_real=not request.peek) as snapshot:
         standing = standing_of(snapshot, request.ref)
         definitions = definitions_of(snapshot)
-        decision = decided(standing, definitions)
+        decision = decided(standing, definitions, content_of_branch(client, standing.work.branch))
         if request.peek or not isinstance(snapshot, Writing):
             return shown_next(standing, definitions, decision)
         if (found := lease.active(client)) is not None:
-            raise Refused(
-                f"stage {found.stage} of {found.work} is active in this clone until {until(found.exp)}",
-                hint="graphmem stage end; after that time graphmem stage retry takes it over",
-                details={"stage": found.stage, "work": found.work},
-            )
+            raise lease.still_active(found)
         if standing.status == "open":
             refuse_other_branch(snapshot, standing)
         if decision.deadlocked:
@@ -256,7 +253,7 @@ def advance(snapshot: Writing, request: AdvanceRequest) -> WorkShown:
     refuse_not_open(standing)
     refuse_other_branch(snapshot, standing)
     definitions = definitions_of(snapshot)
-    decision = decided(standing, definitions)
+    decision = decided(standing, definitions, content_of_branch(snapshot.client, standing.work.branch))
     if standing.cycle == request.cycle and len(standing.cycles) > 1 and not standing.current:
         return shown_work(snapshot, standing, definitions)  # the answer was lost
     if decision.action != "done":

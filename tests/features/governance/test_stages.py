@@ -16,6 +16,7 @@ from graphmem.features.governance.lease import Lease
 from graphmem.features.governance.stages import may_write
 from graphmem.features.governance.states import STAGE_RIGHTS, StageKind
 from graphmem.kernel.git import worktree
+from graphmem.kernel.system.surroundings import Surroundings, called_from
 from tests.features.governance.flow_project import FlowProject
 from tests.repository import Repository
 from tests.sample import START, trust_all
@@ -122,7 +123,7 @@ def test_a_stage_begins_with_a_clean_tree(project: FlowProject) -> None:
 def test_one_stage_is_active_and_one_over_its_time_is_taken_over(project: FlowProject) -> None:
     project.start()
     project.begin("write")
-    with pytest.raises(Refused, match="is active until"):
+    with pytest.raises(Refused, match="is active in this clone until"):
         project.memory.store.stages.retry()
     project.clock.time += timedelta(hours=2)
     with pytest.raises(Refused, match="has expired"):
@@ -285,6 +286,72 @@ def test_a_quench_stage_runs_its_checks_and_what_fails_becomes_an_item(tmp_path:
             project.end()
             assert project.memory.store.items.show(item.ref).item.state == state
         assert project.memory.store.works.next(peek=True).stage == "review"
+
+
+def test_a_check_whose_time_is_up_or_that_cannot_run_has_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CHECK_S", 0.3)
+    project = FlowProject(tmp_path / "p", checks={"slow": "sleep 20", "absent": "no-such-program", "odd": "exit 7"})
+    with project.memory:
+        project.start()
+        project.run("write", src__app_py="a\n")
+        project.begin("test")
+        done = project.memory.store.stages.run(project.token)
+        assert [one.passed for one in done.checks] == [False, False, False]
+        texts = " ".join(one.text for one in project.memory.store.items.list().items)
+        assert "its time was up" in texts and "it cannot run" in texts and "exit status 7" in texts
+
+
+def test_a_check_gets_no_token(tmp_path: Path) -> None:
+    project = FlowProject(tmp_path / "p", checks={"look": 'test -z "$GRAPHMEM_STAGE_TOKEN"'})
+    with project.memory:
+        project.start()
+        project.run("write", src__app_py="a\n")
+        project.begin("test")
+        variables = {**os.environ, "GRAPHMEM_STAGE_TOKEN": str(project.token)}
+        with called_from(Surroundings(str(project.folder), variables)):
+            assert project.memory.store.stages.run().checks[0].passed
+
+
+def test_what_is_committed_outside_of_a_stage_is_looked_at_again(project: FlowProject) -> None:
+    project.start()
+    for stage in ("write", "test", "review"):
+        project.run(stage, **({"src__app_py": "a = 1\n"} if stage == "write" else {}))
+    assert project.memory.store.works.next().action == "done"
+    project.write("src/app.py", "a = 'slipped in'\n")
+    project.repository.commit("slipped in")
+    found = project.memory.store.works.next(peek=True)
+    assert (found.action, found.stage, found.reasons) == (
+        "dispatch", "test", ["test has not run since the last change"],
+    )  # fmt: skip
+    with pytest.raises(Refused, match="is not done"):
+        project.memory.store.works.finish()
+    project.run("test")
+    project.run("review")
+    assert project.memory.store.works.next(peek=True).action == "done"
+
+
+def test_a_failed_stage_leaves_no_commit_of_its_own_behind(project: FlowProject) -> None:
+    project.start()
+    project.begin("write")
+    project.write("lib.py", "x = 1\n")
+    project.repository("add", "lib.py")
+    project.repository("commit", "-q", "-m", "slipped in")
+    assert project.end().unexpected_files == ["lib.py"]
+    with pytest.raises(Refused, match="has commits that the stage made by itself"):
+        project.memory.store.stages.retry()
+    project.repository("revert", "--no-edit", "HEAD")
+    assert project.memory.store.stages.retry().action == "dispatch"
+
+
+def test_a_stage_cannot_commit_what_was_there_untracked(project: FlowProject) -> None:
+    project.write("notes.txt", "not of the stage")
+    project.start()
+    project.begin("write")
+    project.repository("add", "notes.txt")
+    project.repository("commit", "-q", "-m", "slipped in")
+    assert project.end().unexpected_files == ["notes.txt"]
 
 
 def test_commands_of_a_branch_run_only_where_they_are_trusted(tmp_path: Path) -> None:
