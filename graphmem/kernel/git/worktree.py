@@ -288,9 +288,7 @@ def _index(scratch: Path, seed: Path | None = None) -> Iterator[None]:
             file.unlink(missing_ok=True)
         if seed is not None and seed.exists():
             shutil.copyfile(seed, scratch)
-            times = (
-                seed.stat()
-            )  # of an index as young as a file, git reads the file: a copy must not look older or newer
+            times = seed.stat()  # git reads a file that is as young as the index: a copy must not look younger
             os.utime(scratch, ns=(times.st_atime_ns, times.st_mtime_ns))
         yield
     finally:
