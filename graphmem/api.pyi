@@ -451,11 +451,11 @@ class Items(Operations):
         """Return an item with its moves."""
     def action(self, ref: str, *, token: str | None = None) -> ReviewItemAnswer:
         """Report that an item was acted on, from a forge stage."""
-    def wont_fix(self, ref: str, reason: str, *, token: str | None = None) -> ReviewItemAnswer:
+    def wont_fix(self, ref: str, reason: str | None = None, *, token: str | None = None) -> ReviewItemAnswer:
         """Decline an item that a reviewer raised, with a reason, from a forge stage; the reviewer decides on it."""
     def resolve(self, ref: str, *, reason: str | None = None, token: str | None = None) -> ReviewItemAnswer:
         """Resolve an item, for good: from the stage that raised it, or as a person."""
-    def reject(self, ref: str, reason: str, *, token: str | None = None) -> ReviewItemAnswer:
+    def reject(self, ref: str, reason: str | None = None, *, token: str | None = None) -> ReviewItemAnswer:
         """Reject what was done about an item, with a reason: from the stage that raised it, or as a person."""
 
 class Candidates(Operations):

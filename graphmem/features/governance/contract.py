@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from graphmem.features.governance.routing import Action
-from graphmem.features.governance.standing import WorkStatus
+from graphmem.features.governance.standing import ItemMoved, StageRun, WorkStatus
 from graphmem.features.governance.states import ItemState, StageKind
 from graphmem.kernel.answer import Answer, Part
 from graphmem.kernel.parameters import Texts, Yes
@@ -16,7 +16,6 @@ OfItem = Annotated[str, Field(description="The review item, as item/name or its 
 Token = Annotated[
     str | None, Field(description="Token of the stage that calls; without one the call is a person's, at a terminal")
 ]
-Why = Annotated[str, Field(description="Why")]
 
 
 class StartWorkRequest(InputRequest):
@@ -76,12 +75,6 @@ class StageRequest(Request):
     token: Token = None
 
 
-class RetryRequest(Request):
-    """Of which work the stage runs again."""
-
-    ref: OfWork = None
-
-
 class AddReviewItemRequest(InputRequest):
     """What was found."""
 
@@ -109,40 +102,21 @@ class ItemRequest(Request):
     ref: OfItem
 
 
-class ActItemRequest(Request):
+class ActItemRequest(ItemRequest):
     """Which item was acted on."""
 
-    ref: OfItem
     token: Token = None
 
 
-class ReasonItemRequest(InputRequest):
+class MoveItemRequest(InputRequest):
     """Which item is moved, and why."""
 
     ref: OfItem
-    reason: Why
-    token: Token = None
-
-
-class ResolveItemRequest(InputRequest):
-    """Which item is resolved."""
-
-    ref: OfItem
-    reason: str | None = Field(None, description="How it was resolved")
+    reason: str | None = Field(None, description="Why; required but to resolve")
     token: Token = None
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
-
-
-class MoveShown(Part):
-    """One move of an item: ``by`` is a stage, a person or routing."""
-
-    at: str
-    before: ItemState = Field(alias="from")
-    after: ItemState = Field(alias="to")
-    by: str
-    reason: str | None = None
 
 
 class ReviewItemShown(Part):
@@ -160,21 +134,7 @@ class ReviewItemShown(Part):
     tags: list[str] = []
     rounds: int = 0
     reason: str | None = None
-    history: list[MoveShown] = []
-
-
-class StageShown(Part):
-    """A stage that ended, or that is active in this clone until ``until``."""
-
-    stage: str
-    kind: StageKind
-    cycle: str
-    iteration: int
-    begun_at: str
-    ended_at: str | None = None
-    until: str | None = None
-    model: str | None = None
-    files: int = 0
+    history: list[ItemMoved] = []
 
 
 class NextStage(Answer):
@@ -217,8 +177,8 @@ class WorkShown(Answer):
     base_commit: str
     created_at: str
     items: list[ReviewItemShown] = []
-    stages: list[StageShown] = []
-    active: StageShown | None = None
+    stages: list[StageRun] = []
+    active: StageRun | None = None
     next: NextStage | None = None
 
 

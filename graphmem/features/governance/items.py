@@ -13,8 +13,7 @@ from graphmem.features.governance.contract import (
     AddReviewItemRequest,
     ItemRequest,
     ListReviewItemsRequest,
-    ReasonItemRequest,
-    ResolveItemRequest,
+    MoveItemRequest,
     ReviewItemAnswer,
     ReviewItemList,
 )
@@ -179,23 +178,35 @@ def action(snapshot: Writing, request: ActItemRequest) -> ReviewItemAnswer:
 
 
 @operation(
-    "items.wont_fix", writes=True, positional=2, takes={"ref": ITEM}, example='graphmem item wont-fix ITEM "why"'
+    "items.wont_fix",
+    writes=True,
+    positional=2,
+    arguments=2,
+    takes={"ref": ITEM},
+    example='graphmem item wont-fix ITEM "why"',
 )
-def wont_fix(snapshot: Writing, request: ReasonItemRequest) -> ReviewItemAnswer:
+def wont_fix(snapshot: Writing, request: MoveItemRequest) -> ReviewItemAnswer:
     """Decline an item that a reviewer raised, with a reason, from a forge stage; the reviewer decides on it."""
     request = screened(snapshot, request, "item")
     return _moved(snapshot, request.ref, "wont-fix", request.token, request.reason)
 
 
 @operation("items.resolve", writes=True, positional=1, takes={"ref": ITEM}, example="graphmem item resolve ITEM")
-def resolve(snapshot: Writing, request: ResolveItemRequest) -> ReviewItemAnswer:
+def resolve(snapshot: Writing, request: MoveItemRequest) -> ReviewItemAnswer:
     """Resolve an item, for good: from the stage that raised it, or as a person."""
     request = screened(snapshot, request, "item")
     return _moved(snapshot, request.ref, "resolved", request.token, request.reason)
 
 
-@operation("items.reject", writes=True, positional=2, takes={"ref": ITEM}, example='graphmem item reject ITEM "why"')
-def reject(snapshot: Writing, request: ReasonItemRequest) -> ReviewItemAnswer:
+@operation(
+    "items.reject",
+    writes=True,
+    positional=2,
+    arguments=2,
+    takes={"ref": ITEM},
+    example='graphmem item reject ITEM "why"',
+)
+def reject(snapshot: Writing, request: MoveItemRequest) -> ReviewItemAnswer:
     """Reject what was done about an item, with a reason: from the stage that raised it, or as a person."""
     request = screened(snapshot, request, "item")
     return _moved(snapshot, request.ref, "rejected", request.token, request.reason)

@@ -52,7 +52,7 @@ def route(cycle: CycleDefinition, standing: Standing, content: str | None = None
         why = f": {standing.reason}" if standing.reason else ""
         return RoutingDecision(ended[standing.status], (f"the work {WAYS[standing.status]}{why}",))
     locked = {
-        ref: one.moved(ItemMoved(one.item.created_at, one.state, "deadlocked", "routing"))
+        ref: one.moved(ItemMoved(at=one.item.created_at, before=one.state, after="deadlocked", who="routing"))
         for ref, one in standing.items.items()
         if one.rounds >= cycle.deadlock_iterations and one.state in ("actioned", "wont-fix", "rejected")
     }

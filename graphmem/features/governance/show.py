@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 
 from graphmem.errors import GraphmemError
 from graphmem.features.governance import lease, tokens
-from graphmem.features.governance.contract import MoveShown, NextStage, ReviewItemShown, StageShown, WorkLine, WorkShown
+from graphmem.features.governance.contract import NextStage, ReviewItemShown, WorkLine, WorkShown
 from graphmem.features.governance.definitions import Definitions, read_definitions
 from graphmem.features.governance.facts import cycle_of, standing_of
 from graphmem.features.governance.files import content_of_branch
 from graphmem.features.governance.place import has_flows
 from graphmem.features.governance.routing import RoutingDecision, route
-from graphmem.features.governance.standing import ItemMoved, ItemStanding, StageRun, Standing
+from graphmem.features.governance.standing import ItemStanding, StageRun, Standing
 from graphmem.kernel.model import Work
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.store.runtime import Client
@@ -20,51 +20,23 @@ from graphmem.kernel.store.snapshot import Snapshot
 def shown_item(found: ItemStanding, work: str) -> ReviewItemShown:
     """Return a review item."""
     item = found.item
+    given = item.model_dump(include={"ref", "source", "stage", "about", "text", "tags"})
     return ReviewItemShown(
-        ref=item.ref,
+        **given,
         work=work,
         state=found.state,
-        source=item.source,
-        stage=item.stage,
         artefact=item.artefact or None,
         file=item.file or None,
-        about=item.about,
-        text=item.text,
-        tags=list(item.tags),
         rounds=found.rounds,
         reason=found.reason,
-        history=[_shown_move(move) for move in found.moves],
+        history=list(found.moves),
     )
 
 
-def _shown_move(move: ItemMoved) -> MoveShown:
-    by = move.who if move.stage is None else move.stage
-    return MoveShown(at=format_time(move.at), before=move.before, after=move.after, by=by, reason=move.reason)
-
-
-def _shown_run(run: StageRun) -> StageShown:
-    return StageShown(
-        stage=run.stage,
-        kind=run.kind,
-        cycle=run.cycle,
-        iteration=run.iteration,
-        begun_at=format_time(run.begun_at),
-        ended_at=format_time(run.ended_at),
-        model=run.model,
-        files=run.files,
-    )
-
-
-def shown_lease(found: lease.Lease) -> StageShown:
+def shown_lease(found: lease.Lease) -> StageRun:
     """Return the stage that is active in this clone."""
-    return StageShown(
-        stage=found.stage,
-        kind=found.kind,
-        cycle=found.cycle,
-        iteration=found.iteration,
-        begun_at=format_time(found.begun_at),
-        until=until(found.exp),
-    )
+    given = found.model_dump(include={"stage", "kind", "cycle", "iteration", "begun_at", "model"})
+    return StageRun(id=found.nonce, until=datetime.fromtimestamp(found.exp, UTC), **given)
 
 
 def until(exp: float) -> str:
@@ -102,22 +74,17 @@ def shown_next(
 def shown_work(snapshot: Snapshot, standing: Standing, definitions: Definitions | None = None) -> WorkShown:
     """Return all of a work; what is next is left out where the definitions do not say it."""
     work, found = standing.work, lease.active(snapshot.client)
+    kept = {"ref", "flow", "objective", "goal", "branch", "base_branch", "base_commit"}
     return WorkShown(
-        ref=work.ref,
-        flow=work.flow,
-        objective=work.objective,
-        goal=work.goal,
+        **work.model_dump(include=kept),
         status=standing.status,
         reason=standing.reason,
         cycle=standing.cycle,
         cycles=list(standing.cycles),
         iteration=standing.iteration,
-        branch=work.branch,
-        base_branch=work.base_branch,
-        base_commit=work.base_commit,
         created_at=format_time(work.created_at),
         items=[shown_item(one, work.ref) for _, one in sorted(standing.items.items())],
-        stages=[_shown_run(run) for run in standing.runs],
+        stages=list(standing.runs),
         active=shown_lease(found) if found is not None and found.work == work.key_ref else None,
         next=_next(snapshot, standing, definitions, _content(snapshot, work)),
     )

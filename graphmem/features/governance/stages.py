@@ -19,11 +19,11 @@ from graphmem.features.governance.actor import Actor, actor_of, given_token, is_
 from graphmem.features.governance.contract import (
     CheckShown,
     NextStage,
-    RetryRequest,
     StageBegun,
     StageChecked,
     StageEnded,
     StageRequest,
+    WorkRequest,
 )
 from graphmem.features.governance.definitions import CycleDefinition, CycleStage, Definitions, read_definitions
 from graphmem.features.governance.facts import (
@@ -537,7 +537,7 @@ def may_write(lease: Lease, row: dict[str, Any]) -> bool:
     raises={"Refused": "nothing failed, and no stage is to be taken over"},
     example="graphmem stage retry feature-sign-in",
 )
-def retry(snapshot: Writing, request: RetryRequest) -> NextStage:
+def retry(snapshot: Writing, request: WorkRequest) -> NextStage:
     """Run a stage again that failed, or whose time is up: clears the failure, and returns a new token."""
     client = snapshot.client
     standing = standing_of(snapshot, request.ref)

@@ -10,8 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from pydantic import Field
+
 from graphmem.features.governance.states import ENDED, STAGE_RIGHTS, ItemState, Mover, StageKind, is_legal
+from graphmem.kernel.answer import Part
 from graphmem.kernel.model import Event, ReviewItem, Work
+from graphmem.kernel.model.field import Time
 
 WorkStatus = Literal["open", "failed", "abandoned", "finished"]
 
@@ -23,29 +27,32 @@ WORK_EVENTS = frozenset({BEGUN, STAGE_ENDED, FAILED, RETRIED, ADVANCED, ABANDONE
 GOVERNED_EVENTS = WORK_EVENTS | {ITEM_MOVED}
 
 
-@dataclass(frozen=True)
-class StageRun:
-    """A stage that ended: ``id`` is of its token, ``files`` how many it changed, ``content`` a hash of all after it."""
+class StageRun(Part):
+    """
+    A stage that ended; or that is active in this clone, until a time.
+
+    ``id`` is of its token, ``files`` how many it changed, ``content`` a hash of all files after it.
+    """
 
     id: str
     stage: str
     kind: StageKind
     cycle: str
     iteration: int
-    begun_at: datetime
-    ended_at: datetime
+    begun_at: Time
+    ended_at: Time | None = None
+    until: Time | None = None
     model: str | None = None
     files: int = 0
     content: str | None = None
 
 
-@dataclass(frozen=True)
-class ItemMoved:
-    """A move of an item; ``stage`` made it, None where routing or a person did."""
+class ItemMoved(Part):
+    """A move of an item: ``stage`` made it, in its run of that id; null where routing or a person did."""
 
-    at: datetime
-    before: ItemState
-    after: ItemState
+    at: Time
+    before: ItemState = Field(alias="from")
+    after: ItemState = Field(alias="to")
     who: Mover
     stage: str | None = None
     run: str | None = None
@@ -173,17 +180,15 @@ def _after_stage(found: Standing, event: Event, data: Mapping[str, Any]) -> Stan
     kind = data.get("kind")
     if kind not in STAGE_RIGHTS or any(run.id == data.get("run") for run in found.runs):
         return found
+    known = {name: data.get(name) for name in ("stage", "cycle", "model", "content")}
     run = StageRun(
         id=str(data.get("run")),
-        stage=str(data.get("stage")),
         kind=kind,
-        cycle=str(data.get("cycle")),
         iteration=int(data.get("iteration") or 0),
         begun_at=begun.get("at", event.at),
         ended_at=event.at,
-        model=data.get("model") and str(data["model"]),
         files=int(data.get("files") or 0),
-        content=data.get("content") and str(data["content"]),
+        **{name: value if value is None else str(value) for name, value in known.items()},
     )
     items = {
         ref: replace(one, runs=one.runs + 1) if one.item.stage == run.stage else one for ref, one in found.items.items()
@@ -199,8 +204,8 @@ def _after_move(found: Standing, event: Event, data: Mapping[str, Any]) -> Stand
     after, who = data.get("to"), data.get("who")
     if not is_legal(one.state, str(after), who, one.item.source):  # type: ignore[arg-type]  # any text: it is looked up
         return found
-    said = (data.get("stage"), data.get("run"), data.get("reason"))
-    move = ItemMoved(event.at, one.state, after, who, *said)  # type: ignore[arg-type]
+    said = {name: data.get(name) for name in ("stage", "run", "reason")}
+    move = ItemMoved(at=event.at, before=one.state, after=after, who=who, **said)
     return replace(found, items={**found.items, str(event.subject): one.moved(move)})
 
 

@@ -10,13 +10,14 @@ from graphmem.features.governance.contract import (
     StageBegun,
     StageChecked,
     StageEnded,
-    StageShown,
     WorkList,
     WorkShown,
 )
 from graphmem.features.governance.finish import WorkFinished
 from graphmem.features.governance.snapshots import SnapshotChange, SnapshotDifference, SnapshotList, SnapshotShown
+from graphmem.features.governance.standing import StageRun
 from graphmem.features.governance.verify import WorkVerified
+from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count, one_line
 from graphmem.names import quoted, visible
@@ -55,9 +56,11 @@ def _work_text(answer: WorkShown) -> str:
     return "\n".join(lines)
 
 
-def _stage_line(one: StageShown) -> str:
+def _stage_line(one: StageRun) -> str:
     """Return a stage that ended or is active."""
-    when = f"active until {one.until}" if one.until else f"ended {one.ended_at}"
+    when = (
+        f"active until {format_time(one.until)}" if one.until else f"ended {format_time(one.ended_at or one.begun_at)}"
+    )
     files = f", {count(one.files, 'file')}" if one.files else ""
     return f"{one.cycle}/{one.stage} ({one.kind}) {one.iteration}: {when}{files}"
 
@@ -84,7 +87,7 @@ def _item_text(answer: ReviewItemAnswer) -> str:
     lines += [f"  file: {quoted(found.file)}"] if found.file else []
     for move in found.history:
         why = f": {one_line(move.reason)}" if move.reason else ""
-        lines.append(f"  {move.at}  {move.before} → {move.after} by {move.by}{why}")
+        lines.append(f"  {format_time(move.at)}  {move.before} → {move.after} by {move.stage or move.who}{why}")
     return "\n".join(lines)
 
 

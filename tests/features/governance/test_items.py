@@ -38,7 +38,7 @@ def test_an_item_goes_from_open_to_resolved(project: FlowProject) -> None:
     with pytest.raises(Refused, match="without a verdict"):
         project.end()
     found = items.resolve(item.ref, reason="right: the field has it", token=project.token).item
-    assert [(one.before, one.after, one.by) for one in found.history] == [
+    assert [(one.before, one.after, one.stage) for one in found.history] == [
         ("open", "actioned", "write"), ("actioned", "rejected", "review"), ("rejected", "wont-fix", "write"),
         ("wont-fix", "resolved", "review"),
     ]  # fmt: skip
@@ -100,7 +100,7 @@ def test_who_may_call_is_a_stage_by_its_token_or_a_person_at_a_terminal(project:
     items.action(item.ref, token=project.token)
     project.end()
     with project.person():
-        assert items.reject(found.ref, "not there").item.history[-1].by == "person"
+        assert items.reject(found.ref, "not there").item.history[-1].who == "person"
 
 
 def test_what_is_named_wrongly_is_refused_with_what_is_there(project: FlowProject) -> None:
