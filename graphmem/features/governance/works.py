@@ -91,8 +91,7 @@ def start(client: Client, request: StartWorkRequest) -> WorkShown:
         if branch == base:
             base = _base_of(client, branch)
         else:
-            worktree.create_branch(client.root, branch, head.commit)
-            worktree.name_head(client.root, branch)
+            _check_out(client, branch, head.commit, base)
         fields = {
             "name": name,
             "flow": flow,
@@ -149,6 +148,15 @@ BASE_KIND = "stage"  # what the state keeps of this room
 BASE_KEY = "base:"
 
 
+def _check_out(client: Client, branch: str, commit: str, base: str) -> None:
+    """Make a branch of the commit that is checked out, and let HEAD name it; it may be there from a call cut off."""
+    with client.state.changing() as kept:
+        kept.put(BASE_KIND, f"{BASE_KEY}{branch}", base.encode())
+    if worktree.value_of(client.root, worktree.BRANCHES + branch) != commit:
+        worktree.create_branch(client.root, branch, commit)
+    worktree.name_head(client.root, branch)
+
+
 def _base_of(client: Client, branch: str) -> str:
     """Return the branch that a branch of ``work branch`` began at, as this clone noted it."""
     base = client.state.read(BASE_KIND, f"{BASE_KEY}{branch}", bytes.decode)
@@ -172,10 +180,7 @@ def branch(client: Client, request: BranchRequest) -> BranchMade:
     name = described if request.flow is None else f"{request.flow}-{described}"
     made = _branch_name(request.namespace, name, head.branch)
     if made != head.branch:  # else the answer was lost
-        worktree.create_branch(client.root, made, head.commit)
-        with client.state.changing() as kept:
-            kept.put(BASE_KIND, f"{BASE_KEY}{made}", head.branch.encode())
-        worktree.name_head(client.root, made)
+        _check_out(client, made, head.commit, head.branch)
     return BranchMade(branch=made, base=head.branch)
 
 
