@@ -30,8 +30,10 @@ def filled(project: FlowProject, files: int, text: str) -> None:
         project.write(f"src/part{number % 100}/{number}.txt", f"{text} {number}\n")
 
 
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=folder, check=True)
+def commit(folder: Path) -> None:
+    """Commit everything with git alone."""
+    for arguments in (["add", "-A"], ["commit", "-qm", "x"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], cwd=folder, check=True)
 
 
 def measured(folder: Path, files: int) -> None:
@@ -51,17 +53,13 @@ def measured(folder: Path, files: int) -> None:
             project.write("src/part0/0.txt", f"turn {turn}\n")
             figures.setdefault("stage end, one file changed", []).append(seconds(project.end))
             (peer / "src/part0/0.txt").write_text(f"turn {turn}\n")
-            figures.setdefault("git add -A, git commit", []).append(
-                seconds(lambda: (git(peer, "add", "-A"), git(peer, "commit", "-qm", "x")))
-            )
+            figures.setdefault("git add -A, git commit", []).append(seconds(lambda: commit(peer)))
         project.begin("write")
         filled(project, files, "last")
         figures["stage end, all files changed"] = [seconds(project.end)]
         for path in peer.glob("src/*/*.txt"):
             path.write_text(f"last {path.name}\n")
-        figures["git add -A, git commit of all"] = [
-            seconds(lambda: (git(peer, "add", "-A"), git(peer, "commit", "-qm", "x")))
-        ]
+        figures["git add -A, git commit of all"] = [seconds(lambda: commit(peer))]
     for name, found in figures.items():
         print(f"| {files:,} | {name} | {statistics.median(found):.2f} |", flush=True)
 
