@@ -101,7 +101,11 @@ def pin(root: Path, text: str) -> Cite:
     try:
         cite = Cite.parse(text)
     except ValueError as error:
-        raise _refused(text, str(error), _right_form(root, text)) from None
+        meant = os.path.relpath(text, root) if text.startswith("/") else normpath(text)
+        form = "path, path:symbol or path:symbol@commit, the path from the project's root"
+        raise _refused(
+            text, str(error), f"{meant!r} would be; {form}" if meant != text and not meant.startswith(".") else form
+        ) from None
     if cite.hash is not None:
         return cite
     content = _committed(root, text, cite) if cite.commit else _current(root, text, cite)
@@ -139,13 +143,6 @@ def _committed(root: Path, text: str, cite: Cite) -> bytes:
 def _refused(text: str, why: str, right: str) -> BadInput:
     """Return how a cite is refused."""
     return BadInput(f"cite {text!r}: {why}", hint=right, details={"field": "cites"})
-
-
-def _right_form(root: Path, text: str) -> str:
-    """Return the cite that was probably meant by a text that is not one."""
-    meant = os.path.relpath(text, root) if text.startswith("/") else normpath(text)
-    form = "path, path:symbol or path:symbol@commit, the path from the project's root"
-    return f"{meant!r} would be; {form}" if meant != text and not meant.startswith(".") else form
 
 
 # --- comparing ------------------------------------------------------------------------------------------------------

@@ -288,19 +288,14 @@ def _classified(block: Block, text: str) -> NoteItem | None:
         return made(block, "pattern", lead["lead"], lead["rest"])
     rest = lead["rest"] if lead else text
     if is_strong or IMPERATIVE.match(text) or (lead and IMPERATIVE.match(rest)):
-        return made(block, "constraint", _with_heading(block, text))
+        last = block.heading.rpartition(" / ")[2]
+        return made(block, "constraint", f"{last}: {text}" if last and len(text) < SHORT else text)
     return None
 
 
 def made(block: Block, kind: ItemKind, text: str, more: str = "") -> NoteItem:
     """Return an item within bounds."""
     return NoteItem(block.heading, block.line, kind, text[:TEXT], more[:REASON])
-
-
-def _with_heading(block: Block, text: str) -> str:
-    """Return a short rule with the last heading above it, which says what it is about."""
-    last = block.heading.rpartition(" / ")[2]
-    return f"{last}: {text}" if last and len(text) < SHORT else text
 
 
 # --- decision records and memories ----------------------------------------------------------------------------------

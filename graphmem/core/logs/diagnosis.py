@@ -265,7 +265,11 @@ class Reader:
             case "test":
                 self.failed_test(one, said, number, form)
             case "outer":
-                self.take_outer(one, number, form.strip())
+                line = form.strip()
+                self.failed_at, self.is_logged = number, False
+                if len(self.outer) < TRIGGER_LINES or self.is_statement:
+                    self.outer.append(LogProblem(number, line, line, tool=one.tool, family=one.family, is_outer=True))
+                self.open, self.before = None, []
             case "frame":
                 self.frame(one, said, depth)
             case "pass":
@@ -281,13 +285,6 @@ class Reader:
                 self.is_logged = False
             case _:
                 self.take_more(one, said, form)
-
-    def take_outer(self, one: Format, number: int, line: str) -> None:
-        """Take a line that only says that something failed."""
-        self.failed_at, self.is_logged = number, False
-        if len(self.outer) < TRIGGER_LINES or self.is_statement:
-            self.outer.append(LogProblem(number, line, line, tool=one.tool, family=one.family, is_outer=True))
-        self.open, self.before = None, []
 
     def take_more(self, one: Format, said: dict[str, str], form: str) -> None:
         """Take a line that says more of the problem before it, or of what comes next."""

@@ -80,7 +80,9 @@ def drafted(pair: FixPair, *, source: str, session: str, root: str) -> Candidate
     """
     problem = pair.problem
     edits = [_evidence_edit(edit, root) for edit in pair.edits]
-    call = _call_text(pair)
+    failed, passed = pair.failed.command, pair.passed.command
+    is_call = pair.problem.sort == "usage" or (pair.problem.sort == "error" and _is_other_way(failed, passed))
+    call = f"call it so: {' '.join(passed.split())[:SENTENCE]}" if is_call and _is_same_call(failed, passed) else ""
     edit = None if call or problem.sort == "usage" else _edit_of(pair, root)
     change = edit_text(edit) if edit else call or _act_text(pair.acts, problem) or _subject_of(pair)
     evidence = Occasion(
@@ -254,13 +256,6 @@ def within(edits: Iterable[CandidateEdit]) -> Iterator[CandidateEdit]:
         kept = edit.model_copy(update={"removed": edit.removed[: room // 2], "added": edit.added[: room // 2]})
         room -= len(kept.removed) + len(kept.added)
         yield kept
-
-
-def _call_text(pair: FixPair) -> str:
-    """Return how a command is called right, where that is what fixed a problem; empty where it is not."""
-    failed, passed = pair.failed.command, pair.passed.command
-    is_call = pair.problem.sort == "usage" or (pair.problem.sort == "error" and _is_other_way(failed, passed))
-    return f"call it so: {' '.join(passed.split())[:SENTENCE]}" if is_call and _is_same_call(failed, passed) else ""
 
 
 def _is_other_way(failed: str, passed: str) -> bool:

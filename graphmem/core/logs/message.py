@@ -181,7 +181,9 @@ def _pieces_of(text: str) -> Iterator[MessagePart]:
             piece = piece.lower()
         if sort == "path":
             piece = piece.replace("\\", "/").removeprefix("file://")
-            if _is_where(piece):
+            # An absolute folder only says where a project is on a machine.
+            last = piece.rstrip("/").rpartition("/")[2]
+            if piece.startswith(("/", "~", "$")) and "." not in last.lstrip("."):
                 continue
         before = piece.lower()
         yield MessagePart(piece, "name" if sort in ("code", "url", "version") else sort)
@@ -190,12 +192,6 @@ def _pieces_of(text: str) -> Iterator[MessagePart]:
 def _is_path(text: str) -> bool:
     """Return whether a quoted text is a path."""
     return " " not in text and ("/" in text or "\\" in text) and "://" not in text and not text.startswith("@")
-
-
-def _is_where(path: str) -> bool:
-    """Return whether a path only says where a project is on a machine: an absolute folder."""
-    last = path.rstrip("/").rpartition("/")[2]
-    return path.startswith(("/", "~", "$")) and "." not in last.lstrip(".")
 
 
 def _same_end(left: str, right: str) -> bool:

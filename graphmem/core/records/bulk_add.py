@@ -148,7 +148,10 @@ def read_lines(intake: Intake, lines: Iterable[bytes], project: Project) -> Iter
             refuse_long(line)
             row = decode(line)
             if is_suspect(line) and not _is_bare_edge(intake, row):
-                row, line = _screened_row(intake.client, row, line)
+                # The records that an edge or a report names must exist anyway.
+                given = {name: value for name, value in row.items() if name not in NAMED}
+                kept = screened_fields(intake.client, str(row.get("kind")), given, finder())
+                row, line = (row, line) if kept is given else ({**row, **kept}, encode({**row, **kept}))
             project.complete(row, line, time)
             is_new = row.get("created_at") is None
             row["created_at"] = _time_of(row, now) if is_new else row["created_at"]
@@ -185,13 +188,6 @@ def _time_of(row: Row, now: str) -> Any:
 def _is_bare_edge(intake: Intake, row: Row) -> bool:
     """Return whether a row is an edge of a known type that has no text beside its ends: it can bring no secret."""
     return (row.keys() == ENDS or is_plain_edge(row)) and str(row["type"]) in intake.types.relations
-
-
-def _screened_row(client: Client, row: Row, line: bytes) -> tuple[Row, bytes]:
-    """Return a row without secrets and its line; the records that an edge or a report names must exist anyway."""
-    given = {name: value for name, value in row.items() if name not in NAMED}
-    kept = screened_fields(client, str(row.get("kind")), given, finder())
-    return (row, line) if kept is given else ({**row, **kept}, encode({**row, **kept}))
 
 
 def complete(intake: Intake, row: Row) -> None:

@@ -77,7 +77,10 @@ class Project:
         if texts := _cites_in(row):
             row["cites"] = [self.pin_of(text) for text in texts]
         if self.packages and "versions" in model.model_fields:
-            self.add_versions(row)
+            given: Any = row.get("versions") or {}
+            found = packages_in(row, self.packages or {})
+            if found and isinstance(given, Mapping):
+                row["versions"] = beside_given(found, given)
 
     def pin_of(self, text: str) -> str:
         """Return a cite as a row has it; raise an error where it is refused."""
@@ -85,13 +88,6 @@ class Project:
         if isinstance(found, GraphmemError):
             raise BadInput(found.message, hint=found.hint)
         return found
-
-    def add_versions(self, row: Row) -> None:
-        """Give a row the versions of the packages that its texts name; one that is given stays."""
-        given: Any = row.get("versions") or {}
-        found = packages_in(row, self.packages or {})
-        if found and isinstance(given, Mapping):
-            row["versions"] = beside_given(found, given)
 
 
 def _cites_in(row: Row) -> list[str]:

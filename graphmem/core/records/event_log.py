@@ -167,7 +167,10 @@ def _asked_for(rows: Iterable[dict[str, Any]], snapshot: Snapshot, request: List
 
 def _arrived_after(cursor: str, rows: Iterable[dict[str, Any]], order: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the events after a cursor as they arrived; after one of another clone, those with a later time."""
-    key = _parsed_cursor(cursor)
+    at, mark, identity = cursor.partition("~")
+    if not mark or not at[:4].isdigit():
+        raise BadInput(f"{cursor[:80]!r} is not a cursor", hint="the `cursor` of an answer of: graphmem events --json")
+    key = at, identity
     place = order.get(key[1])
     found = [row for row in rows if (_key_of(row) > key if place is None else order[row["id"]] > place)]
     return sorted(found, key=lambda row: order[row["id"]])
@@ -188,19 +191,6 @@ def _key_of(row: dict[str, Any]) -> Key:
 def _cursor_of(row: dict[str, Any]) -> str:
     """Return the cursor after an event."""
     return "~".join(_key_of(row))
-
-
-def _parsed_cursor(cursor: str) -> Key:
-    """
-    Return the event that a cursor is after.
-
-    Raises:
-        BadInput: it is no cursor.
-    """
-    at, mark, identity = cursor.partition("~")
-    if not mark or not at[:4].isdigit():
-        raise BadInput(f"{cursor[:80]!r} is not a cursor", hint="the `cursor` of an answer of: graphmem events --json")
-    return at, identity
 
 
 def _shown(row: dict[str, Any], snapshot: Snapshot) -> Happening:

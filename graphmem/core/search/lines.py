@@ -102,7 +102,7 @@ class LineFinder:
 
     def may_begin(self, text: bytes) -> bool:
         """Return whether a line, without marks, ends as the first line of a trigger does."""
-        last = _last_word(text)
+        last = (text.rsplit(None, 1) or EMPTY)[-1]
         return (
             last in self.words
             or (b":" in last and after_colon(last) in self.words_after_colon)
@@ -146,11 +146,6 @@ class LineFinder:
                     node = node.setdefault(int.from_bytes(rest[at : at + NUMBER_BYTES], "big"), Node())
                 node.setdefault(None, []).append(record)
         return self.roots[head]
-
-
-def _last_word(text: bytes) -> bytes:
-    """Return the last word of a line; empty where it has none."""
-    return (text.rsplit(None, 1) or EMPTY)[-1]
 
 
 def after_colon(word: bytes) -> bytes:

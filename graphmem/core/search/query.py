@@ -137,7 +137,9 @@ def find(snapshot: Snapshot, request: QueryRequest) -> Found:
     evidence, relevances = rerank(snapshot, question, evidence, calibration)
     is_reranked = any(found.reranked is not None for found in evidence.values())
     evidence, relevances = _with_patterns(snapshot, question, evidence, relevances, calibration, limit)
-    relevances = _by_code(snapshot, question, relevances)
+    # The codes of the question come first; a long one says many that do not matter.
+    said = codes(in_usual_form(question.gist)) if len(question.gist) <= TITLED_CHARS else []
+    relevances = codes_first(relevances, said, snapshot.lexical.words_of(relevances)) if said else relevances
     ranked = rank(snapshot, question, evidence, relevances, request.min_similarity)
     hits, left_out = _least_doubted(snapshot, question, ranked, limit, is_strict=request.strict)
     tells_problem = any(one.is_read and (one.tool or one.code) for one in question.problems)
@@ -331,12 +333,6 @@ def _with_patterns(
         for number, found in solving.items()
     }
     return {**evidence, **solving}, {**relevances, **raised}
-
-
-def _by_code(snapshot: Snapshot, question: Question, relevances: Relevances) -> Relevances:
-    """Return relevances in which the codes of the question come first; a long one says many that do not matter."""
-    asked = codes(in_usual_form(question.gist)) if len(question.gist) <= TITLED_CHARS else []
-    return codes_first(relevances, asked, snapshot.lexical.words_of(relevances)) if asked else relevances
 
 
 def _relevances_of_failures(snapshot: Snapshot, question: Question, limit: int) -> Relevances:

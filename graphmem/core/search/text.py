@@ -11,7 +11,7 @@ from graphmem.core.records.secrets import redacted
 from graphmem.core.records.text import edge
 from graphmem.core.replies.reply import ADVICE_WIDTH, Reply, View, Word, cut, escaped, hit, page
 from graphmem.core.search.match_contract import Matched, MatchedLog, ReadProblem
-from graphmem.core.search.query_contract import Factors, Found, Hit
+from graphmem.core.search.query_contract import Found, Hit
 from graphmem.kernel.answer import address
 from graphmem.kernel.markdown import bounded, item
 from graphmem.kernel.model import Failure
@@ -146,23 +146,18 @@ def score_lines(hit: Hit) -> tuple[str, str]:
     """Return what the score of a result is made of, and its relevance, a line each."""
     factors = hit.factors
     reranked = "" if factors.reranked is None else f", reranked {factors.reranked:.3f}"
+    found = [f"{name} {places:+d}" for name, places in factors.moved.items() if places]
     return (
         f"score {hit.score:.4f} = relevance {hit.relevance:.4f} × cost {factors.cost:.3f}"
         f" × help_ratio {factors.help_ratio:.3f} × age_decay {factors.age_decay:.3f}"
         + ("" if factors.finished == 1.0 else f" × finished {factors.finished:.3f}")
         + ("" if factors.freshness == 1.0 else f" × freshness {factors.freshness:.3f}")
         + ("" if factors.doubt == 1.0 else f" × doubt {factors.doubt:.3f}")
-        + _places_gained(factors),
+        + (f"; places gained: {', '.join(found)}" if found else ""),
         f"relevance from semantic {factors.semantic:.3f}, lexical {factors.lexical:.3f},"
         f" exact {factors.exact:g}{', expression 1' * bool(factors.expression)},"
         f" graph {factors.graph:.3f}{reranked}",
     )
-
-
-def _places_gained(factors: Factors) -> str:
-    """Return which factors change the place of a result, and by how many places."""
-    found = [f"{name} {places:+d}" for name, places in factors.moved.items() if places]
-    return f"; places gained: {', '.join(found)}" if found else ""
 
 
 @asks("match")

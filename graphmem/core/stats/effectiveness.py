@@ -35,7 +35,8 @@ def verify(snapshot: Snapshot, request: VerifyLoopRequest) -> Loop:
     """
     last = min(request.last, MOST_RESULTS)
     since, pieces = window(_latest_pieces(snapshot, last + 1), last)  # and the one before these
-    tasks = _tasks_since(snapshot, since)
+    records = [snapshot.catalog.stored(number) for number, *_ in list(snapshot.catalog.live_rows("task"))]
+    tasks = [one for one in records if isinstance(one, Task) and (since is None or one.created_at >= since)]
     failures = snapshot.catalog.of_kind(Failure, is_live=False)
     carriers = solved_by(snapshot, failures)
     reports = _reports_since(snapshot, carriers, since)
@@ -82,12 +83,6 @@ def _latest_pieces(snapshot: Snapshot, most: int) -> list[Piece]:
     numbers = [number for number, *_ in list(snapshot.catalog.live_rows("campaign"))]
     campaigns = [Piece(record.created_at, record.ref) for record in snapshot.catalog.records(numbers).values()]
     return campaigns + [Piece(parse_time(at), f"run/{run}") for at, run in snapshot.catalog.latest_runs(most)]
-
-
-def _tasks_since(snapshot: Snapshot, since: datetime | None) -> list[Task]:
-    """Return the live tasks that were made since a time."""
-    records = [snapshot.catalog.stored(number) for number, *_ in list(snapshot.catalog.live_rows("task"))]
-    return [one for one in records if isinstance(one, Task) and (since is None or one.created_at >= since)]
 
 
 def solved_by(snapshot: Snapshot, failures: Collection[int]) -> Carriers:

@@ -83,7 +83,9 @@ class Memories(NamedTuple):
 def memories_of(snapshot: Snapshot) -> Memories:
     """Return the failures and patterns of a snapshot with what they are worth."""
     failures, patterns = (weighed(snapshot, kind) for kind in MEMORIES)
-    return Memories(failures, patterns, _without_pattern(snapshot, failures))
+    solved = set(snapshot.catalog.refs(snapshot.catalog.solved()).values())
+    others = [one.record for one in failures if one.record.ref not in solved]
+    return Memories(failures, patterns, [record for record in others if isinstance(record, Failure)])
 
 
 def health(snapshot: Snapshot, memories: Memories, nearest: dict[Tier, int] | None = None) -> Stats:
@@ -165,13 +167,6 @@ def _worth(memories: Collection[WeighedRecord]) -> Worth:
         untested_ratio=ratio(untested, total),
         importances=bands(one.importance for one in memories),
     )
-
-
-def _without_pattern(snapshot: Snapshot, failures: Collection[WeighedRecord]) -> list[Failure]:
-    """Return the failures that no pattern solves."""
-    solved = set(snapshot.catalog.refs(snapshot.catalog.solved()).values())
-    others = [one.record for one in failures if one.record.ref not in solved]
-    return [record for record in others if isinstance(record, Failure)]
 
 
 def _coverage(failures: Collection[WeighedRecord], others: Collection[Failure]) -> Coverage:

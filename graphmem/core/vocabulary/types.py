@@ -151,7 +151,8 @@ def refuse_type(snapshot: Snapshot, vocabulary: Vocabulary, made: EntityType | R
     if isinstance(made, RelationType):
         for end in (*made.sources, *made.targets):
             if end != ANY and end not in vocabulary.record_types:
-                _known_end(vocabulary.record_types, end)
+                hint = did_you_mean(end, (*vocabulary.record_types, ANY)) or undeclared(end)
+                raise Refused(f"{end!r} is neither a kind nor an entity type", hint=hint)
 
 
 def refuse_name(vocabulary: Vocabulary, made: EntityType | RelationType) -> None:
@@ -168,9 +169,3 @@ def refuse_name(vocabulary: Vocabulary, made: EntityType | RelationType) -> None
         claim(labels_of(vocabulary), made)
     except ValueError as error:
         raise Refused(str(error), hint="take another name") from None
-
-
-def _known_end(record_types: tuple[str, ...], end: str) -> None:
-    """Report that an end of a relation type is neither a kind nor an entity type."""
-    hint = did_you_mean(end, (*record_types, ANY)) or undeclared(end)
-    raise Refused(f"{end!r} is neither a kind nor an entity type", hint=hint)

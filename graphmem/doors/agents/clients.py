@@ -136,7 +136,8 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
             local = {"type": "local", "command": [*command, "mcp"], "enabled": True}
             yield _entry_file(home / "opencode.json", ("mcp", NAME), local)
             plugins = home / "plugins" if is_user else home / ".opencode" / "plugins"
-            text = SHIM.replace('["graphmem", "hook", "opencode"]', str(_shim_command(command)))
+            words = ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in command)
+            text = SHIM.replace('["graphmem", "hook", "opencode"]', str(f'[{words}, "hook", "opencode"]'))
             mark = SHIM.partition("\n")[0]
             yield Target(plugins / "graphmem.js", text_edit(text, mark), text_edit(None, mark))
         case "cursor":
@@ -152,12 +153,6 @@ def targets_of(request: InstallRequest) -> Iterator[Target]:
                 raise Usage("AGENTS.md is a file of a project", hint="graphmem install agents-md --project")
             path = root / "AGENTS.md"
             yield Target(path, marked_edit(INSTRUCTIONS, *MARKDOWN_MARKS), marked_edit(None, *MARKDOWN_MARKS))
-
-
-def _shim_command(program: list[str]) -> str:
-    """Return the command of the hook as JavaScript has it."""
-    words = ", ".join('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"' for word in program)
-    return f'[{words}, "hook", "opencode"]'
 
 
 def commands(request: InstallRequest, *, is_removal: bool) -> Iterator[str]:

@@ -275,7 +275,8 @@ def json_edit(change: Callable[[dict[str, Any]], None]) -> Edit:
             return None
         indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
         made = json.dumps(value, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
-        return _in_form_of(before, made)
+        lines = made.replace("\n", "\r\n") if before and b"\r\n" in before else made
+        return (codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b"") + lines.encode()
 
     return edit
 
@@ -296,12 +297,6 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(pairs):
         raise ValueError("an object has a key twice")
     return made
-
-
-def _in_form_of(before: bytes | None, text: str) -> bytes:
-    """Return a text as bytes with the line ends and the byte order mark of what was there."""
-    lines = text.replace("\n", "\r\n") if before and b"\r\n" in before else text
-    return (codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b"") + lines.encode()
 
 
 def marked_edit(

@@ -344,7 +344,9 @@ def _speak_utf8() -> None:
 def _status_of(invocation: Invocation, arguments: list[str]) -> int:
     """Run the command line and return its exit status; every error is reported in words."""
     try:
-        _refuse_no_text(arguments)
+        for argument in arguments:
+            if any("\ud800" <= char <= "\udfff" for char in argument):
+                raise Usage(f"argument {argument[:80]!r} is not text: it holds bytes that are not UTF-8")
         if not arguments and COMPLETING not in os.environ:
             if import_module("graphmem.doors.cli.begin").introduced(invocation):
                 return 0
@@ -383,13 +385,6 @@ def without_memory(error: Exception) -> str | None:
     if isinstance(error, SystemError) and "without exception set" in message:
         return "what a library does"
     return None
-
-
-def _refuse_no_text(arguments: list[str]) -> None:
-    """Raise ``Usage`` for an argument with bytes that are not UTF-8."""
-    for argument in arguments:
-        if any("\ud800" <= char <= "\udfff" for char in argument):
-            raise Usage(f"argument {argument[:80]!r} is not text: it holds bytes that are not UTF-8")
 
 
 def _asks_for_json(arguments: list[str]) -> bool:

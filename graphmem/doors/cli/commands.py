@@ -109,7 +109,10 @@ def command_of(row: Operation) -> Callable[..., None]:
     asked_for = {} if ask is dict else inspect.signature(ask).parameters
 
     def show(invocation: Invocation, call: Call, **given: Any) -> None:
-        _choose_form(invocation, given)
+        form = "--markdown" if given.get("markdown") else f"--format {given.get('form')}"
+        if "markdown" in form and invocation.is_json:
+            raise Usage(f"{form} and --json are two forms", hint="give one of them")
+        invocation.is_json |= form == "--format json"
         changes = dict(ask(**{name: given[name] for name in asked_for}))
         other = OPERATIONS[str(changes.pop("operation", row.name))]
         source: Any = changes.pop(other.stream, None) if other.stream else None
@@ -143,14 +146,6 @@ def print_answer(invocation: Invocation, operation: str, answer: Any, **given: A
         invocation.say(note)
     if said.status:
         raise typer.Exit(said.status)
-
-
-def _choose_form(invocation: Invocation, given: Mapping[str, Any]) -> None:
-    """Have JSON printed for ``--format json`` too; raise ``Usage`` where that is asked for beside another form."""
-    form = "--markdown" if given.get("markdown") else f"--format {given.get('form')}"
-    if "markdown" in form and invocation.is_json:
-        raise Usage(f"{form} and --json are two forms", hint="give one of them")
-    invocation.is_json |= form == "--format json"
 
 
 def _own_option(one: inspect.Parameter) -> inspect.Parameter:

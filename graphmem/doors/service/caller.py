@@ -73,12 +73,13 @@ def runs_here(arguments: list[str]) -> bool:
 
 def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, object]:
     """Return what a service needs to run a command line as this process would."""
+    is_needed = is_terminal() and "COLUMNS" not in os.environ
     return {
         "stamp": stamp(),
         "id": request_id,
         "arguments": arguments,
         "folder": folder,
-        "variables": callers_own(os.environ) | _width(),
+        "variables": callers_own(os.environ) | ({"COLUMNS": str(os.get_terminal_size(1).columns)} if is_needed else {}),
         "is_terminal": is_terminal(),
         "is_typed": sys.stdin is not None and sys.stdin.isatty(),
     }
@@ -87,12 +88,6 @@ def request_of(arguments: list[str], folder: str, request_id: str) -> dict[str, 
 def is_terminal() -> bool:
     """Return whether a person reads the answer."""
     return sys.stdout is not None and sys.stdout.isatty()
-
-
-def _width() -> dict[str, str]:
-    """Return how wide the terminal is, where there is one, as a variable."""
-    is_needed = is_terminal() and "COLUMNS" not in os.environ
-    return {"COLUMNS": str(os.get_terminal_size(1).columns)} if is_needed else {}
 
 
 def ask(

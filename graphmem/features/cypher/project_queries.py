@@ -26,7 +26,10 @@ def project_queries(layout: Layout, graph: GraphMirror) -> tuple[dict[str, Store
     files = sorted(file for file in layout.look(layout.queries).files if file.endswith(".cypher"))
     for file in files[:MOST_QUERIES]:
         try:
-            query = _read_query(layout, file)
+            found = QUERY_FILE.fullmatch(file)
+            if found is None:
+                raise ValueError("its path is not queries/NOUN/VERB.cypher, in a-z 0-9 _")
+            query = parse(found[1], safe_files.text(layout.store / file, QUERY_BYTES).replace("\r\n", "\n"))
             _refuse_wrong(query, graph)
             queries[query.name] = query
         except (ValueError, OSError) as error:
@@ -44,14 +47,6 @@ def wrong_queries(client: Client) -> list[Finding]:
     queries, findings = project_queries(client.layout, client.graph)
     is_asked = queries and client.graph.is_installed
     return findings + (list(_unprepared(queries, client.graph)) if is_asked else [])
-
-
-def _read_query(layout: Layout, file: str) -> Stored:
-    """Return the query of a file, or raise ``ValueError``."""
-    found = QUERY_FILE.fullmatch(file)
-    if found is None:
-        raise ValueError("its path is not queries/NOUN/VERB.cypher, in a-z 0-9 _")
-    return parse(found[1], safe_files.text(layout.store / file, QUERY_BYTES).replace("\r\n", "\n"))
 
 
 def _refuse_wrong(query: Stored, graph: GraphMirror) -> None:

@@ -249,10 +249,5 @@ def _items(answer: BranchChecked) -> Iterator[tuple[str, str]]:
     for failure in answer.known_failures:
         yield "not fixed yet", f"{failure.ref}, about {one_line(', '.join(failure.files))}"
     for change in answer.changes:
-        yield WORDS.get(change.action, change.action), _gist(change)
-
-
-def _gist(change: RowChange) -> str:
-    """Return what became of a row in one line: its fields that changed, or what it says."""
-    about = ", ".join(field.field for field in change.fields) or gist_of(change)
-    return f"{change.ref}{f'  {one_line(about)}' if about else ''}"
+        about = ", ".join(field.field for field in change.fields) or gist_of(change)
+        yield WORDS.get(change.action, change.action), f"{change.ref}{f'  {one_line(about)}' if about else ''}"

@@ -59,7 +59,9 @@ def init(request: InitRequest) -> Initialised:
         safe_files.write(layout.config, f"format = {FORMAT}\n".encode())
         registered.append(f"{FOLDER}/config.toml")
     for path in missing_entries(layout):
-        replace_files({path: _completed(path)})
+        # Our lines in their order, then those that a person added.
+        ours = GIT_FILES[path.name]
+        replace_files({path: b"\n".join([*ours, *(line for line in _lines_of(path) if line not in ours), b""])})
         registered.append(f"{FOLDER}/{path.name}")
     client = open_client(Runtime(layout.root))
     try:
@@ -102,12 +104,6 @@ def missing_entries(layout: Layout) -> dict[Path, list[str]]:
         lines = _lines_of(path)
         found[path] = [line.decode() for line in GIT_FILES[path.name] if line not in lines]
     return {path: missing for path, missing in found.items() if missing}
-
-
-def _completed(path: Path) -> bytes:
-    """Return what a file of git in the store is to hold: our lines in their order, then those that a person added."""
-    ours = GIT_FILES[path.name]
-    return b"\n".join([*ours, *(line for line in _lines_of(path) if line not in ours), b""])
 
 
 def _lines_of(path: Path) -> list[bytes]:

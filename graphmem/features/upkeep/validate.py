@@ -118,14 +118,11 @@ def validate(client: Client) -> Checked:
             )
             found = findings + (index or _index_differences(snapshot)) + graph
         found += [one for check in extensions("check") for one in check(client)]
-        return checked(found + _wrong_settings(client))
+        files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
+        return checked(
+            found + [Finding.of(file, Code.BAD_SETTING, one.message, one.right) for one, file in files.items()]
+        )
     raise Unavailable("the store changes all the time", hint="validate again when less is going on")
-
-
-def _wrong_settings(client: Client) -> list[Finding]:
-    """Return the settings that are left out for what is wrong with them."""
-    files = {one: "config.toml" if one.is_of_project else one.where for one in client.settings.wrong}
-    return [Finding.of(file, Code.BAD_SETTING, one.message, one.right) for one, file in files.items()]
 
 
 def linked(snapshot: Snapshot) -> list[Finding]:

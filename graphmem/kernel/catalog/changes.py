@@ -90,7 +90,9 @@ class ChangeApplier:
         self.move_lessons()
         self.disambiguate_names()
         self.resolve_edges_again()
-        self.remove_questions()
+        unasked = "NOT EXISTS (SELECT 1 FROM fact WHERE fact.question = text_hash)"
+        sql = f"DELETE FROM question WHERE text_hash IN (...) AND {unasked}"
+        run_among(self.connection, sql, self.touched.questions)
         self.note_changes()
 
     @property
@@ -177,7 +179,9 @@ class ChangeApplier:
             self.remove_owned(ids)
         entries = [entry._replace(made=entry.record) for entry in entries]
         meanings = {entry.id: self.meanings_of(entry) for entry in entries}
-        places = self.places_of({digest for found in meanings.values() for digest in found})
+        digests = {digest for found in meanings.values() for digest in found}
+        self.catalog.keep_vectors(digests)
+        places = self.catalog.places(digests, self.catalog.meta("vector_model")) if digests else {}
         rows, symptoms, aliases, labels, stale, owned = [], [], [], [], [], []
         for number, _, line, record, _ in sorted(entries, key=itemgetter(0)):
             assert isinstance(record, Record)
@@ -229,11 +233,6 @@ class ChangeApplier:
                 clues.put_off([number for number, _ in memories])
         for number, owner in owned:
             self.add_owned(number, owner)
-
-    def places_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
-        """Return where the vectors of texts are in the index, with those that were made ahead of this write."""
-        self.catalog.keep_vectors(digests)
-        return self.catalog.places(digests, self.catalog.meta("vector_model")) if digests else {}
 
     def meanings_of(self, entry: Entry) -> Sequence[bytes]:
         """Return the hashes of the texts by whose vectors a record is found; none of a type that is not searched."""
@@ -379,12 +378,6 @@ class ChangeApplier:
         """Note what reports asked that change or go: it may be asked by none of them at the end."""
         sql = "SELECT question FROM fact WHERE question IS NOT NULL AND id IN (...)"
         self.touched.questions.update(digest for (digest,) in rows_among(self.connection, sql, ids))
-
-    def remove_questions(self) -> None:
-        """Take out the questions that no report asks any more."""
-        unasked = "NOT EXISTS (SELECT 1 FROM fact WHERE fact.question = text_hash)"
-        sql = f"DELETE FROM question WHERE text_hash IN (...) AND {unasked}"
-        run_among(self.connection, sql, self.touched.questions)
 
     def forget_runs(self, ids: Collection[int]) -> None:
         """Forget the order of some runs, and what they saw."""

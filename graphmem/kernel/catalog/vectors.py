@@ -351,7 +351,8 @@ class VectorStore(Index):
         """
         with transaction(self.connection):
             if is_there:
-                there = self.texts_among(digests)
+                sql = f"SELECT text_hash FROM ({ALL_TEXTS}) WHERE text_hash IN (...)"
+                there = {digest for (digest,) in rows_among(self.connection, sql, digests)}
                 vectors = vectors[[place for place, digest in enumerate(digests) if digest in there]]
                 digests = [digest for digest in digests if digest in there]
             self._append(digests, vectors)
@@ -386,11 +387,6 @@ class VectorStore(Index):
         self.connection.executemany("INSERT OR REPLACE INTO vector VALUES (?,?,?,?)", rows)
         if metas.get(f"vector_bytes {self.fingerprint}") != size:
             self.keep("vector_bytes", size)
-
-    def texts_among(self, digests: Collection[bytes]) -> set[bytes]:
-        """Return those hashes that are of a text of a record or of a question."""
-        sql = f"SELECT text_hash FROM ({ALL_TEXTS}) WHERE text_hash IN (...)"
-        return {digest for (digest,) in rows_among(self.connection, sql, digests)}
 
     def encode_ahead(self, text: str) -> None:
         """Make the vector of a text that has none, before a write; it is kept with the record that has the text."""

@@ -120,13 +120,6 @@ class KeptState:
             found = self.read_all(kind, bytes.decode)
             self.drop(kind, [key for key, text in found.items() if KINDS[kind].purged == "all" or is_told(text)])
 
-    def keep_within_bounds(self) -> None:
-        """Remove what is more than ``KINDS`` says; not at each write."""
-        for kind in self.due:
-            most, _, size, days, _ = KINDS[kind]
-            if size is not None or self.connection.execute(COUNT, (kind,)).fetchone()[0] > most:
-                self.connection.execute(BOUND, (kind, most, size, days and days * 86_400))
-
 
 class State(NamedTuple):
     """The state of a store on this machine."""
@@ -160,7 +153,10 @@ class State(NamedTuple):
             self._begin_alone(connection)
             kept = KeptState(connection, self.say)
             yield kept
-            kept.keep_within_bounds()
+            for kind in kept.due:
+                most, _, size, days, _ = KINDS[kind]
+                if size is not None or kept.connection.execute(COUNT, (kind,)).fetchone()[0] > most:
+                    kept.connection.execute(BOUND, (kind, most, size, days and days * 86_400))
             connection.execute("COMMIT")
 
     def damage(self) -> str | None:

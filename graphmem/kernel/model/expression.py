@@ -88,7 +88,8 @@ class Scanner:
         while self.next not in ("", "|", ")"):
             item = self.item(self.tokens.pop())
             least, is_repeated = 1, False
-            while _is_repeat(self.next):
+            # Also a fuzzy match of `regex`, which is taken for "perhaps never".
+            while self.next[:1] in ("*", "+", "?") or (self.next[:1] == "{" and len(self.next) > 1):
                 count = _least_of(self.tokens.pop())
                 item, least, is_repeated = item._replace(size=item.size * (count + 1)), least * count, True
             size += item.size
@@ -120,11 +121,6 @@ class Scanner:
         if self.tokens:
             self.tokens.pop()
         return inner if token[-1] not in "=!" else Atom(size=inner.size)
-
-
-def _is_repeat(token: str) -> bool:
-    """Return whether a token says how often; also a fuzzy match of `regex`, which is taken for "perhaps never"."""
-    return token[:1] in ("*", "+", "?") or (token[:1] == "{" and len(token) > 1)
 
 
 def _least_of(token: str) -> int:

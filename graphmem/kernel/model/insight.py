@@ -67,7 +67,8 @@ class Insight(Record):
     @property
     def confidence(self) -> Confidence:
         """How sure it is, by how often it was seen; at least the confidence that it was imported with."""
-        return _confidence_of(self.occurrences, self.imported_confidence)
+        counted = (self.occurrences >= MEDIUM_OCCURRENCES) + (self.occurrences >= HIGH_OCCURRENCES)
+        return CONFIDENCES[max(counted, CONFIDENCES.index(self.imported_confidence or "low"))]
 
     @property
     def qualifier(self) -> str:
@@ -77,9 +78,3 @@ class Insight(Record):
     def search_text(self) -> str:
         parts = (self.statement, self.context, self.symptoms, self.root_cause, self.resolution)
         return "\n".join(part for part in parts if part)
-
-
-def _confidence_of(occurrences: int, imported: Confidence | None = None) -> Confidence:
-    """Return how sure an insight is that was seen so often, and that was as sure as this where it comes from."""
-    counted = (occurrences >= MEDIUM_OCCURRENCES) + (occurrences >= HIGH_OCCURRENCES)
-    return CONFIDENCES[max(counted, CONFIDENCES.index(imported or "low"))]

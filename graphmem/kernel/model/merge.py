@@ -76,7 +76,8 @@ def _merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Ro
     found: dict[str, DatedValue] = {}
     lost: set[tuple[str, str]] = set()
     for name in rules.sets & names:
-        found[name] = _merged_set(name, sides)
+        items = sorted(three_way(*(side.get(name) or () for side in sides)))
+        found[name] = items or None, *_set_at(name, sides)
     for name in rules.maps & names:
         found[name] = _merged_map(name, sides)
     alone = names - rules.sets - rules.maps - {name for state in rules.states for name in state}
@@ -102,12 +103,6 @@ def _merged_record(base: Row | None, ours: Row, theirs: Row, rules: Rules) -> Ro
     row = signed(row, {CREATION: maker} | {name: found[name][2] for name in edited})
     key = ours.get("key") or ours.get("name")
     return row if key is None or key == row.get("name") else {**row, "key": key}
-
-
-def _merged_set(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:
-    """Return what a set comes to, and when it was last changed."""
-    items = sorted(three_way(*(side.get(name) or () for side in sides)))
-    return items or None, *_set_at(name, sides)
 
 
 def _merged_map(name: str, sides: tuple[Row, Row, Row]) -> DatedValue:

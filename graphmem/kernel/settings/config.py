@@ -312,7 +312,11 @@ def gathered(
     wrong: list[WrongSetting] = []
 
     def lay(found: Mapping[str, Any], origin: Callable[[str], str]) -> None:
-        _merge(values, found)
+        for section, keys in found.items():
+            # Who names another model does not mean one behind the same address.
+            if section == "embedding" and isinstance(keys, Mapping) and "model" in keys and section in values:
+                values[section] = {key: one for key, one in values[section].items() if key not in ADDRESS}
+            values[section] = {**values.get(section, {}), **keys} if isinstance(keys, Mapping) else keys
         origins.update((name, origin(name)) for name in _names_of(found))
 
     if user_config().is_file():
@@ -557,14 +561,6 @@ def endpoint_key() -> str:
     if not key.isascii() or not key.isprintable() or " " in key:
         raise Unavailable(f"{KEY_VARIABLE} has characters that no key has")
     return key
-
-
-def _merge(values: dict[str, Any], found: Mapping[str, Any]) -> None:
-    """Lay settings over others, key by key; who names another model does not mean one behind the same address."""
-    for section, keys in found.items():
-        if section == "embedding" and isinstance(keys, Mapping) and "model" in keys and section in values:
-            values[section] = {key: one for key, one in values[section].items() if key not in ADDRESS}
-        values[section] = {**values.get(section, {}), **keys} if isinstance(keys, Mapping) else keys
 
 
 def _validated(values: Mapping[str, Any], where: str = "") -> Settings:

@@ -23,12 +23,6 @@ def _config_below(folder: str, home: str | None) -> Path:
     return Path(folder).expanduser() / "graphmem" / "config.toml"
 
 
-def _cache_folder() -> Path:
-    """Return the folder for what can be made again: of stores that cannot be written themselves."""
-    home = variables().get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser() / "graphmem"
-
-
 def state_folder() -> Path:
     """Return the folder for what belongs to the user and this machine and is in no project."""
     return Path(own_state(variables()))
@@ -42,7 +36,8 @@ def private_folder() -> Path:
         Unavailable: neither can be written.
     """
     with contextlib.suppress(OSError, RuntimeError):  # a user without a home has no cache
-        folder = _cache_folder()
+        home = variables().get("XDG_CACHE_HOME") or "~/.cache"
+        folder = Path(home).expanduser() / "graphmem"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder

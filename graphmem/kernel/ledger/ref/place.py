@@ -190,7 +190,11 @@ class RefPlace(FilePlace):
             if taken.files.get(path) != name:
                 changes[path] = safe_files.read(self.layout.store / path)
         if changes or len(parents) > 1:
-            commit = self.ref.commit(parents, changes, _subject(changes))
+            names = [*changes][:NAMED_FILES]
+            more = f" and {len(changes) - len(names)} more" if len(changes) > len(names) else ""
+            commit = self.ref.commit(
+                parents, changes, f"memory: {', '.join(names)}{more}" if names else "memory: merge"
+            )
             if len(commit) != len(like):
                 files = {path: blob_hash(safe_files.read(self.layout.store / path), commit) for path in files}
         if commit is not None and (commit, stamps) != (self.checked_out().commit, taken.stamps):
@@ -214,10 +218,3 @@ class RefPlace(FilePlace):
     def checked_out(self) -> CheckedOut:
         """Return which commit the files were last as."""
         return CheckedOut.read(self.layout.checked_out)
-
-
-def _subject(changes: Mapping[str, bytes | None]) -> str:
-    """Return the subject of a commit."""
-    names = [*changes][:NAMED_FILES]
-    more = f" and {len(changes) - len(names)} more" if len(changes) > len(names) else ""
-    return f"memory: {', '.join(names)}{more}" if names else "memory: merge"

@@ -318,7 +318,9 @@ def _opened(request: SandboxRequest, output: int) -> tuple[Database, Connection]
 
 def _answer(connection: Connection, request: SandboxRequest) -> bytes:
     try:
-        _bound_cpu(request["timeout_s"])
+        most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        cpu_s = math.ceil(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) + THREADS * request["timeout_s"] + GRACE_S)
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s if most == resource.RLIM_INFINITY else min(cpu_s, most), most))
         connection.set_query_timeout(max(1, int(request["timeout_s"] * 1000)))
         return _execute(connection, request)
     except Exception as error:  # the boundary of the process: whatever it is, the parent says it
@@ -328,13 +330,6 @@ def _answer(connection: Connection, request: SandboxRequest) -> bytes:
 def _peak_bytes() -> int:
     """Return the most memory that this process has had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-
-
-def _bound_cpu(timeout_s: float) -> None:
-    """Give this process the CPU time that one more query may take."""
-    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    cpu_s = math.ceil(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) + THREADS * timeout_s + GRACE_S)
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s if most == resource.RLIM_INFINITY else min(cpu_s, most), most))
 
 
 def _lock_up() -> None:
