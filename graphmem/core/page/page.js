@@ -69,6 +69,8 @@
       tile(data.unsolved.length, "failures without a fix", "health"), tile(`${helped} : ${failed}`, "helped : did not help", "health"),
       tile(doubted, "in doubt", "health")));
     panel.append(...goingOn(data.run || {}));
+    if (data.works.length) panel.append(make("h2", {}, `Guarded work: ${data.works.length}`), table(["work", "state", "not resolved", "next", "why"],
+      data.works.map((one) => [`${one.ref}: ${one.objective}`, `${one.status}, ${one.cycle} ${one.iteration}`, String(one.unresolved), one.next || "", one.why.join("; ")])));
     panel.append(make("h2", {}, data.waiting === null ? "Waiting for a review" : `Waiting for a review: ${data.waiting}`), ...parts.now());
     if (data.waiting === null) panel.append(empty("Candidates are on the machine that found them, and not in this file: ", code("graphmem review")));
     else if (!data.waiting) panel.append(empty("No candidate waits. To find some: ", code("graphmem import --all")));

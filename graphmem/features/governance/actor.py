@@ -43,9 +43,9 @@ def without_token() -> Mapping[str, str]:
     return {name: value for name, value in variables().items() if name != tokens.VARIABLE}
 
 
-def given_token(token: str | None) -> str | None:
-    """Return the token that a call carries."""
-    return token or variables().get(tokens.VARIABLE) or None
+def given_token(client: Client, token: str | None) -> str | None:
+    """Return the token that a call carries; over HTTP the variables are those of the server, and of no caller."""
+    return token or (None if client.runtime.via == "http" else variables().get(tokens.VARIABLE)) or None
 
 
 def actor_of(client: Client, token: str | None, work: str | None = None) -> Actor:
@@ -58,7 +58,7 @@ def actor_of(client: Client, token: str | None, work: str | None = None) -> Acto
     Raises:
         Refused: the token is not of the active stage, or there is none and no person types.
     """
-    given = given_token(token)
+    given = given_token(client, token)
     if given is not None:
         lease = held(client, given)
         if work is not None and lease.work != work:

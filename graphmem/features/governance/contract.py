@@ -194,6 +194,7 @@ class WorkLine(Part):
     branch: str
     unresolved: int
     next: str | None = None
+    why: list[str] = []
 
 
 class WorkList(Answer):

@@ -113,7 +113,7 @@ class FlowDefinition(Definition):
     """What work can be started: with which cycles, and within which scope."""
 
     start: Names = Field(description="The cycles that work can begin with.", min_length=1)
-    scope: Name | None = Field(None, description="The scope that all of its work is bound to.")
+    scope: Name | None = Field(None, description="The scope of assay stages in cycles that name none.")
 
 
 class CycleDefinition(Definition):

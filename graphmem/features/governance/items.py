@@ -56,7 +56,7 @@ ITEM = Taken("ITEM", completes="ref")
 def add(snapshot: Writing, request: AddReviewItemRequest) -> ReviewItemAnswer:
     """Add what a check, a reviewer or a person found; the same finding in the same iteration is one item."""
     request = screened(snapshot, request, "item")
-    token = given_token(request.token)
+    token = given_token(snapshot.client, request.token)
     work = held(snapshot.client, token).work if token is not None and request.work is None else request.work
     standing = standing_of(snapshot, work)
     actor = _actor(snapshot, standing, request.token)

@@ -131,6 +131,7 @@ def lines(snapshot: Snapshot, *, everything: bool) -> list[WorkLine]:
                     branch=work.branch,
                     unresolved=len(standing.open_items),
                     next=follows and " ".join(filter(None, (follows.action, follows.stage))),
+                    why=follows.reasons if follows else [],
                 )
             )
     return found

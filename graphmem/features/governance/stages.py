@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from graphmem.constants import CHECK_BYTES, CHECK_S, CHECKS_AT_ONCE
+from graphmem.constants import CHECK_BYTES, CHECKS_AT_ONCE
 from graphmem.core.records.screening import unexposed
 from graphmem.errors import BadInput, GraphmemError, NotFound, Refused, Unavailable
 from graphmem.features.governance import lease as leases
@@ -70,6 +70,7 @@ TOKEN = Taken("TOKEN")
 FILE, EXECUTABLE, LINK = "100644", "100755", "120000"  # modes of git
 LINK_BYTES = 4_096
 ROWS_BYTES = 2**26  # of a file of rows that is compared
+VALIDATION_S = 900  # that each check may take: a whole test suite may be one
 END_CHARACTERS = 1_000  # of the output of a check that an item quotes
 
 
@@ -98,7 +99,7 @@ def begin(client: Client, request: StageRequest) -> StageBegun:
 
     From now on this clone writes what the stage may write, until it ends or its time is up.
     """
-    given = given_token(request.token)
+    given = given_token(client, request.token)
     now = client.now().timestamp()
     payload = None if given is None else tokens.payload_of(given, tokens.secret_of(client), now)
     if payload is None and not is_person(client):
@@ -231,7 +232,8 @@ def run(client: Client, request: StageRequest) -> StageChecked:
     if lease.kind == "quench":
         done = _checked(client, lease, definitions, cycle)
     elif lease.kind == "assay":
-        done = _extracted(client, lease, cycle)
+        flow = definitions.flows.get(standing.work.flow)
+        done = _extracted(client, lease, cycle, cycle.memory or (flow.scope if flow else None))
     else:
         raise Refused(f"stage {lease.stage} ({lease.kind}) has no commands to run", hint="graphmem stage end")
     if done.failed is None:
@@ -270,7 +272,7 @@ def _checked(client: Client, lease: Lease, definitions: Definitions, cycle: Cycl
             details={"commands": list(commands.values())},
         )
     ends = run_all(
-        list(commands.values()), client.root, without_token(), at_once=CHECKS_AT_ONCE, seconds=CHECK_S,
+        list(commands.values()), client.root, without_token(), at_once=CHECKS_AT_ONCE, seconds=VALIDATION_S,
         kept_bytes=CHECK_BYTES,
     )  # fmt: skip
     found = dict(zip(commands, ends, strict=True))
@@ -316,9 +318,9 @@ def _check_rows(
         yield made.ref, entry(made, snapshot.symmetric)
 
 
-def _extracted(client: Client, lease: Lease, cycle: CycleDefinition) -> StageChecked:
-    """Run the extractors of a cycle within its scope; one that fails makes the work fail."""
-    caller = Caller(scope=cycle.memory) if cycle.memory else Caller()
+def _extracted(client: Client, lease: Lease, cycle: CycleDefinition, scope: str | None) -> StageChecked:
+    """Run the extractors of a cycle within a scope; one that fails makes the work fail."""
+    caller = Caller(scope=scope)
     failed, found = None, list[dict[str, Any]]()
     for name in cycle.extractors:
         try:

@@ -184,11 +184,7 @@ def branch(client: Client, request: BranchRequest) -> BranchMade:
     return BranchMade(branch=made, base=head.branch)
 
 
-@operation(
-    "works.list",
-    example="graphmem work list",
-    takes={"everything": Taken(flag="--all")},
-)
+@operation("works.list", example="graphmem work list", takes={"everything": Taken(flag="--all")})
 def list_works(snapshot: Snapshot, request: ListWorksRequest) -> WorkList:
     """Return the works that go on, or all, each with what is next."""
     return WorkList(works=lines(snapshot, everything=request.everything))
@@ -246,11 +242,7 @@ def deadlocks(snapshot: Snapshot, standing: Standing, decision: RoutingDecision)
 
 
 @operation(
-    "works.advance",
-    writes=True,
-    positional=2,
-    takes={"ref": REF},
-    example="graphmem work advance feature-sign-in docs",
+    "works.advance", writes=True, positional=2, takes={"ref": REF}, example="graphmem work advance feature-sign-in docs"
 )
 def advance(snapshot: Writing, request: AdvanceRequest) -> WorkShown:
     """Go on to a target of the current cycle; only after everything of that is done."""

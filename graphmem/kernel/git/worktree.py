@@ -379,13 +379,7 @@ def commit_changes(
 
 
 def commit_tree(
-    folder: Path,
-    tree: str,
-    parents: Sequence[str],
-    message: str,
-    *,
-    sign: bool = False,
-    git: Git | None = None,
+    folder: Path, tree: str, parents: Sequence[str], message: str, *, sign: bool = False, git: Git | None = None
 ) -> str:
     """
     Make a commit, which no ref names yet, and return its hash.

@@ -90,11 +90,15 @@ def test_who_may_call_is_a_stage_by_its_token_or_a_person_at_a_terminal(project:
             items.add("not a person")
     project.memory.store.runtime.via = "cli"
     project.begin("write")
+    environment = {"GRAPHMEM_STAGE_TOKEN": str(project.token)}
+    project.memory.store.runtime.via = "http"  # the server's variables are no caller's
+    with called_from(Surroundings(str(project.folder), environment)), pytest.raises(Refused, match="carries no token"):
+        items.action(item.ref)
+    project.memory.store.runtime.via = "cli"
     with pytest.raises(Refused, match="may not add items"):
         project.found("by the forge")
     with pytest.raises(Refused, match="cannot be declined"):
         items.wont_fix(found.ref, "no", token=project.token)
-    environment = {"GRAPHMEM_STAGE_TOKEN": str(project.token)}
     with called_from(Surroundings(str(project.folder), environment)):
         assert items.action(found.ref).item.state == "actioned"
     items.action(item.ref, token=project.token)

@@ -291,7 +291,7 @@ def test_a_quench_stage_runs_its_checks_and_what_fails_becomes_an_item(tmp_path:
 def test_a_check_whose_time_is_up_or_that_cannot_run_has_not_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "CHECK_S", 0.3)
+    monkeypatch.setattr(module, "VALIDATION_S", 0.3)
     project = FlowProject(tmp_path / "p", checks={"slow": "sleep 20", "absent": "no-such-program", "odd": "exit 7"})
     with project.memory:
         project.start()
@@ -417,9 +417,12 @@ def test_an_extractor_that_aborts_or_prints_what_does_not_parse_makes_the_work_f
         project.write("find.sh", FINDS)
 
 
-def test_an_assay_stage_stays_within_the_scope_of_its_cycle(tmp_path: Path) -> None:
-    project = assaying(tmp_path / "p", FINDS, "memory: narrow\n")
+@pytest.mark.parametrize("place", ["cycle", "flow"])
+def test_an_assay_stage_stays_within_the_scope_of_its_cycle_or_flow(tmp_path: Path, place: str) -> None:
+    project = assaying(tmp_path / "p", FINDS, "memory: narrow\n" if place == "cycle" else "")
     with project.memory:
+        if place == "flow":
+            project.write(".graphmem/flows/feature.md", "---\nstart: [code]\nscope: narrow\n---\n")
         with project.person():
             project.memory.store.scopes.add("narrow", read=("part",), write=("failure",))
         with pytest.raises(GraphmemError, match="may not write 'part'"):
