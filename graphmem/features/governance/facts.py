@@ -16,6 +16,7 @@ from graphmem.kernel.model import Event, ReviewItem, Work
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
+from graphmem.kernel.system.shell import command
 
 GUIDE = "docs/guides/guarded-work.md"
 TICK = timedelta(milliseconds=1)  # between two events of one call: their order is that of their times
@@ -119,9 +120,8 @@ def refuse_not_open(standing: Standing) -> None:
         return
     work = standing.work.ref
     why = f": {standing.reason}" if standing.reason else ""
-    hint = (
-        f"graphmem stage retry {work}, graphmem work abandon {work} --yes, or graphmem work finish {work} --unfinished"
-    )
+    ways = ("stage", "retry", work), ("work", "abandon", work, "--yes"), ("work", "finish", work, "--unfinished", "WHY")
+    hint = " or ".join(command("graphmem", *way) for way in ways)
     raise Refused(
         f"{work} is {standing.status}{why}",
         hint=hint if standing.status == "failed" else None,
@@ -136,5 +136,5 @@ def refuse_other_branch(snapshot: Snapshot, standing: Standing) -> None:
         where = f"branch {branch!r}" if branch else "a detached HEAD"
         raise Refused(
             f"{standing.work.ref} is on branch {standing.work.branch!r}, and {where} is checked out",
-            hint=f"git switch {standing.work.branch}",
+            hint=command("git", "switch", standing.work.branch),
         )

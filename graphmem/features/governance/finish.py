@@ -120,7 +120,7 @@ def _refuse_unready(client: Client, standing: Standing, unfinished: str | None) 
     ):
         raise Refused(
             f"{work.ref} is not done: {'; '.join(decision.reasons)}",
-            hint=f"graphmem work next {work.ref}; a person may say why it ends: graphmem work finish --unfinished WHY",
+            hint="see: graphmem work next; a person may say why it ends: graphmem work finish --unfinished WHY",
             details={"action": decision.action, "reasons": list(decision.reasons)},
         )
     base = work.base_branch

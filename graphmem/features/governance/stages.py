@@ -63,6 +63,7 @@ from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.system import safe_files
 from graphmem.kernel.system.checks import CheckEnd, run_all
+from graphmem.kernel.system.shell import command
 from graphmem.kernel.text import count, one_line
 from graphmem.names import row_id, row_key, row_title
 
@@ -259,7 +260,7 @@ def _held(client: Client, request: StageRequest) -> Lease:
 def validations(client: Client) -> list[str]:
     """Return every validation command of the project, for ``trust``."""
     made = read_definitions(client.layout).artefacts.values()
-    return [command for one in made for command in one.validation.values()]
+    return [line for one in made for line in one.validation.values()]
 
 
 def _checked(client: Client, lease: Lease, definitions: Definitions, cycle: CycleDefinition) -> StageChecked:
@@ -297,10 +298,10 @@ def _checked(client: Client, lease: Lease, definitions: Definitions, cycle: Cycl
     )
 
 
-def _told(command: str, end: CheckEnd) -> str:
+def _told(line: str, end: CheckEnd) -> str:
     """Return what an item says of a check that failed."""
     how = "its time was up" if end.is_timed_out else f"exit status {end.status}" if end.could_run else "it cannot run"
-    return f"{command} fails ({how}):\n{end.tail[-END_CHARACTERS:].strip()}"
+    return f"{line} fails ({how}):\n{end.tail[-END_CHARACTERS:].strip()}"
 
 
 def _check_rows(
@@ -370,7 +371,7 @@ def end(client: Client, request: StageRequest) -> StageEnded:
     if head.branch != lease.branch or head.commit is None:
         raise Refused(
             f"stage {lease.stage} began on branch {lease.branch!r}, and another one is checked out",
-            hint=f"git switch {lease.branch}",
+            hint=command("git", "switch", lease.branch),
         )
     tree = worktree.take_tree(client.root, scratch(client))
     with client.writing() as snapshot:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from graphmem.errors import Refused
+from graphmem.kernel.system.shell import command
 
 StageKind = Literal["forge", "quench", "appraise", "human-appraise", "assay"]
 ItemState = Literal["open", "actioned", "wont-fix", "rejected", "resolved", "deadlocked"]
@@ -154,7 +155,9 @@ def refuse_item_move(
         details = {"from": before, "to": after, "legal": _names(fitting)}
         raise Refused(what, hint=_hint(before, fitting), details=details)
     if made.needs_reason and not (reason or "").strip():
-        raise Refused(f"{item} becomes {after} only with a reason", hint=f'graphmem item {made.command} {item} "WHY"')
+        raise Refused(
+            f"{item} becomes {after} only with a reason", hint=command("graphmem", "item", made.command, item, "WHY")
+        )
 
 
 def _names(moves: Sequence[ItemMove]) -> list[str]:

@@ -40,6 +40,7 @@ from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.store.runtime import Client
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
+from graphmem.kernel.system.shell import command
 from graphmem.names import slug
 
 NAME_CHARACTERS = 60  # of an objective in the names of its work and its branch
@@ -83,7 +84,9 @@ def start(client: Client, request: StartWorkRequest) -> WorkShown:
         if branch != base and (number := snapshot.catalog.lookup("work", name)) is not None:
             other = snapshot.catalog.stored(number)
             assert isinstance(other, Work)
-            raise Refused(f"work/{name} is there already", hint=f"go on with it: git switch {other.branch}")
+            raise Refused(
+                f"work/{name} is there already", hint=f"go on with it: {command('git', 'switch', other.branch)}"
+            )
         if branch == base and (found := _begun(snapshot, branch)) is not None:
             if found.work.key == name:
                 return shown_work(snapshot, found)
@@ -256,7 +259,7 @@ def advance(snapshot: Writing, request: AdvanceRequest) -> WorkShown:
     if decision.action != "done":
         raise Refused(
             f"cycle {standing.cycle!r} is not done: {'; '.join(decision.reasons)}",
-            hint=f"graphmem work next {standing.work.ref}",
+            hint=command("graphmem", "work", "next", standing.work.ref),
         )
     if request.cycle not in decision.targets:
         raise Refused(
