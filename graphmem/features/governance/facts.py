@@ -46,7 +46,8 @@ def _of_branch(snapshot: Snapshot) -> int:
     branch = branch_of(snapshot.client)
     found = [number for number, one in snapshot.catalog.of_kind(Work).items() if one.branch == branch]
     if not found:
-        raise NotFound(f"branch {branch!r} is of no work", hint="name the work; see: graphmem work list")
+        where = f"branch {branch!r} is of no work" if branch else "no branch is checked out"
+        raise NotFound(where, hint="name the work; see: graphmem work list")
     return found[0]
 
 

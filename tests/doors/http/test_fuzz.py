@@ -94,6 +94,7 @@ REAL: dict[str, dict[str, Any]] = {
     "inbox.items": {"everything": True},
     "inbox.take": {},
     "works.list": {"everything": True},
+    "snapshots.list": {},
     "candidates.review": {},
     "candidates.accept": {"at_least": "proven"},
     "events.add": {"type": "review.verdict", "subject": BOOM, "data": {"findings": []}},
@@ -172,7 +173,7 @@ REFUSED = {
     "inbox.finish",
     *"works.start works.branch works.show works.next works.advance works.abandon".split(),  # of a flow, in a repository
     *"works.verify snapshots.show snapshots.diff".split(),
-    *"stages.begin stages.end stages.retry".split(),
+    *"stages.begin stages.end stages.retry works.verify snapshots.show snapshots.diff".split(),
     *"items.add items.list items.show items.action items.wont_fix items.resolve items.reject".split(),
     "tasks.complete",
 }
