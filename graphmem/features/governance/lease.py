@@ -1,10 +1,9 @@
 """The stage that is active in this clone: it holds the working tree until it ends or expires."""
 
 from datetime import UTC, datetime
-from typing import Annotated
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from graphmem.errors import Refused
 from graphmem.features.governance.states import StageKind
@@ -46,7 +45,12 @@ class Lease(BaseModel):
     model: str | None = None
     content: str | None = None
     owes_run: bool = False
-    noted: Annotated[tuple[int, ...], Field()] = ()
+    noted: tuple[int, ...] = ()
+
+    @property
+    def until(self) -> datetime:
+        """When it counts as crashed."""
+        return datetime.fromtimestamp(self.exp, UTC)
 
 
 KEY = ""
@@ -65,9 +69,8 @@ def active(client: Client) -> Lease | None:
 
 def still_active(lease: Lease) -> Refused:
     """Return the error where another stage is active."""
-    until = format_time(datetime.fromtimestamp(lease.exp, UTC))
     return Refused(
-        f"stage {lease.stage} of {lease.work} is active in this clone until {until}",
+        f"stage {lease.stage} of {lease.work} is active in this clone until {format_time(lease.until)}",
         hint="graphmem stage end; after that time graphmem stage retry takes it over",
         details={"stage": lease.stage, "work": lease.work},
     )

@@ -1,7 +1,5 @@
 """Where guarded work is, as answers show it."""
 
-from datetime import UTC, datetime
-
 from graphmem.errors import GraphmemError
 from graphmem.features.governance import lease, tokens
 from graphmem.features.governance.contract import NextStage, ReviewItemShown, WorkLine, WorkShown
@@ -36,12 +34,7 @@ def shown_item(found: ItemStanding, work: str) -> ReviewItemShown:
 def shown_lease(found: lease.Lease) -> StageRun:
     """Return the stage that is active in this clone."""
     given = found.model_dump(include={"stage", "kind", "cycle", "iteration", "begun_at", "model"})
-    return StageRun(id=found.nonce, until=datetime.fromtimestamp(found.exp, UTC), **given)
-
-
-def until(exp: float) -> str:
-    """Return a time in seconds since 1970 as answers show it."""
-    return format_time(datetime.fromtimestamp(exp, UTC))
+    return StageRun(id=found.nonce, until=found.until, **given)
 
 
 def decided(standing: Standing, definitions: Definitions, content: str | None = None) -> RoutingDecision:

@@ -40,7 +40,7 @@ from graphmem.features.governance.globs import matches
 from graphmem.features.governance.guard import is_governed, writing_as
 from graphmem.features.governance.items import move_fact, review_item
 from graphmem.features.governance.lease import Lease
-from graphmem.features.governance.show import decided, shown_next, token_for, until
+from graphmem.features.governance.show import decided, shown_next, token_for
 from graphmem.features.governance.standing import (
     BEGUN,
     FAILED,
@@ -57,6 +57,7 @@ from graphmem.kernel.git import worktree
 from graphmem.kernel.git.worktree import TreeChange
 from graphmem.kernel.ledger.row import entry
 from graphmem.kernel.model.entry import Entry
+from graphmem.kernel.model.field import format_time
 from graphmem.kernel.registry import Taken, operation
 from graphmem.kernel.settings.trust import are_trusted
 from graphmem.kernel.store.runtime import Client
@@ -197,7 +198,7 @@ def _begun(made: Lease, standing: Standing) -> StageBegun:
         kind=made.kind,
         cycle=made.cycle,
         iteration=made.iteration,
-        until=until(made.exp),
+        until=format_time(made.until),
         files=list(made.globs),
         may=", ".join(filter(None, may)),
         items=named_items(standing.open_items),
