@@ -186,7 +186,7 @@ def test_a_feature_registers_what_it_has(
 
 
 # What nothing else imports, the verbs of theirs that have commands by hand, and commands that go on without.
-GONE = ("cypher", "explore", "extractors", "harvest", "hooks", "inbox", "learning", "runs", "work")
+GONE = ("cypher", "explore", "extractors", "governance", "harvest", "hooks", "inbox", "learning", "runs", "work")
 BY_HAND = ('"extract": ', '"review": ')
 STAY = (
     ("status",), ("prime",), ("context", "boom"), ("view", "--out", "page.html"), ("validate",), ("doctor",),
@@ -221,7 +221,7 @@ def test_the_program_runs_without_features_whose_folders_are_gone(tmp_path: Path
     assert "wait" in typed("query", "boom: it is").stdout
     for words in STAY:
         assert "fault" not in (ended := typed(*words)).stderr and ended.returncode in (0, 1), ended.stderr
-    verbs_gone = {"cypher", "explore", "extract", "inbox", "learn", "review", "run", "task"}
+    verbs_gone = {"cypher", "explore", "extract", "inbox", "learn", "review", "run", "stage", "task", "work"}
     assert not verbs_gone & {line.strip().partition(" ")[0] for line in typed("--help").stdout.splitlines()}
     for verb in verbs_gone:
         refused = typed(verb, "list")

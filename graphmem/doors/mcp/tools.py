@@ -44,9 +44,10 @@ class Tool:
         if not self.folder:
             return True
         try:
-            return safe_files.is_folder(memory().store.client.layout.store / self.folder)
+            is_used = safe_files.is_folder(memory().store.client.layout.store / self.folder)
         except GraphmemError:
             return False
+        return is_used and all(one.name in OPERATIONS for one in self.parameters.operations.values())  # or it is gone
 
     def call(self, memory: Callable[[], Memory], given: Mapping[str, object]) -> Reply:
         """Check the arguments, call the operation, and return the reply."""
