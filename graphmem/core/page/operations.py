@@ -68,8 +68,7 @@ class PageData(Answer):
     important first; ``left_out`` is how many records there are more: the least important, then those with the fewest
     edges. ``health`` is what ``stats`` returns but for the candidates. ``waiting`` is how many candidates there are,
     of which ``candidates`` are those of most worth; None in a file, which holds no candidates. ``run`` is what is going
-    on on this machine. Candidates, ``inbox``, ``works`` and ``run`` come from
-    the features that have them.
+    on on this machine. Candidates, ``inbox``, ``works`` and ``run`` come from the features that have them.
     """
 
     project: str

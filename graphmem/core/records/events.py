@@ -22,18 +22,33 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 CANONICAL = "2026-11-01T09:30:00.000Z"
 
 
-def event(snapshot: Snapshot, event_type: str, at: datetime, subject: str | None, data: Mapping[str, Any]) -> Entry:
+def event(
+    snapshot: Snapshot,
+    event_type: str,
+    at: datetime,
+    subject: str | None,
+    data: Mapping[str, Any],
+    *,
+    identity: str | None = None,
+) -> Entry:
     """
     Return the row of a new event.
 
     Args:
         subject: the reference by key of what it is about.
         data: what more there is to say; absent values are left out.
+        identity: of the event, where a repeat of the call is to change nothing.
     """
     said = {name: value for name, value in data.items() if value not in (None, [], ())}
     made = build(
         "event",
-        {"id": snapshot.client.new_id(), "at": at, "type": event_type, "subject": subject, "data": said or None},
+        {
+            "id": identity or snapshot.client.new_id(),
+            "at": at,
+            "type": event_type,
+            "subject": subject,
+            "data": said or None,
+        },
         at,
     )
     assert isinstance(made, Event)

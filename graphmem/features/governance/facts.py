@@ -4,15 +4,13 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from graphmem.core.records.events import events_about
-from graphmem.core.records.validation import build
+from graphmem.core.records.events import event, events_about
 from graphmem.errors import NotFound, Refused
 from graphmem.features.governance.definitions import CycleDefinition, Definitions, read_definitions
 from graphmem.features.governance.guard import writing_as
 from graphmem.features.governance.place import branch_of, has_flows
 from graphmem.features.governance.standing import Standing, fold
-from graphmem.kernel.ledger.row import entry
-from graphmem.kernel.model import Event, ReviewItem, Work
+from graphmem.kernel.model import ReviewItem, Work
 from graphmem.kernel.model.entry import Entry
 from graphmem.kernel.store.snapshot import Snapshot, Writing
 from graphmem.kernel.suggest import did_you_mean
@@ -44,11 +42,17 @@ def standing_of(snapshot: Snapshot, ref: str | None) -> Standing:
 def _of_branch(snapshot: Snapshot) -> int:
     """Return the number of the work of the branch that is checked out."""
     branch = branch_of(snapshot.client)
-    found = [number for number, one in snapshot.catalog.of_kind(Work).items() if one.branch == branch]
-    if not found:
+    found = number_of(snapshot, branch)
+    if found is None:
         where = f"branch {branch!r} is of no work" if branch else "no branch is checked out"
         raise NotFound(where, hint="name the work; see: graphmem work list")
-    return found[0]
+    return found
+
+
+def number_of(snapshot: Snapshot, branch: str | None) -> int | None:
+    """Return the number of the work of a branch, if it has one."""
+    works = snapshot.catalog.of_kind(Work).items()
+    return next((number for number, one in works if one.branch == branch), None)
 
 
 def work_of_item(snapshot: Snapshot, ref: str) -> tuple[Standing, str]:
@@ -96,17 +100,7 @@ def fact(
         later: how many events of the same call come before it.
     """
     at = max(snapshot.now, standing.last_at + TICK if standing.last_at else snapshot.now) + later * TICK
-    said = {name: value for name, value in data.items() if value not in (None, [], ())}
-    fields = {
-        "id": identity or snapshot.client.new_id(),
-        "at": at,
-        "type": event_type,
-        "subject": subject or standing.work.key_ref,
-        "data": said or None,
-    }
-    made = build("event", fields, at)
-    assert isinstance(made, Event)
-    return entry(made, snapshot.symmetric)
+    return event(snapshot, event_type, at, subject or standing.work.key_ref, data, identity=identity)
 
 
 def write(snapshot: Writing, rows: Iterable[Entry]) -> None:

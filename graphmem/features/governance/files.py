@@ -36,6 +36,12 @@ class OwnFiles:
         return {path: entry for path, entry in {**before, **new}.items() if path not in gone}
 
 
+def dirty_files(client: Client) -> list[str]:
+    """Return the tracked files that differ from HEAD, but for the rows of the store."""
+    own = OwnFiles(client)
+    return [path for path in worktree.dirty(client.root) if not own.holds(path)]
+
+
 def entries_of(client: Client, commit: str) -> Entries:
     """Return the files of a commit but for the rows of the store."""
     return OwnFiles(client).after({}, worktree.changes(client.root, None, commit))

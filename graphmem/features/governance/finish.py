@@ -14,7 +14,7 @@ from graphmem.features.governance.actor import is_person
 from graphmem.features.governance.attestation import attested
 from graphmem.features.governance.contract import OfWork
 from graphmem.features.governance.facts import definitions_of, fact, refuse_other_branch, standing_of, write
-from graphmem.features.governance.files import OwnFiles, content_of_branch
+from graphmem.features.governance.files import OwnFiles, content_of_branch, dirty_files
 from graphmem.features.governance.place import trace_of
 from graphmem.features.governance.show import decided
 from graphmem.features.governance.stages import scratch
@@ -130,7 +130,7 @@ def _refuse_unready(client: Client, standing: Standing, unfinished: str | None) 
             f"branch {base!r} is checked out in {visible(str(place))!r}, whose files would not follow it",
             hint=f"there: {command('git', 'switch', '--detach')}; then run this again",
         )
-    if changed := [path for path in worktree.dirty(client.root) if not OwnFiles(client).holds(path)]:
+    if changed := dirty_files(client):
         raise Refused(f"tracked files differ from HEAD: {_listed(changed)}", hint="commit them, or: git stash")
 
 

@@ -138,13 +138,15 @@ def page_fields(client: Client) -> dict[str, list[WorkLine]]:
         return {"works": lines(snapshot, everything=False)}
 
 
-def token_for(client: Client, standing: Standing, stage: str) -> str:
-    """Return a new token for a stage of the current cycle of work."""
+def dispatched(client: Client, standing: Standing, definitions: Definitions, decision: RoutingDecision) -> NextStage:
+    """Return what is next as an answer, with a new token for a stage that is to run."""
+    if decision.action != "dispatch" or decision.stage is None:
+        return shown_next(standing, definitions, decision)
     payload = tokens.TokenPayload(
-        stage=stage,
+        stage=decision.stage.name,
         cycle=standing.cycle,
         work=standing.work.key_ref,
         nonce=client.new_id(),
         exp=int(client.now().timestamp()) + tokens.TOKEN_S,
     )
-    return tokens.minted(payload, tokens.secret_of(client))
+    return shown_next(standing, definitions, decision, tokens.minted(payload, tokens.secret_of(client)))

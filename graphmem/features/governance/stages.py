@@ -35,12 +35,12 @@ from graphmem.features.governance.facts import (
     standing_of,
     write,
 )
-from graphmem.features.governance.files import OwnFiles, content_of, content_of_branch, entries_of
+from graphmem.features.governance.files import OwnFiles, content_of, content_of_branch, dirty_files, entries_of
 from graphmem.features.governance.globs import matches
 from graphmem.features.governance.guard import is_governed, writing_as
 from graphmem.features.governance.items import move_fact, review_item
 from graphmem.features.governance.lease import Lease
-from graphmem.features.governance.show import decided, shown_next, token_for
+from graphmem.features.governance.show import decided, dispatched
 from graphmem.features.governance.standing import (
     BEGUN,
     FAILED,
@@ -108,7 +108,7 @@ def begin(client: Client, request: StageRequest) -> StageBegun:
         actor_of(client, None)  # says why
     with client.reading() as snapshot:
         standing, definitions, stage, iteration = _next(snapshot, payload)
-    if found := _dirty(client):
+    if found := dirty_files(client):
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
         raise Refused(
             f"{found[0]!r}{more} differs from HEAD: a stage begins with a clean tree",
@@ -175,12 +175,6 @@ def _hold(client: Client, made: Lease, now: float) -> None:
         if not leases.use(kept, made.nonce, made.exp, now):
             raise tokens.used()
         leases.keep(kept, made)
-
-
-def _dirty(client: Client) -> list[str]:
-    """Return the tracked files that differ from HEAD, but for the rows of this store."""
-    own = OwnFiles(client)
-    return [path for path in worktree.dirty(client.root) if not own.holds(path)]
 
 
 def _begun(made: Lease, standing: Standing) -> StageBegun:
@@ -566,10 +560,7 @@ def retry(snapshot: Writing, request: WorkRequest) -> NextStage:
     write(snapshot, [fact(snapshot, standing, RETRIED, {"stage": stage, "person": _who(client)})])
     standing, definitions = standing_of(snapshot, standing.work.key_ref), definitions_of(snapshot)
     decision = decided(standing, definitions, content)
-    token = None
-    if decision.action == "dispatch" and decision.stage is not None:
-        token = token_for(client, standing, decision.stage.name)
-    return shown_next(standing, definitions, decision, token)
+    return dispatched(client, standing, definitions, decision)
 
 
 def _who(client: Client) -> str | None:

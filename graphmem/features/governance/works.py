@@ -22,6 +22,7 @@ from graphmem.features.governance.facts import (
     cycle_of,
     definitions_of,
     fact,
+    number_of,
     refuse_not_open,
     refuse_other_branch,
     standing_of,
@@ -29,7 +30,7 @@ from graphmem.features.governance.facts import (
 )
 from graphmem.features.governance.files import content_of_branch
 from graphmem.features.governance.routing import RoutingDecision
-from graphmem.features.governance.show import decided, lines, shown_next, shown_work, token_for
+from graphmem.features.governance.show import decided, dispatched, lines, shown_next, shown_work
 from graphmem.features.governance.standing import ABANDONED, ADVANCED, ITEM_MOVED, Standing
 from graphmem.features.governance.states import NAMESPACES, namespace_of
 from graphmem.kernel.git import worktree
@@ -143,8 +144,8 @@ def _branch_name(namespace: str, name: str, base: str) -> str:
 
 def _begun(snapshot: Snapshot, branch: str) -> Standing | None:
     """Return the work of a branch, if it has one."""
-    found = [one.key_ref for one in snapshot.catalog.of_kind(Work).values() if one.branch == branch]
-    return standing_of(snapshot, found[0]) if found else None
+    number = number_of(snapshot, branch)
+    return None if number is None else standing_of(snapshot, snapshot.catalog.stored(number).key_ref)
 
 
 BASE_KIND = "stage"  # what the state keeps of this room
@@ -223,10 +224,7 @@ def next_stage(client: Client, request: NextStageRequest) -> NextStage:
             refuse_other_branch(snapshot, standing)
         if decision.deadlocked:
             write(snapshot, deadlocks(snapshot, standing, decision))
-        token = None
-        if decision.action == "dispatch" and decision.stage is not None:
-            token = token_for(client, standing, decision.stage.name)
-        return shown_next(standing, definitions, decision, token)
+        return dispatched(client, standing, definitions, decision)
 
 
 def deadlocks(snapshot: Snapshot, standing: Standing, decision: RoutingDecision) -> list[Entry]:
