@@ -59,9 +59,11 @@ from graphmem.core.stats.effectiveness_contract import Loop
 from graphmem.core.stats.impact import Impact
 from graphmem.core.vocabulary.contract import TypeBrief, TypeChanged, TypeList
 from graphmem.core.vocabulary.scopes import ScopeList
-from graphmem.doors.cli.app import VERBS, command_line, common_options
+from graphmem.doors.cli.app import command_line, common_options
 from graphmem.doors.cli.demo_store import Demonstrated
 from graphmem.doors.cli.help import help_of
+from graphmem.doors.cli.topics import commands_by_topic, text_of
+from graphmem.doors.cli.verbs import VERBS
 from graphmem.features.cypher.operations import CypherRows, QueryList
 from graphmem.features.cypher.projects import GraphPushed
 from graphmem.features.exchange.dump_contract import Dump
@@ -207,7 +209,7 @@ def cli() -> str:
         "# Command line",
         "Every command with its options, as `--help` prints it.\n"
         "The options of graphmem itself may stand before or after the verb; they are listed here and at no command.",
-        block(help_of(root, "graphmem")),
+        block(text_of(commands_by_topic())),
     ]
     context = typer.main.get_command(typer.Typer(callback=lambda: None, add_completion=False))
     for name in VERBS:

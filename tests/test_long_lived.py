@@ -174,7 +174,7 @@ def test_notices_are_in_every_answer_that_they_bear_on(tmp_path: Path) -> None:
     ("arguments", "given"),
     [
         (("add", "--ndjson", "-"), failure("piped")),
-        (("learn", "-", "--run", "r"), orjson.dumps({"type": "review.verdict", "at": "2026-11-01T00:00:00Z",
+        (("lesson", "learn", "-", "--run", "r"), orjson.dumps({"type": "review.verdict", "at": "2026-11-01T00:00:00Z",
                                                      "findings": []}) + b"\n"),
         (("feedback", "--ndjson", "-"), b'{"ref":"failure/there","helped":true}\n'),
     ],

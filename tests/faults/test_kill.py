@@ -242,7 +242,7 @@ PREPARED = ("extract run", "import", "split --files 1", *HARVEST)  # it finds an
 OF_THE_GRAPH = ("rebuild", "first cypher")  # the next command at the graph removes a draft of it
 
 TYPICAL = {  # of each sort some; a run of all tests has the other ones
-    "add", "add --ndjson", "edit", "rename", "type rename --yes", "purge --yes", "undo", "link", "learn",
+    "add", "add --ndjson", "edit", "rename", "type rename --yes", "purge --yes", "undo", "link", "lesson learn",
     "session decide", "resolve", "split", "doctor --fix", "rebuild", "extract run", "import", "first list",
     "first cypher", "first list --at",
 }  # fmt: skip

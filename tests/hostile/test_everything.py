@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from graphmem import Memory
-from graphmem.doors.cli.app import VERBS
+from graphmem.doors.cli.verbs import VERBS
 from tests.hostile.stores import ATTACKS
 from tests.pace import within
 from tests.repository import Repository
@@ -37,18 +37,19 @@ PROGRAMS = ("sh", "bash", "less", "more", "pager", "vi", "vim", "nano", "editor"
 COMMANDS = [
     "list", "list --json failure", "list --archived", "get mine", "get --json failure/mine", "query wrong",
     "query --json wrong", "context mine-went-wrong", "context --json wrong", "match -", "match --json -",
-    "ran -- /bin/false", "related mine", "solutions mine", "path mine other", "stale", "similar work", "inject",
-    "experience", "session", "type list", "type show missing", "log mine", "why mine --query x",
+    "ran -- /bin/false", "related mine", "solutions mine", "path mine other", "stale", "similar work", "lesson inject",
+    "experience", "session", "type list", "type show missing", "history mine", "why mine --query x",
     "dump --to html", "view --out ../page.html", "diff",
     "diff HEAD", "check",
     "export --check", "validate", "validate --json", "doctor", "doctor --json", "undo --list", "stats", "verify-loop",
     "trust", "extract list", "extract run mine", "extract run mine --dry-run", "extract python .",
-    "campaign ready c", "campaign status c", "campaign replan-input c", "phase status", "inbox list", "events",
+    "campaign ready c", "campaign status c", "campaign replan-input c", "phase status", "inbox list", "event list",
     "work list", "work list --all", "work show w", "work next w --peek", "item list --work w", "item show i",
     "work verify HEAD", "snapshot list", "snapshot show s", "snapshot diff s t",
-    "run show", "statusline",
+    "build show", "statusline",
     "task show c/001", "list --at HEAD",
-    "textconv .graphmem/data/failure.ndjson", "promote", "promote failure/boom --to user", "adopt pattern/none",
+    "textconv .graphmem/data/failure.ndjson", "experience insights", "promote failure/boom --to user",
+    "adopt pattern/none",
     "config", "schema", "prune", "purge other",
     "reset", "scope list", "scope show mine", "list --scope mine", "query wrong --scope deep", "cypher --list",
     "embed status", "review",
@@ -61,17 +62,17 @@ COMMANDS = [
     # from here on, what writes
     "add failure --trigger new-one --fix x", "add --ndjson -", "edit mine --tag t", "rename mine renamed",
     "rename renamed mine", "link mine causes other", "unlink mine causes other", "feedback mine --helped",
-    "pin other", "unpin other", "forget other", "restore other", "supersede other mine", "learn -",
-    "decay r1", "session task t", "session decide d", "task start c/001", "task block c/001 --reason x",
+    "pin other", "unpin other", "forget other", "restore other", "supersede other mine", "lesson learn -",
+    "lesson decay r1", "session task t", "session decide d", "task start c/001", "task block c/001 --reason x",
     "campaign propagate c", "phase to explore", "inbox add x", "event add review.verdict",
     "work start f objective", "work branch config x", "work next w", "work advance w c", "work abandon w --yes",
     "work finish w",
     "stage begin token", "stage run token", "stage end token", "stage retry w", "item add x --work w",
     "item action i", "item wont-fix i why", "item resolve i", "item reject i why",
-    "observe c",
-    'run set {"workflow_step":"build"}', "run done explore", "run require build", "run require build --skip",
-    "run change add a.py", "run change done a.py",
-    "import sessions", "import notes", "import ci .", "run begin plan.json", "run resume", "explore start",
+    "campaign learn c",
+    'build set {"workflow_step":"build"}', "build done explore", "build require build", "build require build --skip",
+    "build change add a.py", "build change done a.py",
+    "import sessions", "import notes", "import ci .", "build begin plan.json", "build resume", "explore start",
     "type add entity fresh", "type rename fresh fresher --yes", "type drop fresher --yes",
     "extract add python", "extract run python", "import rows.ndjson",
     "scope add fresh --read failure", "export", "resolve", "init",
@@ -84,7 +85,7 @@ COMMANDS = [
     "add failure --trigger x", "sync", "ledger move branch",
     "install claude-code", "uninstall claude-code", "export --to ../out",
 ]  # fmt: skip
-NOT_OF_A_STORE = {"benchmark", "demo", "hook", "mcp", "serve"}  # tests/doors/mcp, tests/doors/service
+NOT_OF_A_STORE = {"benchmark", "demo", "help", "hook", "mcp", "serve"}  # tests/doors/mcp, tests/doors/service
 # Control characters but line end and tab, and characters of no width: joiners are allowed, which words need.
 RAW = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"

@@ -103,9 +103,9 @@ def hostile_store(folder: Path) -> Repository:
 
 COMMANDS = (
     "get failure/imp", "list", "list thing", "query broke", "query broke --explain", "context broke", "solutions imp",
-    "related failure/imp", "path failure/imp failure/other", "why failure/imp", "log failure/imp", "diff",
+    "related failure/imp", "path failure/imp failure/other", "why failure/imp", "history failure/imp", "diff",
     "diff --format markdown", "stats", "validate", "doctor", "export --check", "undo --list", "similar broke",
-    "get nothing-of-that-name", "get thing/n", "match LOG", "inject", "textconv .graphmem/data/failure.ndjson",
+    "get nothing-of-that-name", "get thing/n", "match LOG", "lesson inject", "textconv .graphmem/data/failure.ndjson",
     "cypher 'MATCH (f:Failure) RETURN f.fix, f'", "cypher 'MATCH (f:Failure) RETURN f.fix' --format csv",
     "cypher 'MATCH (f:Failure) RETURN f.fix' --format ndjson", "cypher 'MATCH (f:Failure) RETURN f.fix' --format json",
     "purge failure/imp", "prune", "forget failure/imp", "restore failure/imp", "rename failure/imp failure/x",

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem import Memory
-from graphmem.doors.cli.app import VERBS, run
+from graphmem.doors.cli.app import run
+from graphmem.doors.cli.verbs import VERBS
 from graphmem.kernel.system.shell import command
 from tests.repository import Repository
 from tests.sample import data, edge, failure, line, open_memory, write
@@ -54,7 +55,7 @@ def hostile_files(folder: Path) -> int:
 
 EVERY = (
     "list", "get failure/imp", "query broke", "context broke", "match log", "stats", "validate", "doctor", "export",
-    "export --check", "rebuild", "undo --list", "diff", "log failure/imp", "get failure/imp --at HEAD", "type list",
+    "export --check", "rebuild", "undo --list", "diff", "history failure/imp", "get failure/imp --at HEAD", "type list",
     "add failure --trigger another", "edit failure/imp --fix x", "purge failure/imp", "export --to copy", "resolve",
     "cypher 'MATCH (f:Failure) RETURN f.name'", "init", "session", "prune", "doctor --fix --yes",
 )  # fmt: skip

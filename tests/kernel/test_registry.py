@@ -13,8 +13,9 @@ import pytest
 
 import graphmem
 from graphmem import Refused, features
-from graphmem.doors.cli.app import MADE, VERBS, run
+from graphmem.doors.cli.app import run
 from graphmem.doors.cli.commands import PASSED
+from graphmem.doors.cli.verbs import MADE, VERBS
 from graphmem.kernel import registry
 from tests.sample import open_memory
 
@@ -221,7 +222,7 @@ def test_the_program_runs_without_features_whose_folders_are_gone(tmp_path: Path
     assert "wait" in typed("query", "boom: it is").stdout
     for words in STAY:
         assert "fault" not in (ended := typed(*words)).stderr and ended.returncode in (0, 1), ended.stderr
-    verbs_gone = {"cypher", "explore", "extract", "inbox", "learn", "review", "run", "stage", "task", "work"}
+    verbs_gone = {"build", "cypher", "explore", "extract", "inbox", "lesson", "review", "stage", "task", "work"}
     assert not verbs_gone & {line.strip().partition(" ")[0] for line in typed("--help").stdout.splitlines()}
     for verb in verbs_gone:
         refused = typed(verb, "list")

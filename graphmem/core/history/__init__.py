@@ -5,7 +5,7 @@ from graphmem.kernel.registry import Feature
 
 FEATURE = Feature(
     operations={"operations": "log diff", "why": "why"},
-    verbs={"log": "log", "why": "why", "diff": "diff"},
+    verbs={"history": "log", "why": "why", "diff": "diff"},
     text="text",
 )
 

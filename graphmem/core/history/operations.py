@@ -171,7 +171,7 @@ def _lines(files: dict[str, bytes]) -> set[bytes]:
 # --- one record -----------------------------------------------------------------------------------------------------
 
 
-@operation("log", scoped=True, example="graphmem log failure/import-error --limit 5")
+@operation("log", scoped=True, command="history", example="graphmem history failure/import-error --limit 5")
 def log(client: Client, request: LogRequest) -> History:
     """
     Return the commits that changed a record, newest first, and what happened to it; git is asked.

@@ -35,6 +35,7 @@ FEATURE = Feature(
         "pin": "pin",
         "unpin": "unpin",
         "event": "events.add",
+        "promote": "user.promote",
         "adopt": "user.adopt",
         "prune": "prune",
         "get": "get",

@@ -21,7 +21,13 @@ LEFT = frozenset("cites files supersedes dedup dry_run verbatim replace versions
 NAMED = 60  # characters of a project's name that a source holds
 
 
-@operation("user.promote", writes=True, at_home=True, not_over_http="the user's own store is not used over HTTP")
+@operation(
+    "user.promote",
+    writes=True,
+    at_home=True,
+    not_over_http="the user's own store is not used over HTTP",
+    example="graphmem promote pattern/pin-build-tools --to user",
+)
 def promote(client: Client, request: CopyOutRequest) -> Changed:
     """
     Copy a record into the user's own store, or the organisation's, with where it came from; again it changes nothing.

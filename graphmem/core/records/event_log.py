@@ -169,7 +169,7 @@ def _arrived_after(cursor: str, rows: Iterable[dict[str, Any]], order: Mapping[s
     """Return the events after a cursor as they arrived; after one of another clone, those with a later time."""
     at, mark, identity = cursor.partition("~")
     if not mark or not at[:4].isdigit():
-        raise BadInput(f"{cursor[:80]!r} is not a cursor", hint="the `cursor` of an answer of: graphmem events --json")
+        raise BadInput(f"{cursor[:80]!r} is not a cursor", hint="it is the `cursor` in: graphmem event list --json")
     key = at, identity
     place = order.get(key[1])
     found = [row for row in rows if (_key_of(row) > key if place is None else order[row["id"]] > place)]

@@ -58,7 +58,7 @@ ITEM_MOVES: Table = {
     "processed": (),
 }
 
-# A chunk of a build run. What was under way when its process died is planned again by ``run resume``.
+# A chunk of a build run. What was under way when its process died is planned again by ``build resume``.
 CHUNK_MOVES: Table = {
     "planned": ("active",),
     "active": ("completed", "failed"),

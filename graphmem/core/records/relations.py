@@ -23,7 +23,7 @@ MADE_BY = {
     "handed_out": "a task says what it got: graphmem task start REF",
     "used": "a report says what was used: graphmem feedback REF --helped --task T",
     "derived_from": "an insight says so: graphmem add insight --from EXPERIENCE",
-    "seen_in": "a run says what it saw: graphmem learn",
+    "seen_in": "a run says what it saw: graphmem lesson learn",
     "about": "it is of events: graphmem event add TYPE --subject REF; for others: graphmem type add relation NAME",
     "supersedes": "graphmem supersede OLD NEW",
 }

@@ -8,6 +8,7 @@ import inspect
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cache, partial
@@ -22,123 +23,20 @@ from graphmem.doors.cli.caller import Invocation, ids_of
 from graphmem.doors.cli.help import help_of
 from graphmem.doors.cli.options import in_options
 from graphmem.doors.cli.refusal import in_words, is_call_for_help, meant
-from graphmem.doors.cli.synonyms import COMMANDS
-from graphmem.doors.service.caller import COMPLETING, content_of
+from graphmem.doors.cli.synonyms import COMMANDS, INSTEAD
+from graphmem.doors.cli.verbs import FIRST, MADE, RENAMED, TOPICS, VERBS
+from graphmem.doors.service.caller import COMPLETING, HELP, QUIET, content_of
 from graphmem.doors.service.launch import launch
 from graphmem.errors import AlreadyDone, GraphmemError, Usage
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.registry import features
 
-MADE = ""  # of the operations of a feature, in the place of a module
-# Each verb: the module that has it, its name there, and its line in the help.
-VERBS: dict[str, tuple[str, str, str]] = {
-    "init": ("init", "init", "Prepare a project: make .graphmem here."),
-    "add": ("add", "app", "Add a record, or rows of any kind."),
-    "get": (MADE, "get", "Show a record with its edges."),
-    "list": (MADE, "list", "List records."),
-    "edit": ("edit", "edit", "Change fields of a record."),
-    "rename": (MADE, "rename", "Give a record another name."),
-    "forget": (MADE, "forget", "Archive a record."),
-    "restore": (MADE, "restore", "Bring an archived record back."),
-    "pin": (MADE, "pin", "Keep a record from being archived, first among its equals."),
-    "unpin": (MADE, "unpin", "Take the pin from a record."),
-    "supersede": (MADE, "supersede", "Put a record in the place of another."),
-    "purge": (MADE, "purge", "Destroy records, with every row that names them."),
-    "undo": (MADE, "undo", "Take back the last writes of this clone."),
-    "link": (MADE, "link", "Add an edge between two records."),
-    "unlink": (MADE, "unlink", "Take an edge out."),
-    "related": (MADE, "related", "Show what a record is related to, strongest path first."),
-    "solutions": (MADE, "solutions", "Show what solves a failure."),
-    "path": (MADE, "path", "Show the strongest chain between two records."),
-    "query": ("query", "query", "Find records by relevance."),
-    "context": (MADE, "context", "Show what the project remembers for an objective."),
-    "match": (MADE, "match", "Show the known failures in a log."),
-    "ran": ("test_run", "app", "Run a command, show known fixes when it fails, note which helped."),
-    "prime": (MADE, "prime", "Print what an agent needs to begin."),
-    "status": ("begin", "status", "Show where you are: store, task, campaigns, service, next steps."),
-    "stale": (MADE, "stale", "List records whose cited code is not as it was."),
-    "similar": (MADE, "similar", "Find campaigns that have ended and are like this one."),
-    "feedback": (MADE, "feedback", "Report that a memory helped, or did not."),
-    "learn": (MADE, "learn", "Take lessons from the events of a finished run."),
-    "inject": (MADE, "inject", "Print the lessons that belong into a prompt."),
-    "decay": (MADE, "decay", "Record a run that saw no lesson."),
-    "experience": (MADE, "experience", "Show experiences with tasks like this one."),
-    "promote": (MADE, "promote", "Write as insights what experiences agree on."),
-    "adopt": (MADE, "adopt", "Copy a record of your own store into this project."),
-    "import": ("import_", "app", "Make records and candidates of what other programs hold."),
-    "review": ("review", "app", "Look at candidates: accept them as records, or dismiss them."),
-    "session": (MADE, "session", "Show or change the current task, decisions and constraints."),
-    "prune": (MADE, "prune", "Archive what is worth least."),
-    "campaign": (MADE, "campaign", "Plan tasks, see what can start and what cannot, finish."),
-    "task": (MADE, "task", "Start, complete or block a task of a campaign."),
-    "observe": (MADE, "observe", "Learn from the finished and blocked tasks of a campaign."),
-    "explore": (MADE, "explore", "Gather what several agents find out about a project."),
-    "run": (MADE, "run", "Show or change what is going on now on this machine."),
-    "phase": (MADE, "phase", "Show or change the phase of the work."),
-    "work": (MADE, "work", "Begin guarded work of a flow, see where it is and what is next."),
-    "stage": (MADE, "stage", "Begin, run and end a stage of guarded work."),
-    "item": (MADE, "item", "Add review items to guarded work, and move them."),
-    "snapshot": (MADE, "snapshot", "Show and compare what is kept of dry runs of guarded work."),
-    "inbox": (MADE, "inbox", "Keep what is to be looked at later."),
-    "event": (MADE, "event", "Record something that happened."),
-    "events": ("event", "events", "Show what happened, or follow it."),
-    "type": ("vocabulary", "app", "Declare and show entity and relation types."),
-    "scope": (MADE, "scope", "Declare and show what callers may read and write."),
-    "extract": ("extract", "app", "Run programs that find entities and edges in the project."),
-    "graph": (MADE, "graph", "Push the graph of this memory to a server with those of other projects."),
-    "cypher": (MADE, "cypher", "Ask the graph in Cypher, read-only."),
-    "log": (MADE, "log", "Show the commits that changed a record."),
-    "why": (MADE, "why", "Show where a record comes from, and why a query finds it."),
-    "diff": (MADE, "diff", "Show in words what changed in the memory."),
-    "check": (MADE, "check", "Check what a branch does to the memory."),
-    "textconv": ("textconv", "textconv", "Print a data file for people; git diff calls it."),
-    "export": (MADE, "export", "Bring the files into canonical form, or check that they are."),
-    "embed": (MADE, "embed", "Show or change the model that makes the vectors."),
-    "rebuild": (MADE, "rebuild", "Rebuild everything derived from the files."),
-    "split": (MADE, "split", "Put the rows of a large kind into 16 or 256 files, or into one again."),
-    "vacuum": (MADE, "vacuum", "Remove what is derived and not needed now."),
-    "dump": ("dump", "dump", "Print the memory in the form of another program, or write it to a file."),
-    "reset": (MADE, "reset", "Take all rows out of the memory."),
-    "validate": (MADE, "validate", "Check files, vocabulary and graph against each other."),
-    "resolve": (MADE, "resolve", "Merge data files that git's merge left in conflict."),
-    "config": (MADE, "config", "Show the settings that hold here, and where each comes from."),
-    "schema": (MADE, "schema", "Print the JSON Schema of what is stored, taken or answered."),
-    "doctor": ("doctor", "doctor", "Check the store and this clone; repair what can be repaired automatically."),
-    "sync": (MADE, "sync", "Share the memory of a ref with another repository."),
-    "ledger": (MADE, "ledger", "Keep the rows in a ref of their own, or in the branch."),
-    "trust": (MADE, "trust", "Let the project name a model of its own."),
-    "team": (MADE, "team", "Make memories in a PostgreSQL or Redis server, and say who may use them."),
-    "stats": (MADE, "stats", "Show counts, worth, connectivity, estimates."),
-    "verify-loop": (MADE, "verify-loop", "Say whether learning happens, and where it breaks off."),
-    "view": ("view", "view", "Look at the memory in a browser, and work in it."),
-    "install": ("install", "install", "Set up a coding agent: its hooks and its MCP server."),
-    "uninstall": ("install", "uninstall", "Take back what install wrote."),
-    "hook": ("hook", "hook", "Answer an event of a coding agent."),
-    "statusline": ("statusline", "statusline", "Print where the work is, in one line."),
-    "serve": ("serve", "serve", "Run or manage the service that answers commands faster."),
-    "mcp": ("mcp", "mcp", "Serve agents' programs over the Model Context Protocol."),
-    "benchmark": ("benchmark", "benchmark", "Say how to measure relevance and speed."),
-    "demo": ("demo", "demo", "Make a store from real data and show what it can do."),
-}
+EPILOG = f"""\
+More commands, by topic:  graphmem help TOPIC
+{textwrap.fill(", ".join(topic for topic, _ in TOPICS.values()), 78, initial_indent="  ", subsequent_indent="  ")}
 
-# What the commands from a verb on are about, in the help.
-HEADINGS = {
-    "init": "Begin and record",
-    "link": "Connect",
-    "query": "Find",
-    "feedback": "Learn from what happened",
-    "campaign": "Plan and work",
-    "type": "Types and Cypher",
-    "log": "History",
-    "export": "Files and upkeep",
-    "install": "Agents and the service",
-    "benchmark": "Try it",
-}
-
-EPILOG = (
-    "Exit status: 0 done, also with an empty result; 1 not found, not connected, or a check found errors; 2 usage;"
-    " 3 input refused; 4 locked or unavailable; 5 store damaged."
-)
+Every command, and the options of all, such as --json:  graphmem help --all
+The options of a command, with an example:  graphmem COMMAND --help"""
 
 
 def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> None:
@@ -186,23 +84,38 @@ class Noun(TyperGroup):
     """A group of commands; a command that it does not have is refused with the one that was meant."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if ctx.parent is None:
+            args = _by_new_name(ctx, args)
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing and not name.startswith("-"):
             same = COMMANDS.get(name) if ctx.parent is None else None
             hint = f"did you mean {same}?" if same else meant(name, self.list_commands(ctx))
-            hint = hint or f"see: {ctx.command_path} --help"
+            hint = hint or INSTEAD.get((ctx.info_name, "")) or f"see: {ctx.command_path} --help"
             raise Usage(f"no command {name!r} in {ctx.command_path}", hint=hint)
         return super().resolve_command(ctx, args)
+
+
+def _by_new_name(ctx: Any, args: list[str]) -> list[str]:
+    """Return what was typed with today's name in the place of an old one, and say that name to a person."""
+    old, *rest = args
+    new = RENAMED.get(old)
+    if old == "promote" and not HELP & set(rest) and ("--category" in rest or all(word[0:1] == "-" for word in rest)):
+        new = "experience insights"  # there is no record to copy
+    if new is None:
+        return args
+    if not (ctx.resilient_parsing or _asks_for_json(rest) or QUIET & set(rest)):
+        ctx.obj.say(f"`{old}` is now `{new}`; the old name goes with the next release")
+    return [*new.split(), *rest]
 
 
 class Root(Noun):
     """All verbs, each loaded when it is named."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [name for name in VERBS if _is_there(name)]
+        return [name for name in VERBS if is_there(name)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in VERBS or not _is_there(cmd_name):
+        if cmd_name not in VERBS or not is_there(cmd_name):
             return None
         if cmd_name not in self.commands:
             module, attribute, line = VERBS[cmd_name]
@@ -212,17 +125,11 @@ class Root(Noun):
 
     @property
     def groups(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        """The verbs with their lines in the help, by what they are about, without loading them."""
-        found: list[tuple[str, list[tuple[str, str]]]] = []
-        for name, (_, _, line) in VERBS.items():
-            if name in HEADINGS:
-                found.append((HEADINGS[name], []))
-            if _is_there(name):
-                found[-1][1].append((name, line))
-        return found
+        """The verbs of the first page with their lines in the help, without loading them."""
+        return [("Commands", [(name, VERBS[name][2]) for name in FIRST if is_there(name)])]
 
 
-def _is_there(verb: str) -> bool:
+def is_there(verb: str) -> bool:
     """Return whether a verb has commands: those of a feature go with its folder."""
     return VERBS[verb][0] != MADE or any(verb in feature.verbs for feature in features().values())
 
@@ -290,9 +197,7 @@ def root(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),
 ) -> None:
     """
-    One memory for the coding agents of a project.
-
-    Failures and their fixes, patterns, entities and campaigns, and how they hang together.
+    One memory for the coding agents of a project: what failed and what fixed it, what works, and what is to be done.
     """
 
 

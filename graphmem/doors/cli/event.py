@@ -1,4 +1,4 @@
-"""``event …`` and ``events``."""
+"""``event …``."""
 
 import json
 from time import sleep
@@ -11,15 +11,19 @@ from graphmem.core.records.event_contract import EventList, ListEventsRequest
 from graphmem.core.records.event_log import EventFollower
 from graphmem.core.records.text import event_line
 from graphmem.doors.cli.caller import Invocation
-from graphmem.doors.cli.commands import Call, passes
+from graphmem.doors.cli.commands import Call, group_of, passes
 from graphmem.kernel.registry import Taken
 from graphmem.names import inert
 
 NO_EVENTS = "nothing has happened yet; tasks, phases and reviews leave events"
 
 
+app = group_of("event", "Record something that happened, list or follow what did.")
+
+
+@app.command("list")
 @passes("events.list", types=Taken("TYPE"))
-def events(
+def list_events(
     invocation: Invocation,
     call: Call,
     types: list[str] | None,
@@ -31,7 +35,7 @@ def events(
     """
     Show what happened, in the order of time.
 
-    Example: graphmem events --type task- --follow
+    Example: graphmem event list --type task- --follow
     """
     if not follow:
         answer: EventList = call()

@@ -19,9 +19,10 @@ def help_of(command: Any, path: str) -> str:
         words.reverse()
     words = [path, *words, *(["COMMAND …"] if groups[0][1] else [])]
     parts = ["Usage: " + " ".join(words), *described(command.help or "")]
-    parts += _section("Arguments", [(param.metavar or param.name, _meaning(param)) for param in arguments])
-    parts += _section("Options", [*map(_option, options), ("-h, --help", "Show this and end.")])
-    parts += [text for title, rows in groups for text in _section(title, rows)]
+    parts += section("Arguments", [(param.metavar or param.name, _meaning(param)) for param in arguments])
+    if not hasattr(command, "groups"):  # those of every command are in ``help --all``
+        parts += section("Options", [*map(option_row, options), ("-h, --help", "Show this and end.")])
+    parts += [text for title, rows in groups for text in section(title, rows)]
     if command.epilog:
         parts.append(command.epilog if "\n" in command.epilog else textwrap.fill(command.epilog, WIDTH))
     return "\n\n".join(parts)
@@ -36,7 +37,7 @@ def described(text: str) -> list[str]:
     ]
 
 
-def _option(param: Any) -> tuple[str, str]:
+def option_row(param: Any) -> tuple[str, str]:
     """Return the names of an option with its value, and what it means."""
     names = ", ".join(sorted(param.opts, key=len))
     if param.secondary_opts:
@@ -53,7 +54,7 @@ def _meaning(param: Any) -> str:
     return f"{param.help or ''}{more}{f' [default: {default}]' if is_told else ''}".strip()
 
 
-def _section(title: str, rows: list[tuple[str, str]]) -> list[str]:
+def section(title: str, rows: list[tuple[str, str]]) -> list[str]:
     """Return a list of names and what they mean, in two columns, or nothing where there is nothing to list."""
     if not rows:
         return []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # What runs where it is typed: it starts programs, sets up this machine, writes files, talks to a person, is a service.
 HERE = frozenset(
     "adopt benchmark demo doctor dump embed explore export extract import init install uninstall mcp merge-driver next"
-    " observe promote prove purge"
+    " learn observe promote prove purge"
     " graph ledger ran rebuild serve snapshot stage sync team textconv trust vacuum view work"
     " --follow --plot --projects --prove".split()
 )

@@ -15,11 +15,8 @@ FEATURE = Feature(
     extends={"section": "sections.entries"},
     verbs={
         "add": "lessons.add experiences.add",
-        "learn": "lessons.learn",
-        "experience": "experiences.recall",
-        "promote": "experiences.promote",
-        "decay": "lessons.decay",
-        "inject": "lessons.inject",
+        "lesson": "lessons.learn lessons.decay lessons.inject",
+        "experience": "experiences.recall experiences.promote",
     },
     text="text",
 )

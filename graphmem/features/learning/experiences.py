@@ -123,13 +123,9 @@ def recall(snapshot: Snapshot, request: RecallRequest) -> Recalled:
     "experiences.promote",
     writes=True,
     previews="yes",
-    command="promote",
-    example="graphmem promote --yes\ngraphmem promote pattern/pin-build-tools --to user",
-    help="""
-    Find what experiences of different days and tasks agree on, and write it as insights.
-
-    With a record and --to user, copy that record into your own store.
-    """,
+    command="experience insights",
+    example="graphmem experience insights --yes",
+    help="Find what experiences of different days and tasks agree on, and write it as insights.",
 )
 def promote(client: Client, request: PromoteRequest) -> Promoted:
     """

@@ -163,9 +163,8 @@ class RunEvents:
     writes=True,
     stream="events",
     is_held=True,
-    command="learn",
     leaves=("name",),
-    example="graphmem learn events.ndjson --run 2026-11-22-1",
+    example="graphmem lesson learn events.ndjson --run 2026-11-22-1",
     help="""
     Take from the events of a finished run which lessons it saw, and new ones.
 
@@ -229,7 +228,7 @@ def learn(client: Client, lines: Iterable[bytes], request: LearnRequest) -> Lear
 @operation(
     "lessons.decay",
     writes=True,
-    example="graphmem decay --run 2026-11-22-2",
+    example="graphmem lesson decay --run 2026-11-22-2",
     arguments=0,
     help="""
     Record a run that saw no lesson: every tenth silent run takes one off a lesson's frequency.
@@ -327,7 +326,7 @@ def _no_verdict(name: str, others: Counter[str]) -> BadInput:
     read = ", ".join(f"{number:,} of {kind!r}" for kind, number in others.most_common(3)) or "nothing"
     return BadInput(
         f"{name} has no review.verdict event; read: {read}",
-        hint='an event is {"type": "review.verdict", "findings": […]}; a run without one: graphmem decay --run ID',
+        hint='an event is {"type": "review.verdict", "findings": […]}; without one: graphmem lesson decay --run ID',
         details={"read": dict(others.most_common(20))},
     )
 
@@ -401,7 +400,7 @@ def _named_apart(catalog: Catalog, made: list[Lesson]) -> list[Lesson]:
     "lessons.inject",
     past=True,
     scoped=True,
-    example="graphmem inject --domain code",
+    example="graphmem lesson inject --domain code",
     help="""
     Print the lessons that belong into a prompt, at most ten.
 

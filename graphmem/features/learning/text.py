@@ -1,7 +1,7 @@
 """How lessons and experiences read on a terminal."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from graphmem.core.evidence.text import ADVICE
 from graphmem.core.records import wording
@@ -67,19 +67,6 @@ def _experience_text(answer: Recalled) -> str:
     lines = [wording.line(found.record) for found in answer.experiences]
     lines += [f"- {one_line(lesson.text, ADVICE)}  ({lesson.ref})" for lesson in answer.lessons]
     return "\n".join(lines)
-
-
-@asks("experiences.promote")
-def _ask_promote(
-    ref: Annotated[str | None, Taken("REF", "ref", meaning="A record to copy instead")] = None,
-    to: Annotated[
-        Literal["user", "organisation"] | None,
-        Taken(flag="--to", meaning="Where to copy the record: into your own store, or your organisation's"),
-    ] = None,
-) -> Mapping[str, object]:
-    if (ref is None) != (to is None):
-        raise Usage("a record is copied to another store", hint="graphmem promote REF --to user, or --to organisation")
-    return {} if ref is None else {"operation": "user.promote", "ref": ref, "to": to}
 
 
 @reads(Promoted)

@@ -18,7 +18,7 @@ FEATURE = Feature(
         "run_state": "operations.take_over",
     },
     verbs={
-        "run": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "
+        "build": "runs.show runs.set runs.done runs.change runs.require runs.begin runs.chunk "
         "runs.checkpoint runs.end runs.resume",
     },
     text="text",

@@ -63,7 +63,7 @@ def page_fields(client: Client) -> dict[str, RunState]:
     return {"run": state.model_copy(update={"agent_outputs": None})}
 
 
-@operation("runs.show", example="graphmem run show")
+@operation("runs.show", example="graphmem build show")
 def show(client: Client) -> RunShown:
     """Return the run state."""
     return shown(run_file.read(client.state))
@@ -116,7 +116,7 @@ def _as_json(given: Mapping[str, object], what: str) -> dict[str, Any]:
 @operation(
     "runs.set",
     writes=True,
-    example='graphmem run set \'{"workflow_step": "build", "next_step": null}\'',
+    example='graphmem build set \'{"workflow_step": "build", "next_step": null}\'',
     takes={"fields": Taken("JSON|-", reads="json typed", such_as=SUCH_AS)},
 )
 def set_fields(client: Client, request: SetRunRequest) -> RunShown:
@@ -125,7 +125,7 @@ def set_fields(client: Client, request: SetRunRequest) -> RunShown:
     fields = _as_json(request.fields, "run state")
     for name in fields:
         if name in OWN:
-            raise Refused(f"{name!r} is not set by hand", hint="graphmem run begin, chunk, checkpoint, end, resume")
+            raise Refused(f"{name!r} is not set by hand", hint="graphmem build begin, chunk, checkpoint, end, resume")
     refuse_unknown("the run state", fields, RunState.model_fields.keys() - {*OWN})
     with run_file.changing(client.state) as held:
         if (listed := fields.get("untracked_changes")) and isinstance(listed, list):
@@ -155,7 +155,7 @@ def take_over(
         given = RunState.model_validate(fields).model_dump(mode="json", exclude_none=True)
         for name, value in given.items():
             if name in here and here[name] != value:
-                skip(f"run state: {name}", "the run state here has another: graphmem run show")
+                skip(f"run state: {name}", "the run state here has another: graphmem build show")
             else:
                 counts["unchanged" if name in here else "created"]["state field"] += 1
         new = {name: value for name, value in given.items() if name not in here}
@@ -166,7 +166,7 @@ def take_over(
 @operation(
     "runs.change",
     writes=True,
-    example="graphmem run change add src/cart.py --section checkout",
+    example="graphmem build change add src/cart.py --section checkout",
     takes={"file": Taken(reads="path")},
 )
 def change(client: Client, request: ChangeRequest) -> RunShown:
@@ -222,7 +222,7 @@ def _united(state: RunState, changes: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
-@operation("runs.done", writes=True, example="graphmem run done plan")
+@operation("runs.done", writes=True, example="graphmem build done plan")
 def done(client: Client, request: StepRequest) -> RunShown:
     """Note that a step of the workflow is complete."""
     request = screened(client, request, "run")
@@ -239,7 +239,7 @@ def done(client: Client, request: StepRequest) -> RunShown:
 @operation(
     "runs.require",
     writes=True,
-    example="graphmem run require build",
+    example="graphmem build require build",
     help="Check what a step needs; exit status 1 where something is missing.",
 )
 def require(client: Client, request: RequireStepRequest) -> Required:
@@ -349,7 +349,7 @@ def _is_need(value: object) -> bool:
 @operation(
     "runs.begin",
     writes=True,
-    example="graphmem run begin build.json",
+    example="graphmem build begin build.json",
     takes={"plan": Taken("FILE|-", reads="json object", such_as=BUILD_EXAMPLE)},
 )
 def begin(client: Client, request: BeginBuildRequest) -> RunShown:
@@ -358,7 +358,7 @@ def begin(client: Client, request: BeginBuildRequest) -> RunShown:
     with run_file.changing(client.state) as held:
         current = held.state.build_run
         if current is not None and current.status == "running":
-            raise Refused(f"build run {current.run_id} is under way", hint="graphmem run resume")
+            raise Refused(f"build run {current.run_id} is under way", hint="graphmem build resume")
         given = _as_json(request.plan, "build run")
         refuse_unknown("the plan of a build run", given, {*PlannedBuild.model_fields, *BuildPlan.model_fields})
         chunks = _chunks_of(given.pop("chunks", None))
@@ -420,7 +420,7 @@ def _current_run(state: RunState) -> BuildRun:
         NotFound: there is none.
     """
     if state.build_run is None:
-        raise NotFound("no build run is under way", hint="begin one: graphmem run begin PLAN.json")
+        raise NotFound("no build run is under way", hint="begin one: graphmem build begin PLAN.json")
     return state.build_run
 
 
@@ -433,11 +433,11 @@ def _under_way(state: RunState) -> BuildRun:
     """
     run = _current_run(state)
     if run.status != "running":
-        raise Refused(f"build run {run.run_id} is {run.status}", hint="graphmem run resume --choose resume")
+        raise Refused(f"build run {run.run_id} is {run.status}", hint="graphmem build resume --choose resume")
     return run
 
 
-@operation("runs.chunk", writes=True, example="graphmem run chunk c1 completed")
+@operation("runs.chunk", writes=True, example="graphmem build chunk c1 completed")
 def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
     """Move a chunk of the build run to its next status."""
     with run_file.changing(client.state) as held:
@@ -468,7 +468,7 @@ def move_chunk(client: Client, request: MoveChunkRequest) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.checkpoint", writes=True, example="graphmem run checkpoint --phase stabilise")
+@operation("runs.checkpoint", writes=True, example="graphmem build checkpoint --phase stabilise")
 def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
     """Note that the build run got so far."""
     request = screened(client, request, "run")
@@ -479,7 +479,7 @@ def checkpoint(client: Client, request: CheckpointRequest) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.end", writes=True, example="graphmem run end")
+@operation("runs.end", writes=True, example="graphmem build end")
 def end(client: Client) -> RunShown:
     """End the build run: cleared where every chunk is completed, else visible as partial."""
     with run_file.changing(client.state) as held:
@@ -491,7 +491,7 @@ def end(client: Client) -> RunShown:
         return shown(held.state)
 
 
-@operation("runs.resume", writes=True, example="graphmem run resume --choose resume")
+@operation("runs.resume", writes=True, example="graphmem build resume --choose resume")
 def resume(client: Client, request: ResumeBuildRequest) -> BuildResume:
     """Return what is left of a build run that was cut off, and how to go on; a choice does it."""
     with run_file.changing(client.state) as held:

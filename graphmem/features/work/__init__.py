@@ -17,8 +17,7 @@ FEATURE = Feature(
     },
     verbs={
         "campaign": "campaigns.create campaigns.add_tasks campaigns.ready campaigns.status campaigns.propagate "
-        "campaigns.replan_input campaigns.merge_plan campaigns.complete",
-        "observe": "observe",
+        "campaigns.replan_input campaigns.merge_plan campaigns.complete observe",
         "phase": "phases.status phases.can phases.move phases.reset phases.duration",
         "task": "tasks.start tasks.complete tasks.block tasks.reopen tasks.show",
     },

@@ -143,9 +143,10 @@ def _some(number: int, noun: str, what: str) -> str:
     "observe",
     writes=True,
     positional=1,
+    command="campaign learn",
     at_home=True,
     without={"run_verify": "runs commands of the project on this machine"},
-    example="graphmem observe sso --run-verify",
+    example="graphmem campaign learn sso --run-verify",
     arguments=1,
     takes={"ref": Taken("CAMPAIGN", "campaign")},
     help="""
@@ -200,7 +201,7 @@ def _only_active(snapshot: Snapshot) -> tuple[int, Campaign]:
     """Return the only campaign that has not ended."""
     found = {number: one for number, one in snapshot.catalog.of_kind(Campaign).items() if one.status == "active"}
     if not found:
-        raise NotFound("no campaign is active", hint="name one: graphmem observe CAMPAIGN")
+        raise NotFound("no campaign is active", hint="name one: graphmem campaign learn CAMPAIGN")
     if len(found) > 1:
         names = ", ".join(sorted(snapshot.catalog.refs(found).values()))
         raise Usage("several campaigns are active", hint=f"name one of: {names}")

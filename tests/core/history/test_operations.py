@@ -111,7 +111,7 @@ def test_log_has_what_happened_to_a_record_too_but_for_who_sees_no_events(
     with Memory(project(repository), scope="tasks") as narrow:
         assert narrow.log("task/ship/001-build").events == []
     monkeypatch.chdir(project(repository))
-    assert run(["log", "task/ship/001-build"]) == 0
+    assert run(["history", "task/ship/001-build"]) == 0
     shown = [text.split("  ")[1] for text in capsys.readouterr().out.splitlines() if "  task-" in text]
     assert shown == ["task-completed", "task-started"]
 
@@ -386,7 +386,7 @@ def test_people_get_a_line_a_row_and_a_line_a_field(repository: Repository, grap
         "",
     )
     commit = repository("rev-parse", "HEAD")[:10]
-    assert graphmem("log", "b") == (
+    assert graphmem("history", "b") == (
         0,
         "not committed yet\n  changed failure/b\n    tags: +y, -x\n"
         f"{commit}  2026-11-02T10:00:00.000Z  Ada  one\n  created failure/b\n",
@@ -401,7 +401,7 @@ def test_programs_get_the_models(repository: Repository, graphmem: Graphmem) -> 
     printed = json.loads(graphmem("diff", "--json")[1])
     assert printed["summary"] == "+1 failure"
     assert printed["changes"][0]["row"]["trigger"] == "a went wrong"
-    assert json.loads(graphmem("log", "a", "--json")[1])["results"][0]["commit"] is None
+    assert json.loads(graphmem("history", "a", "--json")[1])["results"][0]["commit"] is None
 
 
 HOSTILE: Sequence[str] = (

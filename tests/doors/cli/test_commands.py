@@ -11,10 +11,11 @@ from pydantic import Field
 
 from graphmem import Memory
 from graphmem.doors.cli import commands
-from graphmem.doors.cli.app import VERBS, as_command, command_at, run
+from graphmem.doors.cli.app import as_command, command_at, run
 from graphmem.doors.cli.caller import Invocation
 from graphmem.doors.cli.commands import Call, noun, passes
 from graphmem.doors.cli.help import help_of
+from graphmem.doors.cli.verbs import VERBS
 from graphmem.kernel import registry
 from graphmem.kernel.answer import Answer
 from graphmem.kernel.registry import OPERATIONS, READ, Operation, Taken
@@ -34,7 +35,6 @@ BY_HAND = {
     "names",
     "queries",
     "undoable",
-    "user.promote",
 }
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.doors.cli.app import VERBS, command_line, run, without_memory
+from graphmem.doors.cli.app import command_line, run, without_memory
 from graphmem.doors.cli.help import help_of
+from graphmem.doors.cli.verbs import VERBS
 
 ROOT = Path(__file__).parents[3]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.doors.cli.app import VERBS, command_line, run
+from graphmem.doors.cli.app import command_line, run
 from graphmem.doors.cli.synonyms import COMMANDS, INSTEAD, OPTIONS
+from graphmem.doors.cli.verbs import VERBS
 from graphmem.kernel.store.git_setup import drivers, word_of
 from tests.sample import data, failure
 

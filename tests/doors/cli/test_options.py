@@ -5,8 +5,9 @@ from typing import Any
 
 import typer
 
-from graphmem.doors.cli.app import VERBS, command_line, common_options
+from graphmem.doors.cli.app import command_line, common_options
 from graphmem.doors.cli.options import limits
+from graphmem.doors.cli.verbs import VERBS
 from graphmem.doors.service.caller import runs_here
 from tests.operations import REQUESTS
 
@@ -19,7 +20,7 @@ ADDED = {
     "cypher query",
     "demo project", "diff --markdown", "doctor --yes", "dump --dry-run", "dump --into", "dump --output",
     "edit --check-after", "edit --cite", "edit --cost",
-    "events --follow", "edit --description", "edit --file", "edit --fix", "edit --flaky", "edit --framework",
+    "event list --follow", "edit --description", "edit --file", "edit --fix", "edit --flaky", "edit --framework",
     "edit --holds-for", "edit --symptom",
     "edit --insight", "edit --match", "edit --missing-ok",
     "edit --objective", "edit --saved", "edit --set", "edit --source", "edit --trigger", "edit --value",
@@ -29,9 +30,8 @@ ADDED = {
     "install --all", "install --dry-run", "install --out", "install --plugin", "install --project", "install --user",
     "install client",
     "uninstall --dry-run", "uninstall --plugin", "uninstall --project", "uninstall --user", "uninstall client",
-
-    "promote --to", "promote ref",
-    "learn events", "list --format", "match --format", "match file", "query --explain", "rebuild --no-embed",
+    "help --all", "help topic",
+    "lesson learn events", "list --format", "match --format", "match file", "query --explain", "rebuild --no-embed",
     "stats --impact", "stats --plot",
     "textconv file",
     "serve --detach", "serve --http", "serve --log-format", "serve --logs", "serve --status", "serve --stop",

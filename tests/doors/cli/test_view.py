@@ -75,7 +75,7 @@ def test_a_file_holds_nothing_that_is_of_this_machine_alone(graphmem: Graphmem, 
         )
         memory.events.add("deploy", data={"to": "everywhere"})
         memory.runs.set({"workflow_step": "build", "agent_outputs": {"plan": {"summary": "a private summary"}}})
-    assert "context-injected" in graphmem("events").out
+    assert "context-injected" in graphmem("event", "list").out
     assert "context-injected" not in graphmem("view", "--out", "page.html", "--json").out
     assert "everywhere" in (tmp_path / "page.html").read_text("utf-8")
     page = (tmp_path / "page.html").read_text("utf-8")

@@ -95,7 +95,7 @@ def test_who_asks_for_changes_is_told_when_a_record_comes_and_goes_on_after_the_
     assert stream.next()["event"] == "changed"
     assert served.project.run("review", "dismiss", waiting[0]["id"]).returncode == 0
     assert stream.next()["event"] == "changed"
-    assert served.project.run("run", "change", "add", "src/cart.py").returncode == 0
+    assert served.project.run("build", "change", "add", "src/cart.py").returncode == 0
     assert stream.next()["event"] == "changed"
     stream.close()
     plain.close()

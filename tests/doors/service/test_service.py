@@ -334,7 +334,7 @@ def test_with_http_too_one_that_was_killed_is_not_taken_for_the_new_one(project:
     [
         (["init", "--dir", "/tmp/elsewhere"], "."),
         (["trust", "--yes", "0"], "."),
-        (["observe", "c", "--run-verify"], "."),
+        (["campaign", "learn", "c", "--run-verify"], "."),
         (["doctor", "--fix"], "."),
         (["install", "codex", "--user"], "."),
         (["export", "--to", "/tmp/elsewhere"], "."),

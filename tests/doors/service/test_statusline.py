@@ -391,7 +391,7 @@ class Followed:
 
     def __init__(self, folder: Path, *words: str) -> None:
         self.child = subprocess.Popen(
-            [sys.executable, "-m", "graphmem", "events", "--follow", *words],
+            [sys.executable, "-m", "graphmem", "event", "list", "--follow", *words],
             cwd=folder, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.lines: list[str] = []

@@ -147,7 +147,7 @@ def test_random_patches_leave_what_the_standard_says(memory: Memory) -> None:
     [
         ({"workflow_stp": "x"}, "no field 'workflow_stp'", "did you mean workflow_step"),
         ({"zzz": 1}, "no field 'zzz'", "active_section"),
-        ({"build_run": None}, "'build_run' is not set by hand", "graphmem run begin"),
+        ({"build_run": None}, "'build_run' is not set by hand", "graphmem build begin"),
         ({"last_updated": "2026-11-01T09:30:00.000Z"}, "'last_updated' is not set by hand", ""),
         ({"workflow_step": 3}, "field 'workflow_step' is 3", ""),
         ({"chunk_progress": {"current": 3}}, "'chunk_progress.total' is missing", ""),
@@ -308,7 +308,7 @@ def test_a_build_run_that_ends_early_stays_visible_as_partial(memory: Memory) ->
     assert statuses(memory) == {"c1": "active", "c2": "planned", "c3": "planned"}
     with pytest.raises(Refused, match="is partial") as refused:
         memory.runs.chunk("c1", "completed")
-    assert refused.value.hint == "graphmem run resume --choose resume"
+    assert refused.value.hint == "graphmem build resume --choose resume"
     with pytest.raises(Refused, match="is partial"):
         memory.runs.checkpoint()
     memory.runs.begin({"chunks": [{"id": "d1"}]})
@@ -320,7 +320,7 @@ def test_a_build_run_is_not_begun_beside_another(memory: Memory) -> None:
     before = shown(memory)
     with pytest.raises(Refused, match="is under way") as refused:
         memory.runs.begin(PLAN)
-    assert refused.value.hint == "graphmem run resume"
+    assert refused.value.hint == "graphmem build resume"
     assert shown(memory) == before
 
 
@@ -623,11 +623,11 @@ def test_a_field_and_a_change_are_one_line_each_whatever_they_say(
 ) -> None:
     memory.runs.set({"next_step": "go\nnext_step: stop"})
     here = ["--dir", str(memory.store.client.root)]
-    assert run(["run", "change", "add", "a.py\nb.py", "--section", "x\ny", *here]) == 0
+    assert run(["build", "change", "add", "a.py\nb.py", "--section", "x\ny", *here]) == 0
     assert capsys.readouterr().out == '"a.py\\nb.py"  (x y)\n'
-    assert run(["run", "change", "done", "c.py", *here]) == 1
+    assert run(["build", "change", "done", "c.py", *here]) == 1
     assert capsys.readouterr().err.splitlines()[1] == 'hint: noted: "a.py\\nb.py"'
-    assert run(["run", "show", *here]) == 0
+    assert run(["build", "show", *here]) == 0
     assert "next_step: go next_step: stop" in capsys.readouterr().out.splitlines()
 
 
@@ -637,10 +637,10 @@ def test_a_changed_file_is_named_from_the_folder_where_the_command_is_typed(
     folder = memory.store.client.root / "src"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert run(["run", "change", "add", "./cart.py"]) == 0
+    assert run(["build", "change", "add", "./cart.py"]) == 0
     assert files(memory.runs.show()) == ["src/cart.py"]
-    assert run(["run", "change", "add", "../../other.py"]) == 3
-    assert run(["run", "change", "done", str(folder / "cart.py")]) == 0
+    assert run(["build", "change", "add", "../../other.py"]) == 3
+    assert run(["build", "change", "done", str(folder / "cart.py")]) == 0
     assert files(memory.runs.show()) == []
 
 
@@ -774,7 +774,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def answer(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> Any:
     """Return the JSON that a command prints."""
-    assert run(["run", *words, "--json"]) == status
+    assert run(["build", *words, "--json"]) == status
     return json.loads(capsys.readouterr().out)
 
 
@@ -797,7 +797,7 @@ def test_the_answers_have_the_shapes_of_the_specification(project: Path, capsys:
 def test_a_step_that_lacks_another_is_exit_status_1(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, "require", "plan", status=1)
     assert (found["step"], found["met"], found["missing"]) == ("plan", False, ["explore"])
-    assert run(["run", "require", "plan"]) == 1
+    assert run(["build", "require", "plan"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "missing: explore",
         "  1. run explore now (recommended)",
@@ -812,7 +812,7 @@ def test_a_step_that_lacks_another_is_exit_status_1(project: Path, capsys: pytes
 def test_what_is_not_an_object_is_refused_on_the_command_line(
     project: Path, capsys: pytest.CaptureFixture[str], given: str
 ) -> None:
-    assert run(["run", "set", given]) == 3
+    assert run(["build", "set", given]) == 3
     assert "is not JSON" in (said := capsys.readouterr().err) or "is not a JSON object" in said
 
 
@@ -825,18 +825,18 @@ def test_input_that_is_no_plan_is_named_with_what_a_plan_is(
         return capsys.readouterr().err
 
     assert run(["campaign", "create", "x", "--name", "c"]) == 0
-    for words in ("run begin -", "run set -", "campaign add-tasks c -", "campaign merge-plan c -"):
+    for words in ("build begin -", "build set -", "campaign add-tasks c -", "campaign merge-plan c -"):
         assert "standard input is not JSON" in said(words, b"{")
-    assert "the plan is not a JSON object" in (text := said("run begin -", b"[]"))
+    assert "the plan is not a JSON object" in (text := said("build begin -", b"[]"))
     assert '{"chunks": [{"id": "c1"' in text
     assert "the plan has no tasks" in said("campaign add-tasks c -", b'{"tasks": []}')
 
 
 def test_a_run_is_shown_to_people(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["run", "show"]) == 0
+    assert run(["build", "show"]) == 0
     assert capsys.readouterr().out == "nothing is going on\n"
     (project / "plan.json").write_text(json.dumps(PLAN))
-    assert run(["run", "begin", "plan.json"]) == 0
+    assert run(["build", "begin", "plan.json"]) == 0
     assert capsys.readouterr().out.splitlines()[-3:] == [
         "  c1  [planned] log in",
         "  c2  [planned] log out",

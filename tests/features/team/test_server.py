@@ -124,7 +124,7 @@ def test_the_history_of_a_memory_in_a_server_has_numbers(
     graphmem("edit", "port", "--fix", "kill the old server")
     graphmem("rename", "port", "busy-port")
     graphmem("add", "entity", "room", "attic")
-    log = graphmem("log", "busy-port").out
+    log = graphmem("history", "busy-port").out
     assert [line.split()[0] for line in log.splitlines() if line and line[0].isdigit()] == ["4", "3", "1"]
     assert log.count("postgres") == 3
     assert "failure/port" in graphmem("diff", "1..3").out
@@ -172,7 +172,7 @@ def test_a_project_in_redis_is_made_and_used_and_its_users_are_let_in_by_the_adm
     assert f"\nrows: in {url}, {worth}\n" in graphmem("status").out
     assert graphmem("validate") == Done(0, "all files are well\n", "")
     graphmem("edit", "port", "--fix", "wait")
-    log = [line for line in graphmem("log", "port").out.splitlines() if not line.startswith(("2  20", "1  20"))]
+    log = [line for line in graphmem("history", "port").out.splitlines() if not line.startswith(("2  20", "1  20"))]
     assert log == ["  changed failure/port", "    fix: none → wait", "  created failure/port"]
     assert "fix" not in graphmem("get", "port", "--at", "1").out
     assert "fix: none → wait" in graphmem("diff", "1").out
