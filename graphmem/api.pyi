@@ -131,7 +131,7 @@ class Store(OpenStore):
     def view(self, *, most: int = 10000) -> PageData:
         """Return what the page of the memory shows: records with their places, edges, what waits, what happened."""
     def names(self, prefix: str = "", limit: int = 50) -> Sequence[str]:
-        """Return references that begin with ``prefix``, in name order: what a shell completes."""
+        """Return references that begin with ``prefix``, in name order; where none does, those with it in their name."""
     def undoable(self) -> Writes:
         """Return the writes of this clone that can be taken back, the last first."""
     def purge(

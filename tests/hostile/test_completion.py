@@ -17,7 +17,7 @@ import pytest
 from tests.sample import data, line, open_memory, write
 
 GRAPHMEM = Path(sys.executable).with_name("graphmem")
-HARMLESS = ["thing/José", "thing/a+b@c:1.2/x-y_z", "thing/-rf"]
+HARMLESS = ["thing/José", "thing/a+b@c:1.2/x-y_z", "thing/-rf", "thing/z2-y_z"]
 HOSTILE = ["$(touch${IFS}PWN)", r"\$(touch PWN)", "`touch PWN`", "a;touch PWN", "a b", "'", '"', "a'\"$(touch PWN)",
            "~", "*", "=ls", "a|b", "a&b", "a>PWN", "{a,b}", "!!", "#", "a\u200bb", "a^b", "a\\"]  # fmt: skip
 PRINTS = {
@@ -46,10 +46,14 @@ def environment(**more: str) -> dict[str, str]:
 @pytest.mark.parametrize("shell", PRINTS)
 @pytest.mark.slow
 def test_only_names_of_plain_characters_are_offered(store: Path, shell: str) -> None:
-    for typed, expected in (("thing/", HARMLESS), ("thi", HARMLESS), ("", HARMLESS), ("-r", [])):
+    for typed, expected in (
+        ("thing/", HARMLESS), ("thi", HARMLESS), ("", HARMLESS), ("-r", []), ("y_z", [HARMLESS[1], HARMLESS[3]]),
+    ):  # fmt: skip
         more = {name: value.format(typed) for name, value in PRINTS[shell].items()}
         done = completed(store, more)
-        shown = done.stdout.replace("'*: :((", "").replace("))'", "").replace(r"\\:", ":")  # as zsh wants it
+        shown = (
+            done.stdout.replace("-M 'l:|=* r:|=*' '*: :((", "").replace("))'", "").replace(r"\\:", ":")
+        )  # as zsh wants it
         assert set(re.findall(r"thing/[^\"\n]*|-rf", shown)) == set(expected)
         assert not set("$`;&|<>{}!#~*\\'") & set(shown)
 
@@ -96,7 +100,11 @@ def test_the_tab_key_completes_in_other_shells(store: Path, shell: list[str], so
         os.write(terminal, source)
         os.write(terminal, b"echo sour''ced\n")
         assert b"sourced" in until(terminal, b"sourced")
-        for keys, wanted in ((b"graphmem sol\t", b"solutions"), (b"graphmem get thing/a\t", b"thing/a+b@c:1.2/x-y_z")):
+        for keys, wanted in (
+            (b"graphmem sol\t", b"solutions"),
+            (b"graphmem get thing/a\t", b"thing/a+b@c:1.2/x-y_z"),
+            (b"graphmem get c:1.2\t", b"thing/a+b@c:1.2/x-y_z"),  # a part of a name
+        ):
             os.write(terminal, keys)
             shown = until(terminal, wanted)
             assert wanted in plain(shown), shown
@@ -117,6 +125,9 @@ def test_a_bash_that_completes_and_runs_a_line_runs_nothing_else(store: Path) ->
             (b"J\t\n", b"type: "),
             (b"graphmem get thing/$\t\n", b"ready> "),
             (b"graphmem get \t\t\n", b"ready> "),
+            (b"graphmem get x-y\t", b"thing/a+b@c"),  # a part of a name
+            (b"\x15graphmem get y_z\t\t", b"ready> graphmem get y_z"),  # of several: they are listed, and the word stays
+            (b"\x15graphmem get z2\t", b"z2-y_z"),
         ):
             os.write(terminal, keys)
             shown = until(terminal, wanted)

@@ -24,7 +24,7 @@ from graphmem.kernel.suggest import did_you_mean
 
 @operation("names", positional=2, scoped=True, from_files=True)
 def names(snapshot: Snapshot, request: NamesRequest) -> Sequence[str]:
-    """Return references that begin with ``prefix``, in name order: what a shell completes."""
+    """Return references that begin with ``prefix``, in name order; where none does, those with it in their name."""
     return snapshot.catalog.completions(request.prefix, request.limit)
 
 

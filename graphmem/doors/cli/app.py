@@ -9,10 +9,11 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, redirect_stdout, suppress
 from functools import cache, partial
 from importlib import import_module
+from io import StringIO
 from typing import Any
 
 import typer
@@ -256,7 +257,8 @@ def _status_of(invocation: Invocation, arguments: list[str]) -> int:
             if import_module("graphmem.doors.cli.begin").introduced(invocation):
                 return 0
             arguments = ["status"]
-        result = command_line().main(args=arguments, prog_name="graphmem", standalone_mode=False, obj=invocation)
+        main = partial(command_line().main, args=arguments, prog_name="graphmem", standalone_mode=False, obj=invocation)
+        result = _complete_in_zsh(main) if os.environ.get(COMPLETING) == "complete_zsh" else main()
     except AlreadyDone as error:
         return invocation.repeat(error)
     except GraphmemError as error:
@@ -278,6 +280,16 @@ def _status_of(invocation: Invocation, arguments: list[str]) -> int:
     if result == 130:
         invocation.fail("interrupted", "interrupted", None, {})
     return result if isinstance(result, int) else 0
+
+
+def _complete_in_zsh(main: Callable[[], Any]) -> int:
+    """Print completions for a zsh, which by itself takes only those that begin with what was typed."""
+    from graphmem.doors.cli.completion import for_zsh  # noqa: PLC0415 - loads the models of records
+
+    with redirect_stdout(StringIO()) as printed, suppress(SystemExit):
+        main()
+    sys.stdout.write(for_zsh(printed.getvalue()))
+    return 0
 
 
 def without_memory(error: Exception) -> str | None:

@@ -1,12 +1,14 @@
 """What the shell completes: references, kinds and names of the store that the line means."""
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
 import graphmem
 from graphmem.doors.cli.caller import Invocation
+from graphmem.doors.service.caller import COMPLETING
 from graphmem.errors import Usage
 from graphmem.kernel.system.user import store_of
 from graphmem.patterns import lazy_re
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from graphmem.api import Memory
     from graphmem.kernel.model.vocabulary import Vocabulary
 
-Complete = Callable[[typer.Context, str], list[str]]
+Complete = Callable[[typer.Context, str], Sequence[str]]
 # What no shell takes for more than a word: bash puts a completion into the line as it is, zsh evaluates it.
 PLAIN = lazy_re(r"(?!-)[\w./@:+-]+")
 
@@ -23,27 +25,55 @@ PLAIN = lazy_re(r"(?!-)[\w./@:+-]+")
 def completing(names: "Callable[[Memory, str], Iterable[str]]") -> Complete:
     """Return what completes one of the names that a memory has; ``names`` gets what was typed too."""
 
-    def complete(ctx: typer.Context, incomplete: str) -> list[str]:
+    def complete(ctx: typer.Context, incomplete: str) -> Sequence[str]:
         try:
             asked = ctx.find_root().obj
             with graphmem.Memory(getattr(asked, "folder", None), scope=getattr(asked, "scope", None)) as memory:
                 found = names(memory, incomplete)
-                return [name for name in found if name.startswith(incomplete) and PLAIN.fullmatch(name)]
+                return _offered([name for name in found if PLAIN.fullmatch(name)], incomplete)
         except Exception:  # the shell's boundary: no completion is better than a traceback in the prompt
             return []
 
     return complete
 
 
-def complete_ref(ctx: typer.Context, incomplete: str) -> list[str]:
+class Part(str):
+    """A completion that holds what was typed; Typer drops one that says that it does not begin with it."""
+
+    def startswith(self, *_: object) -> bool:
+        """Say yes."""
+        return True
+
+
+def _offered(names: list[str], typed: str) -> Sequence[str]:
+    """
+    Return the names that begin with what was typed; where none does, those that hold it.
+
+    A bash puts what several completions begin with in the place of the word that was typed, so there a blank is among
+    those that hold it: then they are listed, and the word stays.
+    """
+    found = [name for name in names if name.startswith(typed)]
+    if found:
+        return found
+    found = [Part(name) for name in names if typed in name]
+    return [*found, Part(" ")] if len(found) > 1 and os.environ.get(COMPLETING) == "complete_bash" else found
+
+
+def for_zsh(text: str) -> str:
+    """Return what Typer prints for a zsh to evaluate, so that it takes completions that hold what was typed too."""
+    return text.replace("_arguments '*", "_arguments -M 'l:|=* r:|=*' '*", 1)
+
+
+def complete_ref(ctx: typer.Context, incomplete: str) -> Sequence[str]:
     """
     Return references for the shell to complete; names alone where no reference begins like that.
 
-    What begins as a reference of another store is completed from there.
+    Where no name does either, the references with what was typed in their name. What begins as a reference of another
+    store is completed from there.
     """
     store, typed = store_of(incomplete)
     if store == "project":
-        return completing(lambda memory, typed: memory.store.names(typed) or _bare_names(memory, typed))(
+        return completing(lambda memory, typed: [*_bare_names(memory, typed), *memory.store.names(typed)])(
             ctx, incomplete
         )
     try:

@@ -1,6 +1,5 @@
 """Tasks of a campaign: each is started with what the project knows, and teaches by how it ends."""
 
-import contextlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
@@ -20,7 +19,7 @@ from graphmem.core.search.match import match
 from graphmem.core.search.match_contract import MatchRequest
 from graphmem.core.sessions import operations as sessions
 from graphmem.core.sessions.operations import WorkOnRequest
-from graphmem.errors import GraphmemError, NotFound, Refused, Usage
+from graphmem.errors import GraphmemError, Refused, Usage
 from graphmem.features.work.plans import remarked
 from graphmem.features.work.task_contract import (
     BlockTaskRequest,
@@ -53,38 +52,11 @@ ACTIONS: Mapping[str, Literal["started", "completed", "blocked", "reopened"]] = 
 
 def _task_of(snapshot: Snapshot, ref: str) -> tuple[int, Task]:
     """Return a live task as its row has it, by reference, by name, or by its campaign and number."""
-    try:
-        number = snapshot.resolve(ref, ["task"])
-    except NotFound:
-        numbered = _task_by_number(snapshot, ref)
-        if numbered is None:
-            raise
-        number = numbered
+    number = snapshot.resolve(ref, ["task"])
     refuse_archived(snapshot.catalog, number)
     task = snapshot.catalog.stored(number)
     assert isinstance(task, Task)
     return number, task
-
-
-def _task_by_number(snapshot: Snapshot, ref: str) -> int | None:
-    """
-    Return the live task that a campaign, by any of its names, and a number mean, such as ``sso/2``.
-
-    Raises:
-        Usage: two tasks have the number since a merge.
-    """
-    campaign, _, seq = ref.removeprefix("task/").rpartition("/")
-    if not (campaign and seq.isascii() and seq.isdigit()):
-        return None
-    with contextlib.suppress(NotFound):
-        steps = snapshot.catalog.steps([snapshot.resolve(campaign, ["campaign"])], ["part_of"], "in")
-        names = snapshot.catalog.refs({step.far for step in steps})
-        found = [one for one, name in names.items() if name.rpartition("/")[2][:3] == f"{int(seq):03d}"]
-        if len(found) > 1:
-            several = ", ".join(sorted(names[one] for one in found))
-            raise Usage(f"{ref!r} is the number of several tasks", hint=f"name one of: {several}")
-        return found[0] if found else None
-    return None
 
 
 def _active_task(snapshot: Snapshot, ref: str) -> tuple[Plan, int, Task]:

@@ -68,13 +68,16 @@ class NameReads(Reads):
         number = self.lookup("campaign", campaign) if record_type == "task" and slash else None
         if number is None:
             return None
+        found = (self.by_name("task", f"{known}/{rest}") for known in self._all_names(number) if known != campaign)
+        return next((one for one in found if one is not None), None)
+
+    def _all_names(self, number: int) -> list[str]:
+        """Return the key, the name and the aliases of a record."""
         sql = (
             "SELECT key FROM record WHERE id = ?1 UNION SELECT name FROM record WHERE id = ?1"
             " UNION SELECT name FROM alias WHERE record = ?1"
         )
-        names = [known for (known,) in self.connection.execute(sql, (number,))]
-        found = (self.by_name("task", f"{known}/{rest}") for known in names if known != campaign)
-        return next((one for one in found if one is not None), None)
+        return [known for (known,) in self.connection.execute(sql, (number,))]
 
     def key_of_name(self, record_type: str, name: str) -> str | None:
         """Return the key of the record of a record type that is called this now; aliases do not count."""
@@ -106,6 +109,7 @@ class NameReads(Reads):
         Return the records of any type that a bare name means.
 
         Where nothing is called so, the live tasks with this slug: of one that was imported, its id in the other tool.
+        Else the live tasks with this campaign and number, such as ``sso/2``; a merge may bring two of a number.
         """
         among = [
             record_type for record_type in self.record_types() if record_types is None or record_type in record_types
@@ -114,7 +118,16 @@ class NameReads(Reads):
         if not numbers and "task" in among:
             sql = "SELECT id FROM record WHERE record_type = 'task' AND is_live"
             has_slug = f"{sql} AND substr(name, instr(name, '/') + 5) = ?"
-            numbers = {number for (number,) in self.connection.execute(has_slug, (name.removeprefix("task/"),))}
+            bare = name.removeprefix("task/")
+            numbers = {number for (number,) in self.connection.execute(has_slug, (bare,))}
+            campaign, _, seq = bare.rpartition("/")
+            number = (
+                self.lookup("campaign", campaign.removeprefix("campaign/")) if seq.isascii() and seq.isdigit() else None
+            )
+            has_number = f"{sql} AND substr(name, 1, ?) = ?"
+            for known in self._all_names(number) if number is not None and not numbers else ():
+                start = f"{known}/{int(seq):03d}-"
+                numbers |= {number for (number,) in self.connection.execute(has_number, (len(start), start))}
         return sorted(number for number in numbers if number is not None)
 
     @remembered
@@ -127,13 +140,13 @@ class NameReads(Reads):
         rows = self.connection.execute("SELECT record_type || '/' || shown FROM record WHERE is_live LIMIT ?", (limit,))
         return [ref for (ref,) in rows]
 
-    def completions(self, prefix: str, limit: int) -> list[str]:
-        """Return current references that begin with ``prefix``, in name order."""
-        sql = (
-            "SELECT record_type || '/' || shown AS ref FROM record"
-            " WHERE is_live AND substr(record_type || '/' || shown, 1, ?) = ? ORDER BY ref LIMIT ?"
-        )
-        return [ref for (ref,) in self.connection.execute(sql, (len(prefix), prefix, limit))]
+    def completions(self, text: str, limit: int) -> list[str]:
+        """Return current references that begin with a text, in name order; where none does, those that hold it."""
+        listed = "SELECT record_type || '/' || shown AS ref FROM record WHERE is_live AND"
+        begins = f"{listed} substr(record_type || '/' || shown, 1, length(?1)) = ?1 ORDER BY ref LIMIT ?2"
+        holds = f"{listed} instr(shown, ?1) ORDER BY ref LIMIT ?2"
+        found = [ref for (ref,) in self.connection.execute(begins, (text, limit))]
+        return found or [ref for (ref,) in self.connection.execute(holds, (text, limit))]
 
     def refs(self, ids: Collection[int]) -> dict[int, str]:
         """Return the current references of records."""
