@@ -37,7 +37,7 @@ def completing(names: "Callable[[Memory, str], Iterable[str]]") -> Complete:
     return complete
 
 
-class Part(str):
+class HeldName(str):
     """A completion that holds what was typed; Typer drops one that says that it does not begin with it."""
 
     def startswith(self, *_: object) -> bool:
@@ -55,8 +55,8 @@ def _offered(names: list[str], typed: str) -> Sequence[str]:
     found = [name for name in names if name.startswith(typed)]
     if found:
         return found
-    found = [Part(name) for name in names if typed in name]
-    return [*found, Part(" ")] if len(found) > 1 and os.environ.get(COMPLETING) == "complete_bash" else found
+    found = [HeldName(name) for name in names if typed in name]
+    return [*found, HeldName(" ")] if len(found) > 1 and os.environ.get(COMPLETING) == "complete_bash" else found
 
 
 def for_zsh(text: str) -> str:
