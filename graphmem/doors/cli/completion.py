@@ -73,15 +73,19 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> Sequence[str]:
     """
     store, typed = store_of(incomplete)
     if store == "project":
-        return completing(lambda memory, typed: [*_bare_names(memory, typed), *memory.store.names(typed)])(
-            ctx, incomplete
-        )
+        return completing(_names_for)(ctx, incomplete)
     try:
         ctx.find_root().obj = invocation = Invocation()
         invocation.use_store(store)
     except Usage:
         return []
     return [f"{store}:{ref}" for ref in completing(lambda memory, typed: memory.store.names(typed))(ctx, typed)]
+
+
+def _names_for(memory: "Memory", typed: str) -> list[str]:
+    """Return the references that begin with what was typed; else bare names that do, and references that hold it."""
+    found = [*memory.store.names(typed)]
+    return found if any(ref.startswith(typed) for ref in found) else [*_bare_names(memory, typed), *found]
 
 
 def _bare_names(memory: "Memory", typed: str) -> list[str]:
