@@ -9,14 +9,15 @@ import re
 
 from graphmem.core.foreign.forge import Issue, ReviewThread
 from graphmem.core.logs.draft import edit_text, excerpt, failure_fields, is_below, keys_of, within
-from graphmem.core.logs.output_problem import OutputProblem
+from graphmem.core.logs.output_problem import OutputProblem, problems
 from graphmem.features.harvest.correction import rule_in, stated
-from graphmem.features.harvest.history_rules import REASON, SHORTEST, quoted_fix, quoted_in
+from graphmem.features.harvest.history_rules import REASON, SHORTEST, quoted_fix, quoted_in, shown_lines
 from graphmem.kernel.model.candidate import OF_FORGE, Candidate, CandidateEdit, Fields, Occasion, candidate_id
 from graphmem.kernel.model.commit import CommitMessage
 from graphmem.patterns import lazy_re
 
 WORTH = 0.3  # of what nobody has shown to be fixed, or was asked for at one place
+QUOTED = 200  # lines of a quotation that are read; of a longer one, the whole output
 COMMENT = 8_000  # characters of a comment that are read
 # What git is to look for, and what GitHub takes as closing an issue, as docs.github.com says: a keyword, one issue.
 WANTED = (
@@ -55,8 +56,11 @@ def pull_of(commit: CommitMessage) -> int:
 def problem_of(issue: Issue) -> tuple[OutputProblem, str] | None:
     """Return the first error that an issue shows, with the text that it is in; None for none."""
     for title, text in ((issue.title, next(iter(issue.texts), "")), *(("", text) for text in issue.texts[1:])):
-        if problem := quoted_in(title, text):
-            return problem, text
+        found = quoted_in(title, text)
+        if found is None and text.count("\n") > QUOTED:
+            found = next(iter(problems("\n".join(shown_lines(text)))), None)
+        if found is not None:
+            return found, text
     return None
 
 

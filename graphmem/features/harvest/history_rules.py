@@ -162,13 +162,13 @@ def quoted_problem(commit: CommitMessage) -> OutputProblem | None:
 def quoted_in(title: str, body: str) -> OutputProblem | None:
     """Return the first error that a text shows, or quotes, as an output reports it; None for none."""
     said = f"{title}\n{body}"
-    for lines in (list(_shown_lines(body)), list(_inline(said))):
+    for lines in (list(shown_lines(body)), list(_inline(said))):
         if found := quoted_problems("\n".join(lines)):
             return found[0]
     return None
 
 
-def _shown_lines(body: str) -> Iterator[str]:
+def shown_lines(body: str) -> Iterator[str]:
     """Yield the lines of a message that were printed by a program, those that were broken to fit joined again."""
     kept, last, number = "", "", 0
     for line in chain.from_iterable(dedent(block).split("\n") for block in "\n".join(_printed(body)).split("\n\n")):

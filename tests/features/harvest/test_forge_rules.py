@@ -47,6 +47,7 @@ def test_the_error_of_an_issue_is_the_first_that_it_shows() -> None:
     assert of("It fails", "It does.", "```\nValueError: a is no number\n```") == "ValueError: a is no number"
     assert of("Error handling", "The docs say `except ValueError`, I would like another error.") is None
     assert of("Nothing") is None
+    assert of("Long", "```\n" + "INFO done\n" * 300 + "KeyError: 'tea'\n```") == "KeyError: 'tea'"
 
 
 def thread(text: str, **more: object) -> ReviewThread:
