@@ -68,8 +68,8 @@ class Imported(Answer):
     What became of all that a file holds.
 
     ``read`` counts by the nouns of the file, the others by kind; ``relation`` counts links, also those that are fields
-    of records, such as what a task depends on. ``merged`` are what repeats a record or an edge, ``dangling`` the links
-    to what is not there.
+    of records, such as what a task depends on, and ``candidate`` what waits for a review. ``merged`` are what repeats a
+    record or an edge, ``dangling`` the links to what is not there.
     """
 
     format: str

@@ -122,6 +122,15 @@ def test_a_commit_is_the_fix_where_it_closes_the_issue_of_this_repository(
     assert (fix(memory) is not None) == is_fix
 
 
+def test_a_pull_request_of_another_repository_closed_nothing_here(
+    repository: Repository, memory: Memory, tmp_path: Path
+) -> None:
+    repository.change("Take 0 where there is no price (#14)", shop__cart=AFTER)
+    pull = {"number": 14, "url": "https://github.com/acme/other/pull/14"}
+    imported(memory, tmp_path, issue(closedByPullRequestsReferences=[pull]))
+    assert fix(memory) is None
+
+
 def test_a_fix_that_was_taken_back_says_so(repository: Repository, memory: Memory, tmp_path: Path) -> None:
     tried = repository.change("cart: hide it\n\nFixes #12", shop__cart=AFTER)
     taken = repository.change(f'Revert "cart: hide it"\n\nThis reverts commit {tried}.', shop__cart=BEFORE)

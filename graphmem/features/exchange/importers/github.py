@@ -142,6 +142,13 @@ def _is_bot(found: Any) -> bool:
     return is_said or _text_of(author, "login").endswith("[bot]")
 
 
+def _listed(found: Row, name: str) -> list[Row]:
+    """Return the objects of a list, which the GraphQL API has as the nodes of an object."""
+    value = found.get(name)
+    nodes = value.get("nodes") if isinstance(value, dict) else value
+    return [one for one in nodes if isinstance(one, dict)] if isinstance(nodes, list) else []
+
+
 def _time_of(found: Row, *names: str) -> str:
     """Return the first of some times that an object has."""
     fields = Fields({name: found.get(name) for name in names})
@@ -156,8 +163,7 @@ def _add_issue(reading: ForeignInput, place: str, found: Row) -> None:
         return reading.skip(place, "it is a pull request")
     is_closed = True if state == "closed" or found.get("closedAt") or found.get("closed") is True else None
     repository = matched[1].lower() if (matched := ADDRESS.match(address)) else ""
-    number, comments = _number_of(found), found.get("comments")
-    said = [one for one in (comments if isinstance(comments, list) else ()) if not _is_bot(one)]
+    number, said = _number_of(found), [one for one in _listed(found, "comments") if not _is_bot(one)]
     reading.heard.append(
         Issue(
             place,
@@ -177,9 +183,8 @@ def _add_issue(reading: ForeignInput, place: str, found: Row) -> None:
 
 def _pulls_of(found: Row, repository: str) -> Iterator[int]:
     """Yield the pull requests of a repository that closed an issue."""
-    given = found.get("closedByPullRequestsReferences")
-    for one in given if isinstance(given, list) else ():
-        if isinstance(one, dict) and (number := _number_of(one)):
+    for one in _listed(found, "closedByPullRequestsReferences"):
+        if number := _number_of(one):
             address = ADDRESS.match(_address_of(one))
             if address is None or address[1].lower() == repository:
                 yield number
@@ -194,14 +199,13 @@ def _add_comment(reading: ForeignInput, place: str, found: Row) -> None:
 
 def _add_thread(reading: ForeignInput, place: str, found: Row) -> None:
     """Add a thread of the GraphQL API."""
-    nodes = found["comments"].get("nodes")
-    first = next((one for one in (nodes if isinstance(nodes, list) else ()) if isinstance(one, dict)), None)
-    reading.read["reply"] += max(0, len(nodes) - 1) if isinstance(nodes, list) else 0
-    if first is None:
+    nodes = _listed(found, "comments")
+    if not nodes:
         return reading.skip(place, "it has no comment")
+    reading.read["reply"] += len(nodes) - 1
     is_outdated = found.get("isOutdated") is True or ("line" in found and found["line"] is None)
     is_outdated = is_outdated and found.get("subjectType") != "FILE"
-    return _add(reading, place, found, first, is_resolved=found["isResolved"] is True, is_outdated=is_outdated)
+    return _add(reading, place, found, nodes[0], is_resolved=found["isResolved"] is True, is_outdated=is_outdated)
 
 
 def _add(reading: ForeignInput, place: str, thread: Row, first: Row, *, is_resolved: bool, is_outdated: bool) -> None:

@@ -57,6 +57,14 @@ def test_one_issue_and_issues_with_few_fields_are_read(tmp_path: Path) -> None:
     assert (second.number, second.is_closed) == (12, True)
 
 
+def test_issues_of_the_graphql_api_are_read_with_their_comments(tmp_path: Path) -> None:
+    pulls = {"nodes": ISSUES[0]["closedByPullRequestsReferences"]}
+    row = {**ISSUES[1], "comments": {"nodes": ISSUES[1]["comments"]}, "closedByPullRequestsReferences": pulls}
+    (one,) = heard(tmp_path, json.dumps({"data": {"repository": {"issues": {"nodes": [row]}}}})).heard
+    assert isinstance(one, Issue)
+    assert (len(one.texts), one.pulls) == (3, (14,))
+
+
 def test_a_pull_request_and_what_a_program_wrote_below_an_issue_are_left_out(tmp_path: Path) -> None:
     rest = {"number": 9, "title": "x", "state": "closed", "state_reason": "duplicate", "comments": 2, "body": "b"}
     bot = {
