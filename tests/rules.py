@@ -56,6 +56,7 @@ RULES = (
     "features/harvest/check_pairs.py",
     "features/harvest/ci_log.py",
     "features/harvest/correction.py",
+    "features/harvest/forge_rules.py",
     "features/harvest/history_rules.py",
     "features/harvest/workaround.py",
     "core/history/compare.py",

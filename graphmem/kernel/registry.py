@@ -187,6 +187,7 @@ POINTS = {
     "extract python": "takes a folder and yields what its code defines, as rows, and as texts what is left out",
     "formats": "takes a `Layout` and returns the texts of a project's own formats, and what is wrong with them",
     "graph": "takes the folder of what is derived, the catalog and `lock_timeout_s`, and returns a `GraphMirror`",
+    "heard": "takes the client, what people said on a forge, counts and `skip` of an import, and `is_real`",
     "import": "takes the folder of a project and returns what is there that can be imported, a clause each",
     "page": "takes the client and returns fields of `PageData` that the page of `view` has because of the feature",
     "purge": "takes the `State` of a store and the `Traces` of purged records, and clears what it keeps of them",

@@ -1,11 +1,13 @@
 """
 Open Knowledge Format, a folder of Markdown files of which each is a concept.
 
-A decision, a pattern or a constraint by its type, an entity of any other type.
+A decision, a pattern or a constraint by its type, an entity of any other type; a failure and a lesson on a page that
+graphmem wrote, which says so at its end.
 Source: the specification of versions 0.1 and 0.2.
 """
 
 import json
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,10 +37,14 @@ from graphmem.names import inert, mark, visible
 from graphmem.patterns import lazy_re
 
 NAME = "okf"
-KINDS = ("decision", "pattern", "constraint", "entity")  # of records that the form holds
+KINDS = ("decision", "pattern", "constraint", "failure", "lesson", "entity")  # of records that the form holds
+TRIGGERED = {"pattern": "insight", "failure": "fix"}  # kinds that a description is the trigger of: what the text is
 HOLDS = "a folder of Markdown files, each with a type in its front matter"
 KEPT = "x_okf"  # the field of what has no place of its own
 OWN_LINE = lazy_re(rf"^<!-- {OWN}: (.*) -->\Z", re.MULTILINE)  # ends a page that graphmem wrote
+MOST_LINKS = 500  # of the relations of such a page, those that are links too
+RELATED = "## Related"  # above the links that graphmem wrote for edges, at the end of a page
+LINKS = lazy_re(rf"(?:\A|\n\n){RELATED}\n\n(?:- [a-z0-9_]+: \[[^\]\n]*\]\([^)\s]+\.md\)(?:\n|\Z))+\Z")
 PLAIN_PATH = lazy_re(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 FRONT_CHARS = 16 * 1024  # of the front matter of a page that is written; twice as much is read
 RELATION_BYTES = 2**19  # of the relations at the end of such a page; a page of twice as much is read
@@ -81,14 +87,16 @@ def read(source: Source) -> ForeignInput:
 
 
 def _own_of(note: MarkdownNote) -> tuple[MarkdownNote, Row]:
-    """Return a page without the line that graphmem wrote at its end, and what that line says."""
+    """Return a page without the line and the links that graphmem wrote at its end, and what that line says."""
     found = OWN_LINE.search(note.body)
     if found is None:
         return note, {}
     try:
-        return replace(note, body=note.body[: found.start()].rstrip("\n")), decode(found[1].encode())
+        own = decode(found[1].encode())
     except BadLine:
         return note, {}
+    body = note.body[: found.start()].rstrip("\n")
+    return replace(note, body=LINKS.sub("", body) if own.get("relations") else body), own
 
 
 def _ref_of(reading: ForeignInput, note: MarkdownNote, own: Row) -> str:
@@ -132,7 +140,7 @@ def _row_of(reading: ForeignInput, note: MarkdownNote, ref: str, refs: Mapping[s
     if isinstance(new := note.front.get("superseded_by"), str) and new.removesuffix(".md") in refs:
         row |= {"archived_at": created or NO_TIME, "superseded_by": refs[new.removesuffix(".md")]}
     said = _texts_of(kind, note, fields)
-    if kind in ("decision", "pattern", "constraint"):
+    if kind in KINDS and kind != "entity":
         row |= {"kind": kind, "name": name, "key": name}
     else:
         row |= {"kind": "entity", "type": kind, "name": name}
@@ -166,11 +174,13 @@ def _texts_of(kind: str, note: MarkdownNote, fields: Fields) -> Row:
     about = about if isinstance(about, str) else ""
     if kind == "decision":
         return {"decision": title, **_whole(fields, "reasoning", note.body, TEXT_BYTES)}
-    if kind == "pattern":
-        taken = fields.texts("tags")
-        insight = _whole(fields, "insight", note.body, TEXT_BYTES)
+    if kind == "lesson":
+        return {"description": title, **_whole(fields, "", note.body, 0)}
+    if kind in TRIGGERED:
+        made: Row = {"trigger": about or title, "tags": fields.texts("tags")}
+        made |= {"insight": made["trigger"]} if kind == "pattern" else {}
+        made |= _whole(fields, TRIGGERED[kind], note.body, TEXT_BYTES)
         day = fields.time("stale_after")
-        made = {"trigger": about or title, "insight": insight.get("insight") or about or title, "tags": taken}
         return made | ({"check_after": day[:10]} if day else {})
     if kind == "constraint":
         return {"constraint": f"{title}: {about}" if about else title, **_whole(fields, "", note.body, 0)}
@@ -230,9 +240,10 @@ def written(records: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str,
     pages = {}
     for ref, row in rows.items():
         note = _note_of(row, paths[ref])
-        own, kept = _own_in(note, row, ref, refs, edges[ref])
+        own, kept = _own_in(note, row, refs, edges[ref])
         counts["relation"] += kept
-        pages[f"{note.path}.md"] = _page_of(note, own)
+        related = [_link(note, edge, paths) for edge in own.get("relations", ())[:MOST_LINKS]]
+        pages[f"{note.path}.md"] = _page_of(note, own, related)
     return pages, +counts
 
 
@@ -268,7 +279,7 @@ def _note_of(row: Row, path: str) -> MarkdownNote:
     front |= {"generated": {"at": row["created_at"]}} if not kept else {}
     front |= {name: value for name, value in kept.items() if name not in ("body", "type")}
     front |= {"status": "deprecated"} if "archived_at" in row else {}
-    front |= {"tags": row["tags"]} if row["kind"] == "pattern" and "tags" in row else {}
+    front |= {"tags": row["tags"]} if row["kind"] in TRIGGERED and "tags" in row else {}
     front |= {"stale_after": row["check_after"]} if "check_after" in row else {}
     front = {name: value for name, value in front.items() if value not in ("", None)}
     if len(json.dumps(front)) > FRONT_CHARS:
@@ -281,10 +292,10 @@ def _said_in(row: Row, kept: Row) -> tuple[str, str, str]:
     body = str(kept.get("body", ""))
     if row["kind"] == "decision":
         return row["decision"], "", row.get("reasoning", body)
-    if row["kind"] == "pattern":
-        return "" if kept else row["name"], row["trigger"], row["insight"]
-    if row["kind"] == "constraint":
-        return row["constraint"], "", body
+    if row["kind"] in TRIGGERED:
+        return "" if kept else row["name"], row["trigger"], row.get(TRIGGERED[row["kind"]], body)
+    if row["kind"] in ("constraint", "lesson"):
+        return row.get("constraint") or row["description"], "", body
     value = str(row.get("value", ""))
     if kept:
         start = "\n".join(str(kept[name]) for name in ("title", "description") if kept.get(name))
@@ -293,9 +304,9 @@ def _said_in(row: Row, kept: Row) -> tuple[str, str, str]:
     return title, "", rest
 
 
-def _own_in(note: MarkdownNote, row: Row, ref: str, refs: Mapping[str, str], edges: Sequence[Row]) -> tuple[Row, int]:
+def _own_in(note: MarkdownNote, row: Row, refs: Mapping[str, str], edges: Sequence[Row]) -> tuple[Row, int]:
     """Return what reading a page alone would make otherwise, and how many edges the page holds."""
-    reading = ForeignInput(NAME)
+    ref, reading = _ref_in(row), ForeignInput(NAME)
     own: Row = {} if _ref_of(reading, note, {}) == ref else {"ref": ref}
     fields = own_fields(_row_of(reading, note, ref, refs), row)
     own |= {"fields": fields} if fields else {}
@@ -311,9 +322,16 @@ def _own_in(note: MarkdownNote, row: Row, ref: str, refs: Mapping[str, str], edg
     return {**own, "relations": kept}, len(kept)
 
 
-def _page_of(note: MarkdownNote, own: Row) -> str:
+def _link(note: MarkdownNote, edge: Row, paths: Mapping[str, str]) -> str:
+    """Return an edge as a line of its page: a link to the page that it leads to."""
+    path = paths[edge["to"]]
+    return f"- {edge['type']}: [{path}]({posixpath.relpath(f'{path}.md', posixpath.dirname(note.path) or '.')})\n"
+
+
+def _page_of(note: MarkdownNote, own: Row, related: Sequence[str]) -> str:
     """Return the text of a page."""
     parts = [front_text(note.front), note.body]
+    parts += [f"{RELATED}\n\n{''.join(related)}".rstrip("\n")] if related else []
     if own or OWN_LINE.search(note.body):
         safe = inert(encode(own).decode()).replace("<", "\\u003c").replace(">", "\\u003e")
         parts.append(f"<!-- {OWN}: {safe} -->")

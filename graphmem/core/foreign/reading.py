@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphmem.constants import IMPORT_BYTES
+from graphmem.core.foreign.forge import Issue, ReviewThread
 from graphmem.errors import BadInput, NotFound, Refused, Unavailable
 from graphmem.kernel.model import MODELS
 from graphmem.kernel.model.field import ITEM_CHARACTERS, LIST_ITEMS, TEXT_BYTES, format_time, parse_time
@@ -63,6 +64,7 @@ class ForeignInput:
         read: how many of each of its nouns the input holds.
         dangling: links to what the input does not hold.
         run: fields of the run state.
+        heard: what people said on a forge; what is to be learned of it waits for a review.
     """
 
     format: str
@@ -72,6 +74,7 @@ class ForeignInput:
     skipped: list[Skip] = field(default_factory=list)
     dangling: int = 0
     run: Row = field(default_factory=dict)
+    heard: list[Issue | ReviewThread] = field(default_factory=list)
 
     def origin(self, number: object) -> str:
         """Return the origin of what has this id in the input."""

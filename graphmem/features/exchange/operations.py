@@ -68,8 +68,8 @@ class Imported(Answer):
     What became of all that a file holds.
 
     ``read`` counts by the nouns of the file, the others by kind; ``relation`` counts links, also those that are fields
-    of records, such as what a task depends on. ``merged`` are what repeats a record or an edge, ``dangling`` the links
-    to what is not there.
+    of records, such as what a task depends on, and ``candidate`` what waits for a review. ``merged`` are what repeats a
+    record or an edge, ``dangling`` the links to what is not there.
     """
 
     format: str
@@ -105,7 +105,7 @@ LINK = "relation"  # what links are counted as, whether they are rows or fields 
         "map": Taken("FIELD=COLUMN", flag="--map", note="may be repeated", reads="columns"),
     },
     help="""
-    Make records and edges of a file or a folder of another tool, all or none.
+    Make records and edges of a file or a folder of another tool, all or none; of issues and reviews, candidates.
 
     The word `file` can be left out. The same file again changes nothing; a newer one updates what changed in it, and
     leaves alone what was edited here.
@@ -139,6 +139,8 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
             work.write(snapshot)
     for take_over in extensions("run_state") if run else ():
         take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
+    for put_up in extensions("heard") if reading.heard else ():
+        put_up(client, reading.heard, work.counts, reading.skip, is_real=not request.dry_run)
     if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
         client.embed_later()
     return work.answer(is_applied=not request.dry_run)

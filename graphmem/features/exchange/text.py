@@ -2,7 +2,7 @@
 
 from graphmem.constants import IMPORT_SHOWN
 from graphmem.features.exchange.dump_contract import Dump
-from graphmem.features.exchange.operations import Imported
+from graphmem.features.exchange.operations import ACTIONS, Imported
 from graphmem.kernel.registry import Printout, reads
 from graphmem.kernel.text import count
 from graphmem.names import inert, quoted, visible
@@ -10,22 +10,31 @@ from graphmem.names import inert, quoted, visible
 
 @reads(Imported)
 def _import_text(answer: Imported) -> Printout:
+    found = sum(getattr(answer, name).get("candidate", 0) for name in ACTIONS)
     return Printout(
-        "\n".join(_account(answer)), "" if answer.applied else "nothing was changed; do it without --dry-run"
+        "\n".join(_account(answer)),
+        "" if answer.applied else "nothing was changed; do it without --dry-run",
+        f"{count(found, 'candidate')} to look at, no record yet: graphmem review" if found and answer.applied else "",
     )
 
 
 def _account(answer: Imported) -> list[str]:
     """Return what became of all that was read, a line for each sort of it."""
     lines = [f"{answer.format}: read {_counted(answer.read)}"]
-    for name in ("created", "merged", "updated", "unchanged"):
+    for name in ACTIONS:
         if found := getattr(answer, name):
             lines.append(f"{name}: {_counted(found)}")
     if answer.dangling:
         lines.append(f"dangling: {answer.dangling:,}")
-    lines += [f"skipped {quoted(one.place)}: {visible(one.reason)}" for one in answer.skipped[:IMPORT_SHOWN]]
-    if len(answer.skipped) > IMPORT_SHOWN:
-        lines.append(f"and {len(answer.skipped) - IMPORT_SHOWN:,} more that were skipped; --json has them all")
+    reasons = dict[str, list[str]]()
+    for one in answer.skipped:
+        reasons.setdefault(one.reason, []).append(one.place)
+    for reason, places in list(reasons.items())[:IMPORT_SHOWN]:
+        more = f" and {len(places) - 1:,} more" if len(places) > 1 else ""
+        lines.append(f"skipped {quoted(places[0])}{more}: {visible(reason)}")
+    if len(reasons) > IMPORT_SHOWN:
+        left = sum(map(len, list(reasons.values())[IMPORT_SHOWN:]))
+        lines.append(f"and {left:,} more that were skipped; --json has them all")
     return lines
 
 

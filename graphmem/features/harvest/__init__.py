@@ -21,7 +21,7 @@ FEATURE = Feature(
         "review": "candidates.review candidates.show candidates.accept candidates.dismiss candidates.prove",
     },
     text="text",
-    extends={"import": "found.found", "page": "review.page_fields"},
+    extends={"heard": "forge.put_up", "import": "found.found", "page": "review.page_fields"},
 )
 
 __getattr__ = lazy_modules(__name__)

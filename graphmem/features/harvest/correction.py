@@ -30,16 +30,24 @@ def correction_of(event: TranscriptEvent, *, source: str, session: str, is_after
     """
     if not (is_after_act and isinstance(event, Message) and event.by == "person"):
         return None
-    for sentence in ENDS.split(event.text[:2_000]):
-        text = " ".join(sentence.split())
-        if len(text) <= MOST and RULE.match(text) and not PASSING.search(text):
-            evidence = Occasion(source=source, at=event.at, session=session)
-            return Candidate(
-                id=candidate_id(f"constraint {text.casefold()}"),
-                base=WORTH,
-                other=({"kind": "constraint", "constraint": text, "sources": [f"{source}:{session}#{event.number}"]},),
-                evidence=(evidence,),
-                marks=(evidence.mark,),
-                sessions=(session,),
-            )
-    return None
+    rule = rule_in(event.text)
+    evidence = Occasion(source=source, at=event.at, session=session)
+    return stated(rule, f"{source}:{session}#{event.number}", evidence, session) if rule else None
+
+
+def rule_in(text: str) -> str:
+    """Return the first sentence of a text that is a rule beyond this moment; empty without one."""
+    sentences = (" ".join(sentence.split()) for sentence in ENDS.split(text[:2_000]))
+    return next((one for one in sentences if len(one) <= MOST and RULE.match(one) and not PASSING.search(one)), "")
+
+
+def stated(rule: str, origin: str, evidence: Occasion, session: str) -> Candidate:
+    """Return the candidate that a rule is which a person stated in a session or a review."""
+    return Candidate(
+        id=candidate_id(f"constraint {rule.casefold()}"),
+        base=WORTH,
+        other=({"kind": "constraint", "constraint": rule, "sources": [origin]},),
+        evidence=(evidence,),
+        marks=(evidence.mark,),
+        sessions=(session,),
+    )

@@ -152,19 +152,23 @@ def _reasons(body: str) -> Iterator[str]:
 
 def quoted_problem(commit: CommitMessage) -> OutputProblem | None:
     """Return the error that a message quotes and the commit fixes, as an output reports it; None for none."""
-    if _is_no_fix(commit):
+    if is_no_fix(commit):
         return None
     body = _body_of(commit)
     said = f"{commit.subject}\n{body}"
-    if not (FIXING.search(said) or FIXES.search(said)):
-        return None
-    for lines in (list(_shown_lines(body)), list(_inline(said))):
+    return quoted_in(commit.subject, body) if FIXING.search(said) or FIXES.search(said) else None
+
+
+def quoted_in(title: str, body: str) -> OutputProblem | None:
+    """Return the first error that a text shows, or quotes, as an output reports it; None for none."""
+    said = f"{title}\n{body}"
+    for lines in (list(shown_lines(body)), list(_inline(said))):
         if found := quoted_problems("\n".join(lines)):
             return found[0]
     return None
 
 
-def _shown_lines(body: str) -> Iterator[str]:
+def shown_lines(body: str) -> Iterator[str]:
     """Yield the lines of a message that were printed by a program, those that were broken to fit joined again."""
     kept, last, number = "", "", 0
     for line in chain.from_iterable(dedent(block).split("\n") for block in "\n".join(_printed(body)).split("\n\n")):
@@ -235,14 +239,14 @@ def taken_back(commit: CommitMessage, revert: Revert, edits: Sequence[CandidateE
 
 def symptom_of(commit: CommitMessage) -> str:
     """Return the symptom that a commit gives with the issue it fixes; empty if it gives none."""
-    if _is_no_fix(commit) or is_squashed(commit) or not FIXES.search(_body_of(commit)):
+    if is_no_fix(commit) or is_squashed(commit) or not FIXES.search(_body_of(commit)):
         return ""
     said = (sentence for text in _reasons(_body_of(commit)) for sentence in SENTENCE.split(text))
     found = (one for one in said if SAYS_WRONG.search(one) and not NO_SYMPTOM.match(one))
     return next((one for one in found if SHORTEST <= len(one) <= SYMPTOM), "")
 
 
-def _is_no_fix(commit: CommitMessage) -> bool:
+def is_no_fix(commit: CommitMessage) -> bool:
     """Return whether a commit is a merge, a revert, or about tests, texts and versions only."""
     subject = commit.subject
     return len(commit.parents) > 1 or NO_FIX.match(subject) is not None or REVERTS.match(subject) is not None

@@ -88,3 +88,9 @@ def lines_with(folder: Path, commit: str, pattern: str) -> dict[str, list[int]]:
         if number >= MOST_FOUND:
             break
     return found
+
+
+def commits_of(folder: Path, file: str, since: str, most: int) -> list[str]:
+    """Return the commits since a time that changed a file, by its path below ``folder``: full hashes, newest first."""
+    output = git(folder, "log", "--format=%H", f"--since={since}", f"--max-count={most}", "HEAD", "--", file)
+    return (output or b"").decode().split()

@@ -15,6 +15,7 @@ AGAIN, MOST_AGAIN = 0.2, 2  # worth for each further session that met the proble
 ID_DIGITS = 8
 IN_CI = "ci"  # the source of what a report of CI says: the command of such an occasion is the name of a check
 OF_GIT = "git"  # the source of what the history says
+OF_FORGE = "github"  # the source of what people said in an issue or a review
 OF_NOTES = "notes:"  # before the name of a file in the sources of a candidate
 
 CandidateState = Literal["waiting", "dismissed", "accepted", "recorded"]
@@ -125,10 +126,10 @@ class Candidate(BaseModel):
 
     @property
     def place(self) -> int:
-        """Where its sort comes in a review: what failed in sessions and in CI, what git says, notes for agents."""
+        """Where its sort comes in a review: what failed here and in CI, what git and a forge say, notes for agents."""
         if self.note_file is not None:
             return 2
-        return int(bool(self.other) or any(one.source == OF_GIT for one in self.evidence[:1]))
+        return int(bool(self.other) or any(one.source in (OF_GIT, OF_FORGE) for one in self.evidence[:1]))
 
     @property
     def is_repeated(self) -> bool:

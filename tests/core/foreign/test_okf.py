@@ -66,6 +66,24 @@ def test_a_concept_is_a_record_of_the_kind_that_its_type_says(tmp_path: Path) ->
         assert table.x_okf["not"] == [{"term": "x", "why": "y"}]
 
 
+def test_pages_of_before_links_were_written_are_read_as_they_were(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        duck='---\ntype: pattern\ntitle: duck\ndescription: it goes boom\n---\n\nDuck.\n\n## Related\n\n'
+        'See [it](plan.md).\n\n<!-- graphmem: {"ref":"pattern/duck","relations":[{"type":"prerequisite",'
+        '"to":"decision/plan"}]} -->\n',
+        plan="---\ntype: Decision\ntitle: Use the cart\ndescription: d\n---\nIt is fast.\n",
+        oops="---\ntype: Failure\ntitle: Oops\ndescription: d\n---\nText.\n",
+    )  # fmt: skip
+    with open_memory(tmp_path) as memory:
+        answer = memory.imports.file(path)
+        assert answer.created == {"decision": 1, "entity": 1, "pattern": 1, "relation": 1}
+        duck: Any = memory.get("pattern/duck")
+        assert duck.record.insight == "Duck.\n\n## Related\n\nSee [it](plan.md)."
+        assert [(edge.type, edge.target.partition("/")[0]) for edge in duck.relations] == [("prerequisite", "decision")]
+        assert memory.list("their_failure").total == 1
+
+
 def test_links_out_of_the_folder_and_links_of_the_file_system_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("---\ntype: Secret\ndescription: s\n---\n")
     path = write(tmp_path, a="---\ntype: Note\ndescription: d\n---\n[up](../secret.md)\n")

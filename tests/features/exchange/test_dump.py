@@ -63,6 +63,7 @@ def fill(memory: Memory) -> None:
     memory.relations.link("pattern/duck", "solves", "failure/boom", weight=1.75, note="often")
     memory.decisions.add("use the new cart", reasoning="it is faster\n\n# much")
     memory.constraints.add("never on a friday")
+    memory.lessons.add("look at both ends", domain="cables")
     memory.types.add_entity("service")
     memory.types.add_entity("rule")
     memory.entities.add("service", "shop & sons", value="sells\nthings")
@@ -110,7 +111,7 @@ def test_a_dump_is_the_lines_of_the_files_whatever_their_number(tmp_path: Path) 
 
 
 def test_types_are_dumped_one_by_one_and_together(memory: Memory) -> None:
-    assert content(memory.dump(kinds=["lesson"])) == ""
+    assert content(memory.dump(kinds=["experience"])) == ""
     assert memory.dump(kinds=["service"]).rows == 2 and memory.dump(kinds=["runs_on"]).rows == 1
     both = memory.dump(kinds=["entity"])
     assert content(both) == content(memory.dump(kinds=["service", "rule", "rule"]))
@@ -132,12 +133,47 @@ def test_lines_and_tables_say_themselves_what_they_are(memory: Memory, tmp_path:
         assert (answer.format, answer.read, answer.unchanged) == (form, {"row": 1}, {"failure": 1})
 
 
-def test_entities_come_back_from_the_form_of_the_memory_server(memory: Memory, tmp_path: Path) -> None:
+SPOKEN = ("constraint", "decision", "entities", "failure", "lesson", "pattern", "relations")  # of the other memories
+
+
+def test_records_come_back_from_the_form_of_the_memory_server(memory: Memory, tmp_path: Path) -> None:
     memory.rename("service/shop & sons", "shop & daughters")
     memory.edit("service/depot", {"value": "far"})
+    memory.relations.link("service/depot", "causes", "failure/boom")
     answer = memory.dump("mcp-memory")
-    assert (answer.rows, answer.left_out) == (4, {})
-    assert come_back(tmp_path, answer) == of_kinds(rows(tmp_path / "one"), "entities", "relations/runs_on")
+    assert (answer.rows, answer.left_out) == (11, {})
+    assert come_back(tmp_path, answer) == of_kinds(rows(tmp_path / "one"), *SPOKEN)
+
+
+def test_the_memory_server_is_told_what_failed_what_fixes_it_and_how_they_relate(memory: Memory) -> None:
+    lines = {line["name"]: line for line in map(json.loads, content(memory.dump("mcp-memory")).splitlines())
+             if line["type"] == "entity"}  # fmt: skip
+    assert lines["failure/boom"]["entityType"] == "failure"
+    assert lines["failure/boom"]["observations"] == ['trigger: it goes "boom",\nthen bang', "fix: duck"]
+    assert lines["pattern/cover"]["observations"][1].startswith("insight: duck")
+    assert lines["decision/use-the-new-cart"]["observations"][0] == "decision: use the new cart"
+    (solves,) = (line for line in map(json.loads, content(memory.dump("mcp-memory")).splitlines())
+                 if line.get("relationType") == "solves")  # fmt: skip
+    assert (solves["from"], solves["to"]) == ("pattern/cover", "failure/boom")
+
+
+def test_records_come_back_from_a_file_that_the_memory_server_wrote_again(memory: Memory, tmp_path: Path) -> None:
+    """The server keeps the fields that it knows, and an agent added an observation."""
+    known = ("type", "name", "entityType", "observations", "from", "to", "relationType")
+    lines = []
+    for line in map(json.loads, content(memory.dump("mcp-memory")).splitlines()):
+        lines.append({name: line[name] for name in known if name in line})
+        if line.get("name") == "failure/boom":
+            lines[-1]["observations"].append("seen by Ada")
+    (tmp_path / "memory.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with open_memory(tmp_path / "two") as other:
+        assert other.imports.file(tmp_path / "memory.jsonl").skipped == []
+        boom: Any = other.get("failure/boom")
+        assert (boom.record.trigger, boom.record.fix) == ('it goes "boom",\nthen bang', "duck")
+        assert boom.record.x_mcp_memory == {"observations": ["seen by Ada"]}
+        assert [(edge.source, edge.type) for edge in boom.relations] == [("pattern/cover", "solves")]
+    memory.imports.file(tmp_path / "memory.jsonl")
+    assert memory.list("failure").total == 1
 
 
 def test_what_came_from_the_memory_server_comes_back_to_it(tmp_path: Path) -> None:
@@ -197,15 +233,42 @@ def test_what_was_edited_here_comes_back_from_issues_too(tmp_path: Path) -> None
 
 def test_records_come_back_from_pages_of_the_open_knowledge_format(memory: Memory, tmp_path: Path) -> None:
     memory.relations.link("pattern/cover", "prerequisite", "decision/use-the-new-cart")
+    memory.relations.link("service/depot", "causes", "failure/boom")
     answer = memory.dump("okf")
+    assert (answer.rows, answer.left_out) == (12, {})
     assert answer.files.keys() == {
-        "constraint/never-on-a-friday.md", "decision/use-the-new-cart.md", "pattern/cover.md", "rule/shop.md",
-        "service/depot.md", "service/shop-sons-898307.md",
+        "constraint/never-on-a-friday.md", "decision/use-the-new-cart.md", "failure/boom.md",
+        "lesson/look-at-both-ends.md", "pattern/cover.md", "rule/shop.md", "service/depot.md",
+        "service/shop-sons-898307.md",
     }  # fmt: skip
-    kept = of_kinds(
-        rows(tmp_path / "one"), "constraint", "decision", "pattern", "entities", "relations/r", "relations/p"
-    )
-    assert come_back(tmp_path, answer) == kept
+    assert come_back(tmp_path, answer) == of_kinds(rows(tmp_path / "one"), *SPOKEN)
+
+
+def test_a_page_links_to_the_pages_that_its_record_is_related_to(memory: Memory) -> None:
+    pages = memory.dump("okf").files
+    assert "\n\nduck\n\n<!-- graphmem" in pages["failure/boom.md"]
+    assert 'type: failure\ntitle: boom\ndescription: "it goes \\"boom\\",\\nthen bang"\n' in pages["failure/boom.md"]
+    assert "\n\n## Related\n\n- solves: [failure/boom](../failure/boom.md)\n\n<!-- " in pages["pattern/cover.md"]
+
+
+def test_a_text_that_ends_in_such_links_stays_as_it_is(tmp_path: Path) -> None:
+    text = "duck\n\n## Related\n\n- solves: [failure/boom](../failure/boom.md)"
+    with open_memory(tmp_path / "one") as memory:
+        memory.failures.add("it goes boom", name="boom", fix=text)
+        memory.patterns.add("a boom comes", text, name="duck")
+        memory.relations.link("pattern/duck", "solves", "failure/boom")
+        answer, before = memory.dump("okf"), rows(tmp_path / "one")
+    assert answer.files["pattern/duck.md"].count("## Related") == 2
+    assert come_back(tmp_path, answer) == before
+
+
+def test_what_a_user_wrote_on_a_page_is_taken_from_there(memory: Memory, tmp_path: Path) -> None:
+    answer = memory.dump("okf")
+    files = {name: text.replace("\n\nduck\n\n<!--", "\n\nrun\n\n<!--") for name, text in answer.files.items()}
+    come_back(tmp_path, answer.model_copy(update={"files": files}))
+    with open_memory(tmp_path / "two") as other:
+        boom: Any = other.get("failure/boom")
+        assert (boom.record.fix, boom.record.versions) == ("run", {"flask": "3.0"})
 
 
 def test_a_bundle_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -226,12 +289,14 @@ HostileRows = tuple[list[Any], list[Any]]  # of records, and of the edges betwee
 @st.composite
 def hostile_rows(draw: st.DrawFn) -> HostileRows:
     """Return rows of records of the kinds that other memories hold, and of edges between them."""
-    at, texts = "2026-11-01T09:30:00.000Z", iter(draw(st.lists(TEXTS, min_size=9, max_size=9)))
+    at, texts = "2026-11-01T09:30:00.000Z", iter(draw(st.lists(TEXTS, min_size=14, max_size=14)))
     names = draw(st.lists(NAMES, min_size=2, max_size=3, unique_by=composed))
     made: list[Any] = [
         {"kind": "decision", "name": "d", "decision": next(texts), "reasoning": next(texts)},
         {"kind": "pattern", "name": "p", "key": "q", "trigger": next(texts), "insight": next(texts), "helped": 3},
         {"kind": "constraint", "name": "c", "constraint": next(texts), "x_okf": {"title": next(texts), "type": "Rule"}},
+        {"kind": "failure", "name": "f", "key": "g", "trigger": next(texts), "fix": next(texts), "tags": [next(texts)]},
+        {"kind": "lesson", "name": "l", "description": next(texts), "x_mcp_memory": {"observations": [next(texts)]}},
         {"kind": "campaign", "name": "plan", "objective": next(texts), "x_beads": {"id": "7", "graphmem": {"a": 1}}},
         {"kind": "task", "name": "plan/001-a", "campaign": "campaign/plan", "objective": next(texts)},
         {"kind": "task", "name": "plan/002-b", "campaign": "campaign/plan", "objective": next(texts),
@@ -241,7 +306,9 @@ def hostile_rows(draw: st.DrawFn) -> HostileRows:
     records = [MODELS[row["kind"]].model_validate({**row, "created_at": at}).to_row() for row in made]
     things = [f"thing/{row['name']}" for row in records if row["kind"] == "entity"]
     ends = [("task/plan/001-a", "blocks", "task/plan/002-b"), ("task/plan/001-a", "child_of", "campaign/plan"),
-            ("decision/d", "prerequisite", "pattern/q"), (things[0], "near", things[1])]  # fmt: skip
+            ("decision/d", "prerequisite", "pattern/q"), (things[0], "near", things[1]),
+            ("pattern/q", "solves", "failure/g"), (things[0], "causes", "failure/g"),
+            ("lesson/l", "co_occurs", things[1])]  # fmt: skip
     edges = [{"kind": "relation", "from": source, "type": sort, "to": target, "created_at": at, "note": "n"}
              for source, sort, target in ends]  # fmt: skip
     return records, edges

@@ -14,13 +14,14 @@ from graphmem.features.exchange.importers import (
     foundry,
     ftl,
     ftm,
+    github,
     mcp_memory,
     tables,
     taskmaster,
 )
 from graphmem.kernel.suggest import did_you_mean
 
-MODULES = (archeflow, basic_memory, beads, fctry, foundry, ftl, ftm, mcp_memory, okf, taskmaster)
+MODULES = (archeflow, basic_memory, beads, fctry, foundry, ftl, ftm, github, mcp_memory, okf, taskmaster)
 FORMATS: Mapping[str, ModuleType] = {module.NAME: module for module in MODULES}
 TABLES = (tables.CSV, tables.NDJSON)  # formats that need a map
 KNOWN = ", ".join(sorted([*FORMATS, *TABLES]))
@@ -51,7 +52,7 @@ def read(source: Source, format_name: str | None, columns: Mapping[str, str] | N
     if columns:
         raise Usage(f"{format_name} says itself what its rows are", hint=f"a map is for {' and '.join(TABLES)}")
     reading: ForeignInput = FORMATS[format_name or _recognised(source)].read(source)
-    if not (reading.drafts or reading.run):
+    if not (reading.drafts or reading.run or reading.heard):
         reasons = "; ".join(f"{one.place}: {one.reason}" for one in reading.skipped[:3])
         raise BadInput(
             f"{source.name!r} holds nothing of {reading.format}" + (f": {reasons}" if reasons else ""),

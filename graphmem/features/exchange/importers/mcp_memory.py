@@ -1,4 +1,9 @@
-"""The reference memory server of the Model Context Protocol: a JSON line for each entity and each relation."""
+"""
+The reference memory server of the Model Context Protocol: a JSON line for each entity and each relation.
+
+A failure, a pattern, a lesson, a decision or a constraint is an entity of that type, called by its reference, with its
+texts as observations, ``fix: …``. The server drops fields that it does not know: the form alone says what it is.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,12 +12,16 @@ from graphmem.core.foreign.reading import OWN, Fields, ForeignInput, Source, kep
 from graphmem.errors import Refused
 from graphmem.kernel.model.field import VALUE_BYTES
 from graphmem.kernel.model.relation import MAX_WEIGHT
-from graphmem.kernel.model.vocabulary import RESERVED
+from graphmem.kernel.model.vocabulary import BUILT_IN_RELATIONS, RESERVED
 from graphmem.kernel.ndjson import Row, encode
 from graphmem.names import text_key
 
 NAME = "mcp-memory"
-KINDS = ("entity",)  # of records that the form holds
+TEXTS = {  # of the kinds that are entities of their own type, the fields that are observations, the first always there
+    "failure": ("trigger", "fix", "symptom"), "pattern": ("trigger", "insight"), "lesson": ("description",),
+    "decision": ("decision", "reasoning"), "constraint": ("constraint",),
+}  # fmt: skip
+KINDS = ("entity", *TEXTS)  # of records that the form holds
 HOLDS = "a JSON line for each entity (name, entityType, observations) and relation (from, to, relationType)"
 KEPT = "x_mcp_memory"  # the field of what has no place of its own
 OBSERVATION = "observation"  # the type of an observation that does not fit into the value of its entity
@@ -70,32 +79,67 @@ def _united(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> Iterator
 
 def _read_lines(reading: ForeignInput, lines: Iterable[tuple[str, Row]]) -> None:
     """Read entities and relations, each with its place."""
-    types: dict[str, str] = {}
+    refs: dict[str, str] = {}  # by name: relations name an entity alone, and mean the first of its name
     relations: list[tuple[str, Row]] = []
     for place, line in lines:
         if "relationType" in line:
             relations.append((place, line))
         elif "entityType" in line:
-            add_entity(reading, place, line, types)
+            add_entity(reading, place, line, refs)
         else:
             reading.read["line"] += 1
             reading.skip(place, "it is neither an entity nor a relation: no entityType, no relationType")
     for place, line in relations:
-        add_relation(reading, place, line, types)
+        add_relation(reading, place, line, refs)
 
 
-def add_entity(reading: ForeignInput, place: str, line: Row, types: dict[str, str]) -> None:
-    """Add an entity with its observations."""
+def _kind_of(line: Row, own: Row) -> str | None:
+    """Return the kind of the record that graphmem wrote an entity for; None of any other entity."""
+    kind, name, given = own.get("kind", line.get("entityType")), line.get("name"), line.get("observations")
+    if not isinstance(kind, str) or kind not in TEXTS or not isinstance(name, str) or not isinstance(given, list):
+        return None
+    is_said = any(isinstance(one, str) and one.startswith(f"{TEXTS[kind][0]}: ") for one in given)
+    return kind if is_said and name.startswith(f"{kind}/") else None
+
+
+def _add_record(reading: ForeignInput, place: str, line: Row, refs: dict[str, str]) -> None:
+    """Add a record that graphmem wrote as an entity; observations that are not its texts are kept."""
+    own = take_own(line)
+    fields, kind = Fields(line), str(_kind_of(line, own))
+    _, _, name = str(fields.left.pop("name")).partition("/")
+    created = fields.time("createdAt")
+    row: Row = {"kind": kind, "name": name, "sources": [reading.origin(line["name"])]}
+    row |= {"created_at": created} if created else {}
+    rest = []
+    for one in fields.left.pop("observations"):
+        word, sign, text = one.partition(": ") if isinstance(one, str) else ("", "", "")
+        if sign and word in TEXTS[kind] and word not in row:
+            row[word] = text
+        else:
+            rest.append(one)
+    fields.left |= {"observations": rest} if rest else {}
+    for name_of_field, value in (("type", "entity"), ("entityType", kind)):
+        if fields.left.get(name_of_field) == value:
+            fields.left.pop(name_of_field)
+    refs.setdefault(line["name"], f"{kind}/{own.get('key', name)}")
+    reading.add(with_own(row | fields.rest(NAME), own), place)
+
+
+def add_entity(reading: ForeignInput, place: str, line: Row, refs: dict[str, str]) -> None:
+    """Add an entity with its observations, or the record that graphmem wrote as one."""
     reading.read["entity"] += 1
-    given, own = line.get("observations"), take_own(line)
+    given = line.get("observations")
     reading.read["observation"] += len(given) if isinstance(given, list) else 0
+    if _kind_of(line, kept_in(line, OWN)) is not None:
+        return _add_record(reading, place, line, refs)
+    own = take_own(line)
     fields = Fields(line)
     fields.left.pop("type", None)
     name, word = fields.text("name"), fields.text("entityType")
     if name is None or word is None:
         return reading.skip(place, "an entity needs a name and an entityType, both texts")
     kind = reading.entity_type(word)
-    types.setdefault(name, kind)  # relations name an entity alone, and mean the first of its name
+    refs.setdefault(name, f"{kind}/{own.get('key', name)}")
     if kind != word:
         fields.left["entityType"] = word
     created = fields.time("createdAt")
@@ -125,7 +169,7 @@ def _add_observation(reading: ForeignInput, place: str, text: str, ref: str, tim
     reading.add({"kind": "relation", "from": f"{kind}/{name}", "type": made, "to": ref, **times}, place)
 
 
-def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, str]) -> None:
+def add_relation(reading: ForeignInput, place: str, line: Row, refs: dict[str, str]) -> None:
     """Add a relation, of a type that is declared from what occurs."""
     reading.read["relation"] += 1
     own = take_own(line)
@@ -134,18 +178,26 @@ def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, 
     source, target, word = fields.text("from"), fields.text("to"), fields.text("relationType")
     if source is None or target is None or word is None:
         return reading.skip(place, "a relation needs from, to and relationType, all texts")
-    if source not in types or target not in types:
+    if source not in refs or target not in refs:
         reading.dangling += 1
         return None
     if source == target:
         return reading.skip(place, f"{source!r} is related to itself")
+    ends = refs[source], refs[target]
+    sorts = [ref.partition("/")[0] for ref in ends]
     made = own.get("type") if own.get("type") in RESERVED else None  # a type that every project has
-    made = made or reading.relation_type(word, types[source], types[target])
+    made = made or (word if word in BUILT_IN_RELATIONS and not TEXTS.keys().isdisjoint(sorts) else None)
+    made = made or reading.relation_type(word, *sorts)
     if made != word:
         fields.left["relationType"] = word
     created = fields.time("createdAt")
-    ends = {"from": f"{types[source]}/{source}", "type": made, "to": f"{types[target]}/{target}"}
-    row: Row = {"kind": "relation", **ends, **({"created_at": created} if created else {})}
+    row: Row = {
+        "kind": "relation",
+        "from": ends[0],
+        "type": made,
+        "to": ends[1],
+        **({"created_at": created} if created else {}),
+    }
     row |= {"note": note} if (note := fields.text("note")) else {}
     if isinstance(weight := fields.left.get("weight"), int | float) and 0 < weight <= MAX_WEIGHT:
         row["weight"] = fields.left.pop("weight")
@@ -154,28 +206,27 @@ def add_relation(reading: ForeignInput, place: str, line: Row, types: dict[str, 
 
 def written(entities: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str, str], Counter[str]]:
     """
-    Return live entities, and the relations between them, as the server keeps them.
+    Return live records, and the relations between them, as the server keeps them.
 
     Raises:
         Refused: two of them have one name, by which the server tells them apart.
     """
     live = [row for row in entities if "archived_at" not in row]
-    parts = {f"{row['type']}/{row.get('key', row['name'])}" for row in live if _is_part(row)}
+    parts = {_ref_in(row) for row in live if _is_part(row)}
     names: dict[str, str] = {}
     taken: set[str] = set()
     lines: list[Row] = []
     rows: list[Row] = []
     for row in live:
-        ref = f"{row['type']}/{row.get('key', row['name'])}"
+        ref, name = _ref_in(row), row["name"] if row["kind"] == "entity" else f"{row['kind']}/{row['name']}"
         if ref in parts:
             continue
-        if row["name"] in taken:
-            message = f"two entities are called {row['name']!r}, and mcp-memory has one of a name"
+        if name in taken:
+            message = f"two entities are called {name!r}, and mcp-memory has one of a name"
             raise Refused(message, hint="rename one with: graphmem rename")
-        taken.add(row["name"])
-        names[ref] = row["name"]
-        kept = {"entityType": row["type"], "observations": _observations(row), **_kept_of(row)}
-        lines.append({"type": "entity", "name": row["name"], **kept, "createdAt": row["created_at"]})
+        taken.add(name)
+        names[ref] = name
+        lines.append({"type": "entity", "name": name, **_said_in(row), "createdAt": row["created_at"]})
         rows.append(row)
     for row in relations:
         if row["from"] in names and row["to"] in names:
@@ -195,7 +246,7 @@ def _with_own_fields(lines: Sequence[Row], rows: Sequence[Row]) -> Iterator[Row]
     _read_lines(reading, ((str(number), dict(line)) for number, line in enumerate(lines)))
     made = {int(draft.place): draft.row for draft in reversed(reading.drafts)}  # the first of each place
     for number, (line, row) in enumerate(zip(lines, rows, strict=True)):
-        own = own_fields(made[number], row)
+        own = kept_in(line, OWN) | own_fields(made[number], row)
         yield {**line, OWN: own} if own else line
 
 
@@ -204,9 +255,31 @@ def _kept_of(row: Row) -> Row:
     return {name: value for name, value in kept_in(row, KEPT).items() if name not in ("name", "from", "to", OWN)}
 
 
+def _ref_in(row: Row) -> str:
+    """Return the reference by key of the record in a row."""
+    return f"{row['type'] if row['kind'] == 'entity' else row['kind']}/{row.get('key', row['name'])}"
+
+
+def _said_in(row: Row) -> Row:
+    """Return what an entity says of a record; where its form alone would say another kind, with the kind."""
+    kept, kind = _kept_of(row), row["kind"]
+    if kind == "entity":
+        said = {"entityType": row["type"], "observations": _observations(row), **kept}
+    else:
+        texts = [f"{name}: {row[name]}" for name in TEXTS[kind] if name in row]
+        more = kept.pop("observations", [])
+        said = {"entityType": kind, **kept, "observations": [*texts, *(more if isinstance(more, list) else [])]}
+    line = {"name": row["name"] if kind == "entity" else f"{kind}/{row['name']}", **said}
+    return said if (_kind_of(line, {}) or "entity") == kind else {**said, OWN: {"kind": kind}}
+
+
 def _is_part(row: Row) -> bool:
     """Return whether an entity is an observation that its own entity has as well."""
-    return row["type"] == OBSERVATION and any(source.startswith(f"{NAME}:") for source in row.get("sources", ()))
+    return (
+        row["kind"] == "entity"
+        and row["type"] == OBSERVATION
+        and any(source.startswith(f"{NAME}:") for source in row.get("sources", ()))
+    )
 
 
 def _observations(row: Row) -> list[str]:

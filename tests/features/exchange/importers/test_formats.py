@@ -35,6 +35,7 @@ LINES = {
     "beads.jsonl": (SAMPLES / "beads/issues.jsonl").read_text().splitlines(),
     "mcp.jsonl": (SAMPLES / "mcp_memory.jsonl").read_text().splitlines(),
     "lessons.jsonl": [json.dumps(one) for one in (test_archeflow.LESSON, test_archeflow.HINT, test_archeflow.ODD)],
+    **{f"{name}.json": (SAMPLES / f"github/{name}.json").read_text().splitlines() for name in ("issues", "threads")},
     "tasks.json": [json.dumps({"tasks": test_taskmaster.TASKS})],
 }
 

@@ -68,6 +68,18 @@ def test_a_type_that_graphmem_has_a_meaning_for_is_told_apart(tmp_path: Path) ->
         assert edges[0].target.startswith("x_")
 
 
+def test_what_another_program_calls_a_failure_is_an_entity(tmp_path: Path) -> None:
+    """Only an entity that is called as graphmem calls one, and says what it says of one, is a record of that kind."""
+    path = write(
+        tmp_path, entity("boom", "trigger: a", sort="failure"), entity("failure/bang", "it bangs", sort="failure"),
+        entity("duck", "insight: b", sort="pattern"), relation("duck", "boom", "solves"),
+    )  # fmt: skip
+    with open_memory(tmp_path) as memory:
+        assert memory.imports.file(path).created == {"entity": 3, "relation": 1}
+        assert memory.list("their_failure").total == 2
+        assert [edge.type for edge in memory.get("their_pattern/duck").relations] == ["their_solves"]
+
+
 def test_the_sample_without_types_on_its_lines_comes_in(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
         answer = memory.imports.file(SAMPLES / "mcp_memory.jsonl")
