@@ -12,7 +12,7 @@
   const FILTERED = ["records", "tree", "graph"];
   const MOST_UNSOLVED = 8;
   const MOST_MOVING = 5000; // edges that are drawn while the picture moves
-  const MOST_LABELS = 60, MOST_LABEL = 40, LABEL = 13, FONT = "system-ui, sans-serif"; // at once, characters, pixels high
+  const MOST_LABELS = 60, MOST_TRIED = 1000, MOST_LABEL = 40, LABEL = 13, FONT = "system-ui, sans-serif"; // at once, records, characters, pixels high
   const asked = { text: "", kind: "", relation: "", order: "importance" };
   const lengths = new Map(); // of the lists that are drawn further than their first page
   let picked = null, start = null, drawing = null, camera = null, before = null;
@@ -281,17 +281,22 @@
     const found = paths.strongest(...ends.map((ref) => places.get(ref)), edges, around);
     return found && found.map((number) => ({ from: records[edges[number].source].ref, type: edges[number].type, weight: edges[number].weight, to: records[edges[number].target].ref }));
   }
-  let path = new Set();
+  let path = new Set(), steps = []; // of the path that is drawn: the numbers of its edges, and what they are
+  function numbers() {
+    const found = steps.map((one) => (around[places.get(one.from)] || []).find((number) => edges[number].type === one.type
+      && edges[number].source === places.get(one.from) && edges[number].target === places.get(one.to)));
+    return new Set(found.filter((number) => number !== undefined)); // not each edge has to be in the page
+  }
   async function explain(to) {
     const said = document.getElementById("path");
-    path = new Set();
+    [path, steps] = [new Set(), []];
     if (to === undefined) said.textContent = visible(`From ${records[start].ref}: open another record and choose "Explain to here".`);
     else if (start === null) said.textContent = "Choose \"Explain from here\" at another record first.";
     else {
       const ends = [records[start].ref, records[to].ref], found = ends[0] === ends[1] ? [] : await parts.path(...ends);
-      path = new Set((found || []).map((one) => (around[places.get(one.from)] || []).find((number) => edges[number].type === one.type
-        && edges[number].source === places.get(one.from) && edges[number].target === places.get(one.to))));
-      const hide = make("button", { type: "button", class: "act", click: () => { path = new Set(); start = null; said.textContent = ""; document.getElementById("drawing").focus(); update(); } }, "Hide the path");
+      steps = found || [];
+      path = numbers();
+      const hide = make("button", { type: "button", class: "act", click: () => { [path, steps, start] = [new Set(), [], null]; said.textContent = ""; document.getElementById("drawing").focus(); update(); } }, "Hide the path");
       if (found && found.length) said.replaceChildren(...paths.sentence(found, (ref) => (places.has(ref) ? link(places.get(ref)) : ref)).map((one) => (typeof one === "string" ? visible(one) : one)), " ", hide);
       else said.textContent = visible(found ? "It is the same record." : `No path of at most ${paths.MOST_HOPS} edges leads from ${ends.join(" to ")}.`);
     }
@@ -325,14 +330,16 @@
     const context = drawing.getCanvases().labels.getContext("2d"), { width, height } = drawing.getDimensions(), taken = [];
     context.clearRect(0, 0, width, height);
     Object.assign(context, { font: `${LABEL}px ${FONT}`, lineWidth: 4, lineJoin: "round", strokeStyle: is.card });
-    for (const [at, place] of [...new Set([...first, ...ranked])].entries()) {
+    let tried = 0; // of the records in sight; each costs time in every frame
+    for (const place of new Set([...first, ...ranked])) {
       const one = drawing.getNodeDisplayData(place);
       if (!one || one.hidden || !one.label) continue;
       const { x, y } = drawing.framedGraphToViewport(one);
       if (x < 0 || x > width || y < 0 || y > height) continue;
+      if (taken.length === MOST_LABELS || (tried += 1) > MOST_TRIED) return;
       const text = one.label.length > MOST_LABEL ? `${one.label.slice(0, MOST_LABEL)}…` : one.label;
       const wide = context.measureText(text).width, beside = drawing.scaleSize(one.size) + 3, above = beside + LABEL / 2;
-      const sides = [[x + beside, y], [x - beside - wide, y], ...(at < first.length ? [[x - wide / 2, y - above], [x - wide / 2, y + above]] : [])];
+      const sides = [[x + beside, y], [x - beside - wide, y], ...(first.includes(place) ? [[x - wide / 2, y - above], [x - wide / 2, y + above]] : [])];
       const room = sides.find(([left, middle]) => left >= 0 && left + wide <= width
         && middle >= LABEL && middle <= height - LABEL && !taken.some((other) => left < other.right && left + wide > other.left && Math.abs(middle - other.middle) < LABEL + 3));
       if (!room) continue;
@@ -341,7 +348,6 @@
       context.fillStyle = one.color === is.far ? is.muted : is.text;
       context.strokeText(text, left, middle + LABEL / 3);
       context.fillText(text, left, middle + LABEL / 3);
-      if (taken.length === MOST_LABELS) return;
     }
   }
   // Where some records are, so that the picture is as large as these.
@@ -363,11 +369,11 @@
     const kept = new Set(found);
     // What has no edge to another one here is in a list beside the picture.
     const linked = new Set(edges.filter((edge) => kept.has(edge.source) && kept.has(edge.target) && (!asked.relation || edge.type === asked.relation)).flatMap((edge) => [edge.source, edge.target]));
-    const alone = found.filter((place) => !linked.has(place)), drawn = [...linked];
+    const alone = found.filter((place) => !linked.has(place));
     const list = document.getElementById("alone"), isOpen = list.querySelector("details[open]");
-    list.replaceChildren(...(alone.length ? [folded("alone-list", `${alone.length} of these ${found.length} records ${alone.length === 1 ? "has" : "have"} no edge to another, and ${alone.length === 1 ? "is" : "are"} not in the picture`,
+    list.replaceChildren(...(alone.length ? [folded("alone-list", `${alone.length} of these ${found.length} records ${alone.length === 1 ? "has" : "have"} no edge to another of them, and ${alone.length === 1 ? "is" : "are"} not in the picture`,
       paged("alone-rows", ["record", "what it says"], alone, (place) => [link(place), records[place].title]))] : []));
-    if (isOpen && alone.length) list.firstChild.open = true;
+    if (alone.length && (isOpen || !linked.size)) list.firstChild.open = true;
     if (drawing === null) {
       is = DARK.matches ? { text: "#e6e9ed", back: "#262b32", card: "#1c2026", muted: "#a3acb6", edge: "#3c444e", far: "#2b3138", path: "#ff9e94" }
         : { text: "#1b1f24", back: "#ffffff", card: "#ffffff", muted: "#57606a", edge: "#c9ced4", far: "#e2e5e8", path: "#b3261e" };
@@ -392,26 +398,26 @@
       drawing.on("afterRender", () => drawLabels(marked));
     }
     drawing.resize(); // an open record takes room
-    drawing.setCustomBBox(drawn.length && found.length < records.length ? boxOf(drawn) : null);
-    path.delete(undefined); // an edge that is not in the page
     const ends = new Set([...path].flatMap((number) => [edges[number].source, edges[number].target]));
+    drawing.setCustomBBox(linked.size && found.length < records.length ? boxOf([...linked, ...ends]) : null);
     marked = [...ends, ...(picked === null || path.size ? [] : [picked, ...around[picked].map((number) => far(number, picked))])];
     // Where nothing is left out or marked, sigma draws what it has: a reducer costs time for each record.
     const isPlain = picked === null && kept.size === records.length && !asked.relation && !path.size;
-    drawing.setSetting("nodeReducer", isPlain ? null : (node, given) => {
+    const nodeReducer = isPlain ? null : (node, given) => {
       const place = Number(node);
       const near = picked === null || place === picked || around[place].some((number) => edges[number].source === picked || edges[number].target === picked);
       if (ends.has(place)) return given;
       if (!linked.has(place)) return { ...given, hidden: true };
       return near && !path.size ? { ...given, highlighted: place === picked } : { ...given, color: is.far };
-    });
-    drawing.setSetting("edgeReducer", isPlain ? null : (key, given) => {
+    };
+    const edgeReducer = isPlain ? null : (key, given) => {
       const edge = edges[Number(key)];
-      if (path.has(Number(key))) return { ...given, color: is.path, size: 4 };
+      if (path.has(Number(key))) return { ...given, color: is.path, size: 4, zIndex: 1 };
       if (asked.relation && edge.type !== asked.relation) return { ...given, hidden: true };
       if (path.size) return { ...given, color: is.far };
       return picked === null || edge.source === picked || edge.target === picked ? given : { ...given, hidden: true };
-    });
+    };
+    drawing.setSettings({ zIndex: path.size > 0, nodeReducer, edgeReducer });
   }
 
   let shown = "now";
@@ -467,7 +473,7 @@
     texts = records.map((one) => [one.ref, one.title, ...Object.entries(one.fields).map(([name, value]) => (UNSHOWN.includes(name) ? "" : said(value)))].join("\n").toLowerCase());
     places = new Map(records.map((one, place) => [one.ref, place]));
     [picked, start] = [pickedRef, startRef].map((ref) => places.get(ref) ?? null);
-    path = new Set();
+    path = numbers();
     if (drawing) { camera = drawing.getCamera().getState(); drawing.kill(); drawing = null; }
     const isAnywhere = document.activeElement !== document.body, back = focusKept(), opened = [...document.querySelectorAll("main details[open][id]")], [left, top] = [scrollX, scrollY];
     const scrolled = [...document.querySelectorAll("main [id]")].filter((one) => one.scrollLeft).map((one) => [one.id, one.scrollLeft]);

@@ -63,7 +63,7 @@ const paths = (function () {
     const weights = path.map((one) => one.weight), strength = Number(weights.reduce((product, weight) => product * weight, 1).toPrecision(3));
     const subject = (one, at) => (goesOn(all, at) ? [", which"] : at && all[at - 1].from === one.from ? [", and"] : [at ? "; " : "", named(one.from)]);
     return [...all.flatMap((one, at) => [...subject(one, at), ` ${verb(one.type)} `, named(one.to)]),
-      `. Strength ${weights.length > 1 ? `${weights.join(" × ")} = ` : ""}${strength}.`];
+      ` (strength ${weights.length > 1 ? `${weights.join(" × ")} = ` : ""}${strength})`];
   }
   return { MOST_HOPS, strongest, sentence };
 }());

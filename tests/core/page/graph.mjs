@@ -37,6 +37,8 @@ await page.focus("#alone tbody .ref");
 await press("Enter");
 found.opened = await page.$eval("#record h2", (node) => node.textContent);
 await press("Escape");
+const search = async (text) => { await page.$eval("#search", (input, words) => { input.value = words; input.dispatchEvent(new Event("input")); }, text); return (await drawn()).map((one) => one.text); };
+found.searched = [await search("nothing with"), (await search("root")).length, (await search("")).length > 5];
 
 // A click on a record, then one on another, says how they hang together.
 async function click(ref) { // the record is left or right of its label

@@ -129,7 +129,7 @@ def test_what_a_person_is_at_stays_while_others_write_and_no_answer_counts_twice
     assert found["up"] == "pattern: 1"
     assert found["shut"] == ["pattern/key", "panel-graph"]
     assert found["path"].startswith(
-        "pattern/key solves failure/kiln, which causes failure/mill. Strength 1.5 × 1.4 = 2.1."
+        "pattern/key solves failure/kiln, which causes failure/mill (strength 1.5 × 1.4 = 2.1)"
     )
     assert [one.partition(" ")[0] for one in found["counts"]] == ["0", "1"]
     assert "make lint" in found["candidate"] and "codex session s1" in found["candidate"] and found["inSight"]

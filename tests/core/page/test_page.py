@@ -58,12 +58,13 @@ def test_the_graph_labels_what_has_most_edges_and_says_how_two_records_hang_toge
         }
     assert set(found["labels"].pop("first")) == {"failure/root", "pattern/hub"}
     assert found["labels"] == {"some": True, "overlaps": 0, "twice": 0, "more": True, "alone": 0}
-    assert found["summary"] == "3 of these 75 records have no edge to another, and are not in the picture"
+    assert found["summary"] == "3 of these 75 records have no edge to another of them, and are not in the picture"
     assert found["alone"] == ["failure/alone-0", "failure/alone-1", "failure/alone-2"]
     assert found["opened"] == "failure/alone-0"
+    assert found["searched"] == [[], 0, True]  # of one record alone there is no picture either
     assert (found["one"], found["two"]) == (
         "",
-        "pattern/hub solves failure/leaf-7, which causes failure/root. Strength 1.5 × 0.5 = 0.75. Hide the path",
+        "pattern/hub solves failure/leaf-7, which causes failure/root (strength 1.5 × 0.5 = 0.75) Hide the path",
     )
     assert found["marked"] == ["failure/leaf-7", "failure/root", "pattern/hub"]
     assert found["hidden"] == ["", "drawing"]
