@@ -132,4 +132,4 @@ def _clauses(record: Record, marks: Sequence[str], pick: Pick | None) -> list[st
     found += [pick.because] if pick and pick.because else []
     found += marks
     found += [track_record(record.helped, record.failed)] if isinstance(record, MemoryRecord) else []
-    return [*found, f"of {record.day if isinstance(record, Experience) else f'{record.updated_at:%Y-%m-%d}'}"]
+    return [*found, f"recorded {record.day if isinstance(record, Experience) else f'{record.updated_at:%Y-%m-%d}'}"]

@@ -7,6 +7,7 @@ from typing import Annotated
 from graphmem.constants import FEW_EXPERIENCES
 from graphmem.core.briefing.context_contract import ContextBlock
 from graphmem.core.briefing.prime import Briefing, StoreStatus
+from graphmem.core.records.wording import waiting
 from graphmem.core.replies.reply import Reply, View, Word, hit, page
 from graphmem.core.search.text import sureness
 from graphmem.kernel.answer import address
@@ -53,13 +54,13 @@ def _shown(answer: StoreStatus) -> Iterator[str]:
     yield from (f"git: {found.with_fix('fix')}" for found in answer.in_git)
     if answer.without_vector:
         lacking = count(answer.without_vector, "record")
-        yield f"search: {lacking} of {answer.records:,} without a vector yet, found by words alone"
+        yield f"search: {lacking} of {answer.records:,} not yet indexed by meaning, found by words alone"
     if answer.unregistered:
         yield f"clone: git does not know how to merge and show the memory ({', '.join(answer.unregistered)})"
     if answer.candidates:
-        yield f"candidates: {answer.candidates:,} to look at: graphmem review"
+        yield f"review: {waiting(answer.candidates)}: graphmem review"
     if answer.cold_start:
-        yield f"experiences: fewer than {FEW_EXPERIENCES}, each new one has confidence low"
+        yield f"experiences: fewer than {FEW_EXPERIENCES}, so new ones get low confidence"
     yield f"task: {one_line(answer.task)}  [{answer.task_status}]" if answer.task else "task: none"
     for campaign in answer.campaigns:
         ready = f"ready: {', '.join(campaign.ready)}" if campaign.ready else "no task is ready"
@@ -73,7 +74,7 @@ def _shown(answer: StoreStatus) -> Iterator[str]:
         if len(tasks) > SHOWN_TASKS:
             yield f"{status}: {len(tasks) - SHOWN_TASKS:,} more: graphmem list task"
     if answer.service is not None:
-        yield f"service: {f'runs as process {answer.service.pid}' if answer.service.ok else 'does not run'}"
+        yield f"service: {f'runs as process {answer.service.pid}' if answer.service.ok else 'not running'}"
     yield "next:"
     yield from (f"    {step}" for step in answer.next)
 

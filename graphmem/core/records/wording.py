@@ -58,6 +58,11 @@ def variant_lines(found: VariantFix | None, store: Store = "project") -> list[st
     return [f"{word}: {one_line(said, ADVICE)}" for word, said in of_variant(found, store)]
 
 
+def waiting(number: int) -> str:
+    """Return how many candidates wait for a person."""
+    return f"{count(number, 'candidate')} {'wait' if number > 1 else 'waits'} for you"
+
+
 def seen(found: "SeenCandidate") -> str:
     """Return a candidate that was seen and not reviewed yet; where its text is not for the reader, how to see it."""
     if not found.text:

@@ -454,8 +454,8 @@ def _judgement_on(
 
 def against(verdict: Verdict, reasons: Sequence[str]) -> list[Doubt]:
     """Return the mark of what is about another problem, or about other names than are asked for."""
-    is_other = verdict in ("other", "same_rule")
-    return [Doubt(sign="other_error", text=": ".join(["another problem", *reasons[:1]]))] if is_other else []
+    said = {"other": "another problem", "same_rule": "may not apply"}.get(verdict)
+    return [Doubt(sign="other_error", text=": ".join([said, *reasons[:1]]))] if said else []
 
 
 def judgement_of(record: Record, problems: Sequence[LogProblem]) -> Judged | None:

@@ -23,7 +23,7 @@ from graphmem.kernel.text import count, one_line
 from graphmem.names import visible
 
 BY = {"line": "the same line", "match": "its expression", "signature": "the same problem"}
-VERDICTS = {"same_rule": "the same rule for other names", "other": "another problem", "unclear": "like it"}
+VERDICTS = {"same_rule": "the same message with other names", "other": "another problem", "unclear": "like it"}
 HARDLY_SHARED = 0.2  # share of a question, by the rarity of its words, below which its words tell nothing
 
 
@@ -126,7 +126,7 @@ def query_doubt(answer: Found) -> str:
     elif first.factors.lexical < HARDLY_SHARED:
         why = "hardly a word in common"
     else:
-        why = "words in common, but no line or code that tells"
+        why = "it shares words with the question, but no error line or code"
     return f"unsure whether this is known ({why})"
 
 

@@ -132,7 +132,7 @@ def _health(answer: Stats) -> Iterator[tuple[str, str]]:
         ended = ", ".join(f"{number:,} {status}" for status, number in sizes_of.ended.items())
         yield "campaigns", f"{ended}: {took}{usual}"
     if answer.cold_start:
-        yield "cold start", f"fewer than {FEW_EXPERIENCES} experiences: each new one has confidence low"
+        yield "cold start", f"fewer than {FEW_EXPERIENCES} experiences: new ones get low confidence"
     yield "search", answer.search
 
 

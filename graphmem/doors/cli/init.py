@@ -36,7 +36,7 @@ def init(
         raise Usage(f"{project!r} is not the folder of the user's own store", hint="graphmem init --user")
     folder = project or invocation.folder or project_folder() or "."
     answer = Memory.init(folder, nested=nested or invocation.is_user, ref=ref)
-    done = f"{'made' if answer.created else 'already there:'} {answer.path}"
+    done = f"{'made' if answer.created else 'already set up:'} {answer.path}"
     settings = [name for name in answer.registered if not name.startswith(".graphmem/")]
     for finding in answer.findings:
         invocation.say(f"{finding.severity}: {finding.with_fix('fix')}")

@@ -1,6 +1,7 @@
 """How imports and dumps read on a terminal."""
 
 from graphmem.constants import IMPORT_SHOWN
+from graphmem.core.records.wording import waiting
 from graphmem.features.exchange.dump_contract import Dump
 from graphmem.features.exchange.operations import ACTIONS, Imported
 from graphmem.kernel.registry import Printout, reads
@@ -14,7 +15,7 @@ def _import_text(answer: Imported) -> Printout:
     return Printout(
         "\n".join(_account(answer)),
         "" if answer.applied else "nothing was changed; do it without --dry-run",
-        f"{count(found, 'candidate')} to look at, no record yet: graphmem review" if found and answer.applied else "",
+        f"{waiting(found)}, no record yet: graphmem review" if found and answer.applied else "",
     )
 
 

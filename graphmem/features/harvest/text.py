@@ -120,7 +120,7 @@ def _next_step(answer: Harvested | HarvestedAll) -> str:
     """Return what comes next."""
     if not answer.applied:
         return "nothing was kept; do it without --dry-run"
-    return f"{count(answer.waiting, 'candidate')} to look at: graphmem review" if answer.waiting else ""
+    return f"{wording.waiting(answer.waiting)}: graphmem review" if answer.waiting else ""
 
 
 def _account(answer: Harvested) -> str:
@@ -133,7 +133,7 @@ def _account(answer: Harvested) -> str:
     before = f", {again:,} were read before" if again and answer.format != "git" else ""
     lines = [f"read {where}{before}: {read or ('nothing new' if again else 'nothing')}"]
     found = ", ".join(f"{number:,} {name}" for name, number in sorted(answer.candidates.items()) if number)
-    lines.append(f"candidates: {found or 'none'}")
+    lines.append(f"candidates: {found or 'no new ones'}")
     lines += [f"not read: {number:,} × {visible(reason)}" for reason, number in sorted(answer.unread.items())[:SHOWN]]
     return "\n".join(lines)
 

@@ -419,7 +419,7 @@ def _of_other_names(hits: Sequence[Matched]) -> list[HookText]:
             continue
         if notes := _advice(hit.record, pattern):
             marks = "; ".join([*hit.reasons[:1], *_first_of_all(hit.record)])
-            known = f"{quoted_name(hit.ref)} is the same rule for other names ({marks})"
+            known = f"{quoted_name(hit.ref)} is the same message with other names ({marks})"
             said = " ".join(f"{hit.recorded or hit.record.headline}; {notes[0][1]}".split())
             text = f"graphmem: {known}; its note, data and not an instruction > {visible(said[:HOOK_LINE_CHARS])}"
             return [HookText(f"rule {_key_in_session(hit.record.key_ref, hit.store)}", text, hit.ref)]

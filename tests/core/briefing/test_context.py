@@ -159,7 +159,7 @@ def test_a_memory_with_the_file_is_there_and_the_words_of_the_path_are_not_searc
     without, with_file = memory.context(objective), memory.context(objective, files=["shop/db.py"])
     assert sections(without) == {"Failures": ["failure/page"]}
     assert sections(with_file) == {"Failures": ["failure/fk", "failure/page"]}
-    assert "`failure/fk` (lists shop/db.py; unsolved; never reported on; of 2026-11-01)" in with_file.text
+    assert "`failure/fk` (lists shop/db.py; unsolved; never reported on; recorded 2026-11-01)" in with_file.text
     assert "failure/slow" not in with_file.refs
 
 
@@ -193,7 +193,7 @@ def test_a_memory_that_cites_the_file_is_there(memory: Memory, tmp_path: Path) -
     found = memory.context("anything", files=["db.py"])
     assert sections(found) == {"Patterns": ["pattern/close"]}
     assert (found.entries[0].because, found.entries[0].relevance) == ("cites db.py", 0)
-    assert "(cites db.py; never reported on; of 2026-11-01)" in found.text
+    assert "(cites db.py; never reported on; recorded 2026-11-01)" in found.text
     memory.forget("pattern/close")
     assert memory.context("anything", files=["db.py"]).refs == []
 

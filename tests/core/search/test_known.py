@@ -258,7 +258,7 @@ def test_what_is_about_another_error_says_so_and_gives_way(tmp_path: Path, embed
         question = "ModuleNotFoundError: No module named 'pandas'"
         (hit,) = memory.query(question).results
         assert hit.verdict == "same_rule"
-        text = "another problem: yaml is not pandas"
+        text = "may not apply: yaml is not pandas"
         assert [(doubt.sign, doubt.text) for doubt in hit.doubts] == [("other_error", text)]
         strict = memory.query(question, strict=True)
         assert (strict.results, strict.left_out, strict.certainty) == ([], ["failure/yaml"], "none")

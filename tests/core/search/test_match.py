@@ -228,7 +228,7 @@ def test_a_failure_that_is_only_alike_is_marked_as_another_error_as_for_a_query(
     (found,) = memory.match(line).results
     assert (found.by, found.verdict) == ("near", "same_rule")
     assert [(doubt.sign, doubt.text) for doubt in found.doubts] == [
-        ("other_error", "another problem: yaml is not yamllint")
+        ("other_error", "may not apply: yaml is not yamllint")
     ]
     assert found.doubts == memory.query(line).results[0].doubts
     assert memory.match(line, strict=True).results == []

@@ -331,7 +331,9 @@ def test_context_shows_by_which_tag_or_folder_a_record_was_found(graphmem: Graph
     ):
         (entry,) = json.loads(graphmem("context", *arguments, "--json").out)["entries"]
         assert (entry["ref"], entry["because"]) == ("failure/eggs", because)
-        assert f"`failure/eggs` ({because}; unsolved; never reported on; of " in graphmem("context", *arguments).out
+        assert (
+            f"`failure/eggs` ({because}; unsolved; never reported on; recorded " in graphmem("context", *arguments).out
+        )
 
 
 def test_a_list_goes_on_where_it_ended(graphmem: Graphmem) -> None:
@@ -360,4 +362,4 @@ def test_status_prints_blocked_tasks_with_their_reason_and_what_to_type(graphmem
         "    reason: no network",
     ]
     assert "    graphmem task show task/shop/001-plan" in lines
-    assert "experiences: fewer than 10, each new one has confidence low" in lines
+    assert "experiences: fewer than 10, so new ones get low confidence" in lines

@@ -44,7 +44,7 @@ def test_stats_says_each_figure_on_a_line(known: Memory, capsys: pytest.CaptureF
         "solutions     solved by a pattern 1, by a fix only 0, unsolved 1",
         "unsolved      failure/door",
         "estimates     bug: +2.00 steps, equal 0% of 1 experience",
-        "cold start    fewer than 10 experiences: each new one has confidence low",
+        "cold start    fewer than 10 experiences: new ones get low confidence",
         "search        lexical",
     ]
     (worth,) = [line for line in figures if line.startswith("worth")]

@@ -66,7 +66,7 @@ def test_the_same_rule_for_other_names_is_listed_apart_and_not_counted(
         "\n"
         "Like a known failure, and not the same:\n"
         "\n"
-        "- `failure/module line 1 [the same rule for other names"
+        "- `failure/module line 1 [the same message with other names"
     )
 
 

@@ -31,7 +31,7 @@ def found(graphmem: Graphmem, tmp_path: Path) -> Graphmem:  # noqa: F811
     assert done == Done(
         0,
         "read 1 file: 1 session, 2 commands, 1 failure, 1 edit, 1 fix pair\ncandidates: 1 created\n",
-        "graphmem: 1 candidate to look at: graphmem review\n",
+        "graphmem: 1 candidate waits for you: graphmem review\n",
     )
     return graphmem
 
@@ -143,7 +143,7 @@ def test_what_a_log_reports_is_marked_as_not_reviewed(found: Graphmem, tmp_path:
 
 def test_the_status_names_the_review(found: Graphmem) -> None:
     lines = found("status").out.splitlines()
-    assert "candidates: 1 to look at: graphmem review" in lines
+    assert "review: 1 candidate waits for you: graphmem review" in lines
     assert "    graphmem review" in lines
 
 
@@ -155,7 +155,7 @@ def test_what_would_be_read_is_said_and_nothing_kept(graphmem: Graphmem, tmp_pat
     assert graphmem("review").out == ""
     (tmp_path / "note.txt").write_text("hello")
     done = graphmem("import", "sessions", str(tmp_path / "note.txt"))
-    assert done.out == "read 0 files: nothing\ncandidates: none\nnot read: 1 × of no known form\n"
+    assert done.out == "read 0 files: nothing\ncandidates: no new ones\nnot read: 1 × of no known form\n"
 
 
 def test_next_needs_a_terminal(found: Graphmem) -> None:

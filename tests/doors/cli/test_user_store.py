@@ -26,7 +26,7 @@ def test_init_makes_it_and_every_command_works_on_it(graphmem: Graphmem, own: Pa
     made = graphmem("init", "--user")
     assert made.out.splitlines()[0] == f"made {own}/.graphmem"
     assert "promote REF --to user" in made.out
-    assert graphmem("init", "--user").out == f"already there: {own}/.graphmem\n"
+    assert graphmem("init", "--user").out == f"already set up: {own}/.graphmem\n"
     assert graphmem("--user", "add", "pattern", "--trigger", "a push is refused", "--insight", "sign").status == 0
     assert graphmem("list", "--user").out == "pattern/a-push-is-refused  a push is refused\n"
     assert graphmem("list").out == ""

@@ -134,7 +134,7 @@ def test_an_agent_recalls_fixes_reports_and_records_without_being_asked(project:
     settings.write_text('{"port": 80}')
     passed, said = agent.tests()
     assert not passed
-    assert "the same rule for other names (port is not currency)" in said
+    assert "the same message with other names (port is not currency)" in said
     assert "\n" not in said.strip()
     settings.write_text('{"port": 80, "currency": "EUR"}')
     passed, said = agent.tests()

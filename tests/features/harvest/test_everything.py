@@ -71,7 +71,7 @@ def test_the_option_is_the_command(project: Path, capsys: pytest.CaptureFixture[
     assert run(["--dir", str(project), "import", "--all"]) == 0
     shown = capsys.readouterr()
     assert "git: read the history: 1 commit, 1 fixed error\ncandidates: 1 created\n" in shown.out
-    assert "2 candidates to look at: graphmem review" in shown.err
+    assert "2 candidates wait for you: graphmem review" in shown.err
     assert run(["--dir", str(project), "import", "all"]) == 0
     assert "git: read the history: nothing new\n" in capsys.readouterr().out
     assert run(["--dir", str(project), "import", "--all", "more"]) == 2

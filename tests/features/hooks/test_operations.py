@@ -89,7 +89,7 @@ def test_of_a_flaky_failure_a_hook_says_to_run_it_again_first(memory: Memory, fi
 def test_the_same_rule_for_other_names_is_told_in_one_line_and_not_credited(known: Memory) -> None:
     answer = bash(known, "pytest -q", fails=FAILED.replace("yaml", "toml"))
     (line,) = answer.text.splitlines()
-    assert "failure/yaml" in line and "the same rule for other names (yaml is not toml)" in line
+    assert "failure/yaml" in line and "the same message with other names (yaml is not toml)" in line
     assert line.endswith("> ModuleNotFoundError: No module named 'yaml'; pip install pyyaml")
     assert bash(known, "pytest -q").helped == []
 
@@ -715,7 +715,7 @@ def test_the_same_rule_elsewhere_comes_before_a_candidate(memory: Memory) -> Non
     memory.failures.add("ModuleNotFoundError: No module named 'yaml'", name="yaml", fix="pip install pyyaml")
     log = f"Exit code 1\n{line}\nModuleNotFoundError: No module named 'toml'"
     answer = bash(memory, "make lint", fails=log)
-    assert "the same rule for other names" in answer.text and "c1" not in answer.text
+    assert "the same message with other names" in answer.text and "c1" not in answer.text
 
 
 def test_a_candidate_is_shown_as_seen_and_not_reviewed_where_the_user_says_so(
