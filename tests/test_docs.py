@@ -1,5 +1,6 @@
 """The docs are true: every code block runs, generated pages are as generated, links lead somewhere."""
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.redis_server import redis
 pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+GUARANTEES = DOCS / "guarantees.md"
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -101,12 +103,34 @@ def test_an_ellipsis_stands_for_text_in_a_line_and_for_lines_alone() -> None:
 
 
 def test_every_guarantee_names_tests_that_there_are() -> None:
-    page = (DOCS / "guarantees.md").read_text(encoding="utf-8")
+    """Of all bullets only those in short, which have links, and those of what does not hold name none."""
     written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    names = re.findall(r"`(test_\w+)`", page)
-    files = re.findall(r"`(tests/[\w/]+\.py)`", page)
-    assert len(names) > 15 and files
-    assert [name for name in names if f"def {name}(" not in written] == []
-    assert [file for file in files if not (ROOT / file).is_file()] == []
-    sentences = [line for line in page.split("## What does not hold")[0].splitlines() if line.startswith("- ")]
-    assert [line for line in sentences if "test" not in line] == []
+    limits, *others = bullets("What does not hold"), *map(bullets, proven())
+    assert len(others) > 15 and all(others)
+    for bullet in itertools.chain(*others):
+        names, files = re.findall(r"`(test_\w+)`", bullet), re.findall(r"`(tests/[\w/]+\.py)`", bullet)
+        assert names or files, bullet
+        assert [name for name in names if f"def {name}(" not in written] == []
+        assert [file for file in files if not (ROOT / file).is_file()] == []
+    everywhere = re.findall(r"^[-*+] ", GUARANTEES.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(everywhere) == len(bullets("In short")) + len(limits) + sum(map(len, others))
+
+
+def test_every_guarantee_in_short_ends_with_links_to_sections_that_name_tests() -> None:
+    assert 15 <= len(bullets("In short")) <= 25
+    for bullet in bullets("In short"):
+        links = re.search(r" \(((\[[^\]]+\]\(#[a-z-]+\)(, )?)+)\)$", bullet)
+        assert links, bullet
+        for title, anchor in re.findall(r"\[([^\]]+)\]\(#([a-z-]+)\)", links[1]):
+            assert title in proven() and anchor == title.lower().replace(" ", "-"), bullet
+
+
+def proven() -> list[str]:
+    """Return the titles of the sections of guarantees whose sentences name their tests."""
+    return re.findall(r"^### (.+)$", GUARANTEES.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def bullets(title: str) -> list[str]:
+    """Return the bullets of a section of the guarantees, which ends at the next heading."""
+    (_, section) = re.split(rf"^##+ {title}$", GUARANTEES.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return re.findall(r"^- .+$", re.split(r"^#", section, flags=re.MULTILINE)[0], re.MULTILINE)
