@@ -83,6 +83,20 @@ def test_every_page_is_found_from_the_index() -> None:
         assert path == "index.md" or path.startswith(("decisions/", "benchmarks/")) or f"({path})" in index, path
 
 
+def test_no_twelve_words_in_a_row_are_in_two_pages() -> None:
+    """One page says it, the others link; generated pages and records of what was may quote."""
+    said: dict[tuple[str, ...], str] = {}
+    for page in PAGES:
+        name = name_of(page)
+        if name.startswith("docs/decisions/") or page.name in {"changelog.md", *generate_docs.PAGES}:
+            continue
+        prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for line in re.sub(r"\]\([^)]*\)", "]", prose).lower().splitlines():
+            words = re.findall(r"[\w./-]*\w", line)
+            for run in zip(*(words[start:] for start in range(12)), strict=False):
+                assert said.setdefault(run, name) == name, f"{name} repeats {said[run]}: {' '.join(run)}"
+
+
 def test_every_setting_has_a_meaning() -> None:
     assert "| – |" not in generate_docs.config()
 
