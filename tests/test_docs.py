@@ -77,10 +77,23 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_every_page_is_found_from_the_index() -> None:
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    index, decisions, benchmarks = (
+        (DOCS / name).read_text(encoding="utf-8") for name in ("index.md", "decisions/README.md", "benchmarks.md")
+    )
     for page in DOCS.rglob("*.md"):
         path = page.relative_to(DOCS).as_posix()
-        assert path == "index.md" or path.startswith(("decisions/", "benchmarks/")) or f"({path})" in index, path
+        if path.startswith("decisions/0"):
+            assert f"({page.name})" in decisions, path
+        elif path != "index.md":
+            assert f"({path})" in (benchmarks if path.startswith("benchmarks/") else index), path
+
+
+def test_the_first_screen_of_the_index_has_the_start_what_holds_and_the_guides_by_purpose() -> None:
+    screen = "\n".join((DOCS / "index.md").read_text(encoding="utf-8").splitlines()[:25])
+    guides = [f"(guides/{page.name})" for page in (DOCS / "guides").glob("*.md")]
+    assert [
+        link for link in ("(../README.md)", "(tutorial.md)", "(guarantees.md)", *guides) if link not in screen
+    ] == []
 
 
 def test_no_twelve_words_in_a_row_are_in_two_pages() -> None:
