@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests import generate_docs
-from tests.doc_blocks import any_text, blocks, check, is_as_shown
+from tests.doc_blocks import any_text, blocks, check, is_as_shown, printed
 from tests.falkordb_server import falkordb_server
 from tests.postgres import postgres
 from tests.redis_server import redis
@@ -127,6 +127,17 @@ def test_an_ellipsis_stands_for_text_in_a_line_and_for_lines_alone() -> None:
     assert is_as_shown("d\n", ["…", "d"])
     assert not is_as_shown("a 1 b\nd\n", ["a … c", "d"])
     assert any_text("a.b…") == r"a\.b.*?"
+
+
+def test_what_a_command_of_a_page_exports_counts_for_those_that_follow(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    assert [printed(command, folder) for command in ("export A=$(echo 1)", "echo $A", "unset A", "echo $A.")] == [
+        "",
+        "1\n",
+        "",
+        ".\n",
+    ]
 
 
 def test_every_guarantee_names_tests_that_there_are() -> None:
