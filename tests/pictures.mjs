@@ -17,8 +17,8 @@ const explain = async (ref, which) => {
   await page.evaluate((wanted) => [...document.querySelectorAll("#record button")].find((one) => one.textContent === wanted).click(), which);
   await page.keyboard.press("Escape");
 };
-await explain("failure/content-spoofing", "Explain from here");
-await explain("failure/session-hijacking", "Explain to here");
+await explain("pattern/carefully-control-access-to-physical-log-files", "Explain from here");
+await explain("failure/stored-xss", "Explain to here");
 await page.$eval("#search", (input) => { input.value = ""; input.dispatchEvent(new Event("input")); });
 await page.select("#relation", "causes");
 await choose("graph");

@@ -1,4 +1,4 @@
-"""What README.md says is so: its example has the types it needs; its figures are in tests/doors/cli/test_demo.py."""
+"""The first example in Python has the types it needs, and the default model needs no torch, as README.md says."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 import graphmem
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/guides/python.md").read_text(encoding="utf-8")
 
 
 def checked(folder: Path, **files: str) -> str:
@@ -29,7 +29,7 @@ def checked(folder: Path, **files: str) -> str:
 
 @pytest.mark.long  # mypy reads the whole package, without what it kept of its last run
 def test_the_example_is_typed_and_a_wrong_name_is_not_there(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     wrong = "from graphmem import Failur\n"
     narrowed = (
         "from graphmem import Memory, Pattern\n"

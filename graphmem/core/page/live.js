@@ -147,7 +147,7 @@
   function move(step) {
     const all = boxes(), at = all.indexOf(boxOf(document.activeElement));
     const next = all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + step))];
-    if (next) next.focus();
+    if (next) next.focus({ preventScroll: !step }); // the first one, where the page opens, does not scroll it
   }
   // Shows what became of a candidate, and goes on with the next one.
   async function settled(id, text, answer) {
@@ -297,9 +297,9 @@
     return box;
   }
   const local = parts.path;
-  parts.path = async (source, target) => { // as `graphmem path` answers; what is further than that looks is found here
-    const found = await read("path", { source, target }).catch(() => ({ hops: 0 }));
-    return found.hops ? found.path : local(source, target);
+  parts.path = async (source, target) => { // of the whole memory, as it is now
+    const found = await read("path", { source, target }).catch(() => null);
+    return found ? (found.hops ? found.path : null) : local(source, target);
   };
   let open = { ref: null, nodes: [] };
   parts.record = (one) => {

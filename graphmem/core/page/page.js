@@ -1,7 +1,7 @@
 "use strict";
 (function () {
   let data, records, edges, KINDS, TYPES, around, texts, places; // see `load`
-  const MOST_ROWS = 500;
+  const PAGE = 100; // rows of a list that are drawn at once
   const DARK = matchMedia("(prefers-color-scheme: dark)");
   const COLOURS = { // of the kinds, in their order; of edges, of what is not near what is picked, of a path
     light: ["#2f6fbd", "#b3261e", "#0a7a35", "#9a5b00", "#7a3fb0", "#00797b", "#a3246f", "#5b6e00", "#6d4c41", "#546478"],
@@ -12,7 +12,9 @@
   const FILTERED = ["records", "tree", "graph"];
   const MOST_UNSOLVED = 8;
   const MOST_MOVING = 5000; // edges that are drawn while the picture moves
+  const MOST_LABELS = 60, MOST_TRIED = 1000, MOST_LABEL = 40, LABEL = 13, FONT = "system-ui, sans-serif"; // at once, records, characters, pixels high
   const asked = { text: "", kind: "", relation: "", order: "importance" };
+  const lengths = new Map(); // of the lists that are drawn further than their first page
   let picked = null, start = null, drawing = null, camera = null, before = null;
   // What the served page shows more, and does; see live.js.
   const parts = { table, now: () => [], inbox: () => [], item: () => [], record: () => [], path: strongest, candidate: () => [] };
@@ -41,7 +43,31 @@
   }
   function table(heads, rows) {
     return make("table", { class: "rows" }, make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
-      make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((cell, at) => make("td", { "data-head": heads[at] }, cell))))));
+      make("tbody", {}, ...rows.map((row) => rowOf(heads, row))));
+  }
+  function rowOf(heads, row) { return make("tr", {}, ...row.map((cell, at) => make("td", { "data-head": heads[at] }, cell))); }
+  const lengthKey = (id) => `${id} ${JSON.stringify(asked)}`; // another search begins with its first page
+  const lengthOf = (id) => lengths.get(lengthKey(id)) || PAGE;
+  function lengthen(id) { lengths.set(lengthKey(id), lengthOf(id) + PAGE); }
+  function moreOf(left) { return left > PAGE ? `Show ${PAGE} more of ${left}` : `Show ${left} more`; }
+  // A table of any length: a page of it, and a button that adds the next one.
+  function paged(id, heads, every, cells) {
+    const first = table(heads, []), [body] = first.tBodies, box = make("div", { id }, first);
+    const more = make("button", { type: "button", class: "act", click: () => {
+      const next = body.rows.length;
+      lengthen(id);
+      fill();
+      body.rows[next].tabIndex = -1;
+      body.rows[next].focus();
+    } });
+    function fill() {
+      body.append(...every.slice(body.rows.length, lengthOf(id)).map((one) => rowOf(heads, cells(one))));
+      const left = every.length - body.rows.length;
+      more.textContent = moreOf(left);
+      if (left) box.append(more); else more.remove();
+    }
+    fill();
+    return box;
   }
   function wanted() {
     const found = [];
@@ -77,18 +103,16 @@
     for (const one of data.candidates) panel.append(candidate(one));
     if (data.waiting > data.candidates.length) panel.append(empty(`${data.waiting - data.candidates.length} worth less come when some of these are reviewed.`));
     panel.append(make("h2", {}, `Failures without a fix: ${data.unsolved.length}`));
-    const rows = data.unsolved.slice(0, MOST_ROWS).map((place) => [link(place), records[place].title]);
-    if (!rows.length) panel.append(records.length ? empty("Each failure has a fix or a pattern that solves it.") : empty("Nothing is recorded yet. To begin: ", code("graphmem add failure --trigger TEXT")));
-    if (rows.length) panel.append(table(["failure", "what happened"], rows.slice(0, MOST_UNSOLVED)));
-    if (rows.length > MOST_UNSOLVED) {
-      panel.append(folded("less", `${data.unsolved.length - MOST_UNSOLVED} less important`, table(["failure", "what happened"], rows.slice(MOST_UNSOLVED)),
-        ...(data.unsolved.length > rows.length ? [make("p", {}, `${data.unsolved.length - rows.length} more are in Records`)] : [])));
-    }
+    const failures = (places) => [["failure", "what happened"], places, (place) => [link(place), records[place].title]];
+    const first = data.unsolved.slice(0, MOST_UNSOLVED), less = data.unsolved.slice(MOST_UNSOLVED);
+    if (!first.length) panel.append(records.length ? empty("Each failure has a fix or a pattern that solves it.") : empty("Nothing is recorded yet. To begin: ", code("graphmem add failure --trigger TEXT")));
+    else panel.append(paged("unsolved", ...failures(first)));
+    if (less.length) panel.append(folded("less", `${less.length} less important`, paged("unsolved-less", ...failures(less))));
     panel.append(make("h2", {}, `Inbox: ${data.inbox.length}`));
-    panel.append(data.inbox.length ? table(["since", "what"], data.inbox.map((one) => [one.at || "", make("span", {}, `${one.type}: ${one.content} `, ...parts.item(one))]))
+    panel.append(data.inbox.length ? paged("items", ["since", "what"], data.inbox, (one) => [one.at || "", make("span", {}, `${one.type}: ${one.content} `, ...parts.item(one))])
       : empty("The inbox is empty. To put something there: ", code("graphmem inbox add TEXT")), ...parts.inbox());
     panel.append(make("h2", {}, "What happened last"));
-    panel.append(data.events.length ? table(["when", "what", "about"], [...data.events].reverse().map((one) => [one.at, one.type, one.subject || ""]))
+    panel.append(data.events.length ? paged("events", ["when", "what", "about"], [...data.events].reverse(), (one) => [one.at, one.type, one.subject || ""])
       : empty("No event yet: ", code("graphmem event add TYPE")));
   }
   // The run state of the machine: what is worked on, and the build, whose chunks stand below the one that they wait for.
@@ -152,10 +176,10 @@
   };
   function showRecords(found) {
     const panel = document.getElementById("panel-records");
-    const rows = [...found].sort((a, b) => ORDERS[asked.order](a, b) || a - b).slice(0, MOST_ROWS).map((place) => [link(place), records[place].title,
+    const ordered = [...found].sort((a, b) => ORDERS[asked.order](a, b) || a - b);
+    const list = paged("rows", ["record", "what it says", "importance", "edges"], ordered, (place) => [link(place), records[place].title,
       records[place].importance === null ? "" : records[place].importance.toFixed(2), String(around[place].length)]);
-    const shownTable = table(["record", "what it says", "importance", "edges"], rows);
-    for (const head of shownTable.querySelectorAll("th")) {
+    for (const head of list.querySelectorAll("th")) {
       const name = head.textContent;
       if (!(name in ORDERS)) continue;
       const isThis = asked.order === name;
@@ -166,8 +190,7 @@
         document.querySelector("#panel-records th[aria-sort] button").focus();
       } }, name, make("span", { "aria-hidden": "true" }, isThis ? (name === "record" ? " ↑" : " ↓") : "")));
     }
-    panel.replaceChildren(make("h2", {}, "Records"), rows.length ? shownTable : nothing());
-    if (found.length > MOST_ROWS) panel.append(make("p", {}, `${found.length - MOST_ROWS} more: search for fewer`));
+    panel.replaceChildren(make("h2", {}, "Records"), found.length ? list : nothing());
   }
   function nothing() {
     return records.length ? empty("No record fits the search: use fewer words, or all kinds and relations.")
@@ -175,8 +198,14 @@
   }
   function showTree(found) {
     const kept = new Set(found), panel = document.getElementById("panel-tree");
-    const capped = (key, places, node) => [...places.slice(0, MOST_ROWS).map(node), ...(places.length > MOST_ROWS
-      ? [{ key: `${key} more`, text: `${places.length - MOST_ROWS} more: search for fewer` }] : [])];
+    const capped = (key, places, node) => {
+      const id = `tree ${key}`, most = lengthOf(id), left = places.length - most;
+      return left <= 0 ? places.map(node) : [...places.slice(0, most).map(node), { key: node(places[most]).key, text: moreOf(left), open: () => {
+        lengthen(id); // the item has the key of the next record, so that this one is reached in its place
+        update();
+        document.querySelector("#panel-tree [role=treeitem][tabindex='0']").focus();
+      } }];
+    };
     function branch(key, place, before) {
       const near = around[place].filter((number) => kept.has(far(number, place)) && (!asked.relation || edges[number].type === asked.relation));
       return { key, text: `${before}${records[place].ref}`, about: records[place].title, open: () => open(place), children: near.length ? () => capped(key, near, (number) => {
@@ -230,12 +259,12 @@
       if (UNSHOWN.includes(name)) continue;
       list.append(make("dt", {}, name), make("dd", {}, asText(value)));
     }
-    const rows = around[place].map((number) => {
+    const row = (number) => {
       const edge = edges[number], other = far(number, place);
       return [`${edge.source === place ? "→" : "←"} ${edge.type} ${edge.weight}`, link(other)];
-    });
+    };
     const close = make("button", { type: "button", click: shut }, "Close (Escape)");
-    panel.replaceChildren(close, make("h2", { class: "ref" }, one.ref), list, make("h3", {}, `Edges: ${rows.length}`), ...(rows.length ? [table(["edge", "record"], rows)] : []),
+    panel.replaceChildren(close, make("h2", { class: "ref" }, one.ref), list, make("h3", {}, `Edges: ${around[place].length}`), ...(around[place].length ? [paged(`edges ${one.ref}`, ["edge", "record"], around[place], row)] : []),
       make("button", { type: "button", click: () => { start = picked; explain(); } }, "Explain from here"),
       make("button", { type: "button", click: () => explain(picked) }, "Explain to here"), ...parts.record(one));
     panel.hidden = false;
@@ -248,43 +277,28 @@
     if (shown === "graph") update();
   }
 
-  // The strongest explanation: the path with the largest product of weights; a weight above 1 counts as 1 here.
   function strongest(...ends) {
-    const [from, to] = ends.map((ref) => places.get(ref));
-    const best = new Map([[from, 1]]), by = new Map(), open = new Set([from]), done = new Set();
-    while (open.size) {
-      let at = null;
-      for (const place of open) if (at === null || best.get(place) > best.get(at)) at = place;
-      open.delete(at);
-      done.add(at);
-      if (at === to) break;
-      for (const number of around[at]) {
-        const edge = edges[number], other = far(number, at);
-        const strength = best.get(at) * Math.min(1, edge.weight);
-        if (!done.has(other) && strength > (best.get(other) || 0)) { best.set(other, strength); by.set(other, number); open.add(other); }
-      }
-    }
-    const path = [];
-    for (let at = to; at !== from; ) {
-      if (!by.has(at)) return null;
-      const { source, target, type, weight } = edges[by.get(at)];
-      path.unshift({ from: records[source].ref, type, weight, to: records[target].ref });
-      at = far(by.get(at), at);
-    }
-    return path;
+    const found = paths.strongest(...ends.map((ref) => places.get(ref)), edges, around);
+    return found && found.map((number) => ({ from: records[edges[number].source].ref, type: edges[number].type, weight: edges[number].weight, to: records[edges[number].target].ref }));
   }
-  let path = new Set();
+  let path = new Set(), steps = []; // of the path that is drawn: the numbers of its edges, and what they are
+  function numbers() {
+    const found = steps.map((one) => (around[places.get(one.from)] || []).find((number) => edges[number].type === one.type
+      && edges[number].source === places.get(one.from) && edges[number].target === places.get(one.to)));
+    return new Set(found.filter((number) => number !== undefined)); // not each edge has to be in the page
+  }
   async function explain(to) {
     const said = document.getElementById("path");
-    path = new Set();
+    [path, steps] = [new Set(), []];
     if (to === undefined) said.textContent = visible(`From ${records[start].ref}: open another record and choose "Explain to here".`);
     else if (start === null) said.textContent = "Choose \"Explain from here\" at another record first.";
     else {
-      const ends = [records[start].ref, records[to].ref], found = await parts.path(...ends);
-      path = new Set((found || []).map((one) => (around[places.get(one.from)] || []).find((number) => edges[number].type === one.type
-        && edges[number].source === places.get(one.from) && edges[number].target === places.get(one.to))));
-      said.textContent = visible(found ? found.map((one) => `${one.from} -${one.type} ${one.weight}-> ${one.to}`).join("; ") || "It is the same record."
-        : `No edges lead from ${ends.join(" to ")}.`);
+      const ends = [records[start].ref, records[to].ref], found = ends[0] === ends[1] ? [] : await parts.path(...ends);
+      steps = found || [];
+      path = numbers();
+      const hide = make("button", { type: "button", class: "act", click: () => { [path, steps, start] = [new Set(), [], null]; said.textContent = ""; document.getElementById("drawing").focus(); update(); } }, "Hide the path");
+      if (found && found.length) said.replaceChildren(...paths.sentence(found, (ref) => (places.has(ref) ? link(places.get(ref)) : ref)).map((one) => (typeof one === "string" ? visible(one) : one)), " ", hide);
+      else said.textContent = visible(found ? "It is the same record." : `No path of at most ${paths.MOST_HOPS} edges leads from ${ends.join(" to ")}.`);
     }
     choose("graph");
   }
@@ -297,19 +311,44 @@
       const sign = make("span", { "aria-hidden": "true" }, "●");
       sign.style.color = colour(kind);
       return make("span", {}, sign, ` ${kind}`);
-    }), make("span", { class: "about" }, "The larger, the more important. With the keyboard: arrows move the picture, + and - zoom, 0 shows all."));
+    }), make("span", { class: "about" }, "The larger, the more important. Choose one record, then another: how they hang together is drawn and said. With the keyboard: arrows move the picture, + and - zoom, 0 shows all."));
   }
   // The label of the record that the pointer is at, on the colour of the page: sigma's own is white.
-  function hover(context, node, settings) {
+  function hover(context, node) {
     if (!node.label) return;
-    context.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
-    const wide = context.measureText(node.label).width, x = node.x + node.size, high = settings.labelSize + 8;
+    context.font = `600 ${LABEL}px ${FONT}`;
+    const wide = context.measureText(node.label).width, x = node.x + node.size, high = LABEL + 8;
     context.fillStyle = is.back;
     context.fillRect(x, node.y - high / 2, wide + 12, high);
     context.strokeStyle = is.text;
     context.strokeRect(x, node.y - high / 2, wide + 12, high);
     context.fillStyle = is.text;
-    context.fillText(node.label, x + 6, node.y + settings.labelSize / 3);
+    context.fillText(node.label, x + 6, node.y + LABEL / 3);
+  }
+  // The labels: of what is picked and on the path, then of what has most edges and importance, as many as do not overlap.
+  function drawLabels(first) {
+    const context = drawing.getCanvases().labels.getContext("2d"), { width, height } = drawing.getDimensions(), taken = [];
+    context.clearRect(0, 0, width, height);
+    Object.assign(context, { font: `${LABEL}px ${FONT}`, lineWidth: 4, lineJoin: "round", strokeStyle: is.card });
+    let tried = 0; // of the records in sight; each costs time in every frame
+    for (const place of new Set([...first, ...ranked])) {
+      const one = drawing.getNodeDisplayData(place);
+      if (!one || one.hidden || !one.label) continue;
+      const { x, y } = drawing.framedGraphToViewport(one);
+      if (x < 0 || x > width || y < 0 || y > height) continue;
+      if (taken.length === MOST_LABELS || (tried += 1) > MOST_TRIED) return;
+      const text = one.label.length > MOST_LABEL ? `${one.label.slice(0, MOST_LABEL)}…` : one.label;
+      const wide = context.measureText(text).width, beside = drawing.scaleSize(one.size) + 3, above = beside + LABEL / 2;
+      const sides = [[x + beside, y], [x - beside - wide, y], ...(first.includes(place) ? [[x - wide / 2, y - above], [x - wide / 2, y + above]] : [])];
+      const room = sides.find(([left, middle]) => left >= 0 && left + wide <= width
+        && middle >= LABEL && middle <= height - LABEL && !taken.some((other) => left < other.right && left + wide > other.left && Math.abs(middle - other.middle) < LABEL + 3));
+      if (!room) continue;
+      const [left, middle] = room;
+      taken.push({ left, right: left + wide, middle });
+      context.fillStyle = one.color === is.far ? is.muted : is.text;
+      context.strokeText(text, left, middle + LABEL / 3);
+      context.fillText(text, left, middle + LABEL / 3);
+    }
   }
   // Where some records are, so that the picture is as large as these.
   function boxOf(found) {
@@ -325,42 +364,60 @@
     event.preventDefault();
     drawing.getCamera().setState(to);
   });
-  let is = {}; // the colours that sigma has to be told
+  let is = {}, ranked = [], marked = []; // the colours that sigma has to be told; whose labels are drawn first
   function showGraph(found) {
     const kept = new Set(found);
+    // What has no edge to another one here is in a list beside the picture.
+    const linked = new Set(edges.filter((edge) => kept.has(edge.source) && kept.has(edge.target) && (!asked.relation || edge.type === asked.relation)).flatMap((edge) => [edge.source, edge.target]));
+    const alone = found.filter((place) => !linked.has(place));
+    const list = document.getElementById("alone"), isOpen = list.querySelector("details[open]");
+    list.replaceChildren(...(alone.length ? [folded("alone-list", `${alone.length} of these ${found.length} records ${alone.length === 1 ? "has" : "have"} no edge to another of them, and ${alone.length === 1 ? "is" : "are"} not in the picture`,
+      paged("alone-rows", ["record", "what it says"], alone, (place) => [link(place), records[place].title]))] : []));
+    if (alone.length && (isOpen || !linked.size)) list.firstChild.open = true;
     if (drawing === null) {
-      is = DARK.matches ? { text: "#e6e9ed", back: "#262b32", edge: "#3c444e", far: "#2b3138", path: "#ff9e94" }
-        : { text: "#1b1f24", back: "#ffffff", edge: "#c9ced4", far: "#e2e5e8", path: "#b3261e" };
+      is = DARK.matches ? { text: "#e6e9ed", back: "#262b32", card: "#1c2026", muted: "#a3acb6", edge: "#3c444e", far: "#2b3138", path: "#ff9e94" }
+        : { text: "#1b1f24", back: "#ffffff", card: "#ffffff", muted: "#57606a", edge: "#c9ced4", far: "#e2e5e8", path: "#b3261e" };
       showLegend();
-      const graph = new graphology.MultiGraph(), scale = Math.min(1, 35 / Math.sqrt(records.length)); // of many each is small
+      const graph = new graphology.MultiGraph(), scale = Math.min(1, 35 / Math.sqrt(linked.size)); // of many each is small
       const most = records.reduce((found, one) => Math.max(found, one.importance ?? 0), 2), still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      records.forEach((one, place) => graph.addNode(place, { x: one.x, y: one.y, size: scale * (3 + 5 * Math.sqrt((one.importance ?? 0) / most)),
-        label: visible(one.ref), color: colour(one.kind) }));
+      const worth = (place) => around[place].length / mostEdges + (records[place].importance ?? 0) / most;
+      const mostEdges = around.reduce((found, own) => Math.max(found, own.length), 1);
+      ranked = records.map((one, place) => place).filter((place) => around[place].length).sort((a, b) => worth(b) - worth(a));
+      for (const place of ranked) graph.addNode(place, { x: records[place].x, y: records[place].y, size: scale * (3 + 5 * Math.sqrt((records[place].importance ?? 0) / most)),
+        label: visible(records[place].ref), color: colour(records[place].kind) });
       edges.forEach((edge, number) => graph.addEdgeWithKey(number, edge.source, edge.target, { size: 1, color: is.edge }));
-      drawing = new Sigma(graph, document.getElementById("drawing"), { labelRenderedSizeThreshold: 6, allowInvalidContainer: true, labelColor: { color: is.text }, labelFont: "system-ui, sans-serif", labelDensity: 0.5,
-        defaultDrawNodeHover: hover, hideEdgesOnMove: edges.length > MOST_MOVING,
+      drawing = new Sigma(graph, document.getElementById("drawing"), { renderLabels: false, allowInvalidContainer: true, defaultDrawNodeHover: hover, hideEdgesOnMove: edges.length > MOST_MOVING,
         ...(still ? { zoomDuration: 1, doubleClickZoomingDuration: 1, inertiaDuration: 1 } : {}) });
       if (camera) drawing.getCamera().setState(camera);
-      drawing.on("clickNode", (event) => open(Number(event.node)));
+      drawing.on("clickNode", (event) => {
+        const to = Number(event.node);
+        open(to);
+        if (start !== null && start !== to) explain(to);
+        start = to; // of the next one
+      });
+      drawing.on("afterRender", () => drawLabels(marked));
     }
-    drawing.setCustomBBox(found.length && found.length < records.length ? boxOf(found) : null);
-    path.delete(undefined); // an edge that is not in the page
+    drawing.resize(); // an open record takes room
     const ends = new Set([...path].flatMap((number) => [edges[number].source, edges[number].target]));
+    drawing.setCustomBBox(linked.size && found.length < records.length ? boxOf([...linked, ...ends]) : null);
+    marked = [...ends, ...(picked === null || path.size ? [] : [picked, ...around[picked].map((number) => far(number, picked))])];
     // Where nothing is left out or marked, sigma draws what it has: a reducer costs time for each record.
     const isPlain = picked === null && kept.size === records.length && !asked.relation && !path.size;
-    drawing.setSetting("nodeReducer", isPlain ? null : (node, given) => {
+    const nodeReducer = isPlain ? null : (node, given) => {
       const place = Number(node);
       const near = picked === null || place === picked || around[place].some((number) => edges[number].source === picked || edges[number].target === picked);
-      if (ends.has(place)) return { ...given, forceLabel: true };
-      if (!kept.has(place)) return { ...given, hidden: true };
-      return near ? { ...given, highlighted: place === picked } : { ...given, color: is.far, label: "" };
-    });
-    drawing.setSetting("edgeReducer", isPlain ? null : (key, given) => {
+      if (ends.has(place)) return given;
+      if (!linked.has(place)) return { ...given, hidden: true };
+      return near && !path.size ? { ...given, highlighted: place === picked } : { ...given, color: is.far };
+    };
+    const edgeReducer = isPlain ? null : (key, given) => {
       const edge = edges[Number(key)];
-      if (path.has(Number(key))) return { ...given, color: is.path, size: 4 };
+      if (path.has(Number(key))) return { ...given, color: is.path, size: 4, zIndex: 1 };
       if (asked.relation && edge.type !== asked.relation) return { ...given, hidden: true };
+      if (path.size) return { ...given, color: is.far };
       return picked === null || edge.source === picked || edge.target === picked ? given : { ...given, hidden: true };
-    });
+    };
+    drawing.setSettings({ zIndex: path.size > 0, nodeReducer, edgeReducer });
   }
 
   let shown = "now";
@@ -416,7 +473,7 @@
     texts = records.map((one) => [one.ref, one.title, ...Object.entries(one.fields).map(([name, value]) => (UNSHOWN.includes(name) ? "" : said(value)))].join("\n").toLowerCase());
     places = new Map(records.map((one, place) => [one.ref, place]));
     [picked, start] = [pickedRef, startRef].map((ref) => places.get(ref) ?? null);
-    path = new Set();
+    path = numbers();
     if (drawing) { camera = drawing.getCamera().getState(); drawing.kill(); drawing = null; }
     const isAnywhere = document.activeElement !== document.body, back = focusKept(), opened = [...document.querySelectorAll("main details[open][id]")], [left, top] = [scrollX, scrollY];
     const scrolled = [...document.querySelectorAll("main [id]")].filter((one) => one.scrollLeft).map((one) => [one.id, one.scrollLeft]);
@@ -454,7 +511,9 @@
     drawing = null;
     update();
   });
+  history.scrollRestoration = "manual"; // the page begins at its top, also where its address ends in a place on it
   const given = JSON.parse(document.getElementById("data").textContent);
+  if (given) history.replaceState(null, "", location.href.replace(/#.*/s, ""));
   if (given) load(given); else choose("now");
   window.graphmem = { load, make, visible, parts, shown: () => shown };
 }());

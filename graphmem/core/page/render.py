@@ -21,6 +21,7 @@ SCRIPTS = {
     "health": "health.js",
     "dag": "dag.js",
     "tree": "tree.js",
+    "paths": "paths.js",
     "script": "page.js",
 }
 PLACE = lazy_re(r"\{\{(\w+)\}\}")  # of a part in the page

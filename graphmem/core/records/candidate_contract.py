@@ -102,13 +102,14 @@ class ReviewRequest(Request):
 class ShowCandidateRequest(Request):
     """Which candidate to return with all its evidence."""
 
-    id: str = Field(description="Id of the candidate, or its first characters")
+    id: str = Field(description="Id of the candidate, or its first characters, or a part of its name")
 
 
 class ShownCandidate(Part):
     """A record that waits to be accepted, with what speaks for it; ``worth`` is from 0 to 1."""
 
     id: str
+    name: str = Field("", description="What its first record is called when it is accepted, if that is free")
     worth: float
     occurrences: int
     state: str
@@ -153,7 +154,7 @@ class CandidateList(Answer):
 class AcceptCandidateRequest(Request):
     """Which candidate to write as records, with which words."""
 
-    id: str | None = Field(None, description="Id of the candidate, or its first characters")
+    id: str | None = Field(None, description="Id of the candidate, or its first characters, or a part of its name")
     trigger: str | None = Field(None, description="The error as it was observed; the constraint, or the decision")
     fix: str | None = Field(None, description="What resolves the failure")
     symptom: str | None = Field(
@@ -173,14 +174,14 @@ class AcceptCandidateRequest(Request):
 class DismissCandidateRequest(Request):
     """Which candidate not to keep."""
 
-    id: str = Field(description="Id of the candidate, or its first characters")
+    id: str = Field(description="Id of the candidate, or its first characters, or a part of its name")
     reason: str | None = Field(None, description="Why it is of no use")
 
 
 class ProveCandidateRequest(Request):
     """Which candidate to prove by running its command at the commits before and after the fix."""
 
-    id: str = Field(description="Id of the candidate, or its first characters")
+    id: str = Field(description="Id of the candidate, or its first characters, or a part of its name")
     yes: str | None = Field(
         None,
         description="Run the command that the answer with this digest showed; without it, only show",

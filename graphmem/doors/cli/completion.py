@@ -111,8 +111,15 @@ def _of_vocabulary(names: "Callable[[Vocabulary], Iterable[str]]") -> Complete:
     return completing(synced)
 
 
+def _candidates(memory: "Memory", _: str) -> Iterable[str]:
+    """Return the ids and the names of the candidates that wait."""
+    found = memory.candidates.review(limit=1_000).candidates
+    return [text for one in found for text in (one.id, one.name)]
+
+
 COMPLETERS: dict[str, Complete] = {
     "campaign": _of_kind("campaign"),
+    "candidate": completing(_candidates),
     "entity type": _of_vocabulary(lambda types: types.entities),
     "kind": _of_vocabulary(lambda types: types.record_types),
     "query": completing(lambda memory, _: [query.name for query in memory.store.queries().results]),

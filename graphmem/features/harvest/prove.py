@@ -64,7 +64,7 @@ def prove(client: Client, request: ProveCandidateRequest) -> ReviewedList:
     """
     queue = queue_of(client)
     found = queue.read()
-    one = named(found, request.id)
+    one = named(client, found, request.id)
     plan = _plan_of(client, one)
     is_trusted = are_trusted(client.layout.config, [_what_runs(plan)], "proofs")
     if request.yes is not None and request.yes != plan.digest:

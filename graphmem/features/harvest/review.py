@@ -21,7 +21,7 @@ from graphmem.core.records.change import with_versions
 from graphmem.core.records.duplicates import merged
 from graphmem.core.records.record_contract import AddRowsRequest
 from graphmem.core.records.screening import portable, screened
-from graphmem.core.records.validation import build, changed
+from graphmem.core.records.validation import build, changed, name_of
 from graphmem.core.search.query import same_problems
 from graphmem.errors import BadInput, NotFound, Usage
 from graphmem.features.harvest.agent_notes import is_loaded
@@ -35,6 +35,7 @@ from graphmem.kernel.store.runtime import Client
 
 MOST_ON_PAGE = 100
 SHOWN_EVIDENCE = 1  # occasions that a list shows of a candidate
+ID = Taken("ID", "candidate")
 SOLVING = frozenset(("failure", "pattern"))  # kinds of which one solves the other
 
 
@@ -59,23 +60,47 @@ def page_fields(client: Client) -> dict[str, Any]:
     return {"candidates": found.candidates, "waiting": found.total}
 
 
-@operation("candidates.show", example="graphmem review show c3f2a91c0")
+@operation("candidates.show", example="graphmem review show c3f2a91c0", takes={"id": ID})
 def show(client: Client, request: ShowCandidateRequest) -> CandidateList:
     """Return one candidate with all its evidence."""
     queue = current(client)
-    found = named(queue, request.id)
+    found = named(client, queue, request.id)
     return CandidateList(candidates=[_shown_candidate(client, found)], total=1, below=queue.below)
 
 
-def named(queue: Queue, text: str) -> Candidate:
-    """Return the candidate with an id, or whose id begins so; raise ``NotFound`` for none or several."""
+def named(client: Client, queue: Queue, text: str) -> Candidate:
+    """
+    Return the candidate with an id, or whose id begins so; else the one that waits with this in its name.
+
+    Raises:
+        NotFound: there is none, or several.
+    """
     found = [one for one in queue.candidates.values() if one.id.startswith(text)] if text else []
     exact = [one for one in found if one.id == text] or found
     if len(exact) == 1:
         return exact[0]
     if exact:
         raise NotFound(f"{text!r} is the beginning of {len(exact)} ids", hint=", ".join(one.id for one in exact[:5]))
+    names = {one.id: _record_name(client, one) for one in queue.waiting()} if text else {}
+    by_name = [key for key, name in names.items() if name == text] or [key for key in names if text in names[key]]
+    if len(by_name) == 1:
+        return queue.candidates[by_name[0]]
+    if by_name:
+        several = ", ".join(f"{key} {names[key]}" for key in by_name[:5])
+        raise NotFound(f"{text!r} is in the names of {len(by_name)} candidates", hint=several)
     raise NotFound(f"no candidate {text!r}", hint="see: graphmem review")
+
+
+def _record_name(client: Client, one: Candidate) -> str:
+    """Return what the first record of a candidate is called when it is accepted, where that is free."""
+    kind, fields = _first_part(one)
+    return str(fields.get("name") or name_of(_record_of(client, one, kind, fields)))
+
+
+def _first_part(one: Candidate) -> tuple[str, Fields]:
+    """Return the kind and the fields of the first record of a candidate."""
+    parts = [("failure", one.failure), ("pattern", one.pattern), *((str(part["kind"]), part) for part in one.other)]
+    return next((kind, part) for kind, part in parts if part)
 
 
 def _shown_candidate(client: Client, one: Candidate, most: int | None = None) -> ShownCandidate:
@@ -83,6 +108,7 @@ def _shown_candidate(client: Client, one: Candidate, most: int | None = None) ->
     return ShownCandidate.model_validate(
         {
             "id": one.id,
+            "name": _record_name(client, one),
             "worth": one.worth,
             "occurrences": one.occurrences,
             "state": one.state,
@@ -122,7 +148,7 @@ def _record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Rec
     previews="dry_run",
     example='graphmem review accept c3f2a91c0 --insight "wrap errors of other packages"',
     arguments=1,
-    takes={"at_least": Taken(flag="--all-at-least"), "trigger": Taken("TEXT")},
+    takes={"id": ID, "at_least": Taken(flag="--all-at-least"), "trigger": Taken("TEXT")},
 )
 def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
     """Write a candidate as records, in one write that ``undo`` takes back; or all that were repeated or proven."""
@@ -145,7 +171,7 @@ def accept(client: Client, request: AcceptCandidateRequest) -> ReviewedList:
 def _chosen(client: Client, queue: Queue, request: AcceptCandidateRequest) -> Iterator[Candidate]:
     """Yield the candidates that a request accepts."""
     if request.id is not None:
-        one = named(queue, request.id)
+        one = named(client, queue, request.id)
         if one.state == "accepted":
             raise Usage(f"candidate {one.id} was accepted before", hint=", ".join(one.refs) or None)
         yield one
@@ -260,11 +286,16 @@ def _into(client: Client, ref: str, rows: Sequence[dict[str, Any]]) -> Iterator[
             yield _edge(other, older.key_ref) if older.kind == "failure" else _edge(older.key_ref, other)
 
 
-@operation("candidates.dismiss", writes=True, example='graphmem review dismiss c3f2a91c0 --reason "a slip"')
+@operation(
+    "candidates.dismiss",
+    writes=True,
+    example='graphmem review dismiss c3f2a91c0 --reason "a slip"',
+    takes={"id": ID},
+)
 def dismiss(client: Client, request: DismissCandidateRequest) -> ReviewedList:
     """Dismiss a candidate: what is about the same does not come back."""
     with queue_of(client).changing() as queue:
-        one = named(queue, request.id)
+        one = named(client, queue, request.id)
         queue.settle(one.id, state="dismissed", reason=request.reason or format_time(client.now()))
         waiting = len(queue.waiting())
     return ReviewedList(reviewed=[Reviewed(id=one.id, action="dismissed")], waiting=waiting)

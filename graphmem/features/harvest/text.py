@@ -171,8 +171,9 @@ def _offers(one: ShownCandidate) -> list[str]:
 
 
 def _head_of(one: ShownCandidate) -> str:
-    """Return the first line of a candidate: its id, its worth, how often it was seen."""
-    return f"{one.id}  {one.worth:.2f}  seen {count(one.occurrences, 'time')}{'  proven' if one.proof else ''}"
+    """Return the first line of a candidate: its id, its name, its worth, how often it was seen."""
+    proven = "  proven" if one.proof else ""
+    return f"{one.id}  {one.name}  {one.worth:.2f}  seen {count(one.occurrences, 'time')}{proven}"
 
 
 def _reports(one: ShownCandidate) -> Iterator[str]:

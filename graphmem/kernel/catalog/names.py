@@ -4,6 +4,9 @@ from collections.abc import Collection
 
 from graphmem.kernel.catalog.database import Reads, remembered, rows_among
 from graphmem.names import row_id, split_ref
+from graphmem.patterns import lazy_re
+
+ID_START = lazy_re("[0-9a-f]{8,32}")  # of an event, as lists show it
 
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (record_type) AS (SELECT min(record_type) FROM record UNION ALL"
@@ -109,26 +112,34 @@ class NameReads(Reads):
         Return the records of any type that a bare name means.
 
         Where nothing is called so, the live tasks with this slug: of one that was imported, its id in the other tool.
-        Else the live tasks with this campaign and number, such as ``sso/2``; a merge may bring two of a number.
+        Else the live tasks with this campaign and number, such as ``sso/2``, of which a merge may bring two; else the
+        events whose id begins so.
         """
         among = [
             record_type for record_type in self.record_types() if record_types is None or record_type in record_types
         ]
         numbers = {self.lookup(record_type, name) for record_type in among} - {None}
         if not numbers and "task" in among:
-            sql = "SELECT id FROM record WHERE record_type = 'task' AND is_live"
-            has_slug = f"{sql} AND substr(name, instr(name, '/') + 5) = ?"
-            bare = name.removeprefix("task/")
-            numbers = {number for (number,) in self.connection.execute(has_slug, (bare,))}
-            campaign, _, seq = bare.rpartition("/")
-            number = (
-                self.lookup("campaign", campaign.removeprefix("campaign/")) if seq.isascii() and seq.isdigit() else None
-            )
-            has_number = f"{sql} AND substr(name, 1, ?) = ?"
-            for known in self._all_names(number) if number is not None and not numbers else ():
-                start = f"{known}/{int(seq):03d}-"
-                numbers |= {number for (number,) in self.connection.execute(has_number, (len(start), start))}
+            numbers |= self._tasks(name.removeprefix("task/"))
+        if not numbers and "event" in among and ID_START.fullmatch(name):
+            sql = "SELECT id FROM record WHERE record_type = 'event' AND substr(key, 1, ?) = ?"
+            numbers |= {number for (number,) in self.connection.execute(sql, (len(name), name))}
         return sorted(number for number in numbers if number is not None)
+
+    def _tasks(self, name: str) -> set[int]:
+        """Return the live tasks that a slug means, or a campaign and a number."""
+        sql = "SELECT id FROM record WHERE record_type = 'task' AND is_live AND"
+        has_slug = f"{sql} substr(name, instr(name, '/') + 5) = ?"
+        found = {number for (number,) in self.connection.execute(has_slug, (name,))}
+        campaign, _, seq = name.rpartition("/")
+        if found or not (seq.isascii() and seq.isdigit()):
+            return found
+        number = self.lookup("campaign", campaign.removeprefix("campaign/"))
+        for known in self._all_names(number) if number is not None else ():
+            start = f"{known}/{int(seq):03d}-"
+            begins = self.connection.execute(f"{sql} substr(name, 1, ?) = ?", (len(start), start))
+            found |= {task for (task,) in begins}
+        return found
 
     @remembered
     def record_types(self) -> list[str]:

@@ -22,12 +22,14 @@ from graphmem.kernel.registry import extensions
 from graphmem.kernel.settings.config import Settings
 from graphmem.kernel.suggest import did_you_mean
 from graphmem.names import quoted, split_ref
+from graphmem.patterns import lazy_re
 
 if TYPE_CHECKING:
     from graphmem.kernel.catalog.vectors import VectorStore
     from graphmem.kernel.store.runtime import Client
     from graphmem.kernel.store.sync import SyncedLedger
 
+CANDIDATE_ID = lazy_re("c[0-9a-f]{8}")
 ABOUT = {"relation": ("from", "to"), "feedback": ("ref",), "event": ("subject",)}  # fields: what a row is about
 
 
@@ -145,6 +147,8 @@ class Snapshot:
 
     def suggestion(self, ref: str, record_types: Collection[str] | None) -> str:
         """Return what was meant by a name that nothing has, or how to find out."""
+        if CANDIDATE_ID.fullmatch(ref):
+            return f"it is the id of a candidate: graphmem review show {ref}"
         names = [
             name
             for name in self.catalog.names(SUGGESTION_NAMES)

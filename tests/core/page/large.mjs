@@ -16,10 +16,12 @@ await page.evaluateOnNewDocument(() => { // the minutes after which an open page
   }).observe(document, { childList: true, subtree: true, characterData: true });
 });
 const counts = (wanted) => page.waitForFunction((text) => document.getElementById("count").textContent.startsWith(text), {}, wanted);
+await page.setViewport({ width: 800, height: 250 }); // so low that the first candidate, which has the focus, is below
 await page.goto(address);
 await counts("601 of 601");
 found.counts = await page.evaluate(() => window.seen);
 found.first = found.asked.splice(0);
+found.top = await page.evaluate(() => [document.activeElement.id.split("-")[0], scrollY, document.getElementById("project").getBoundingClientRect().top >= 0]);
 await page.keyboard.press("a");
 await page.waitForFunction(() => document.getElementById("said").textContent.startsWith("accepted"));
 found.acted = found.asked[0];

@@ -74,7 +74,7 @@ const explain = (ref, which) => page.evaluate((wanted, name) => {
 }, ref, which);
 await explain("pattern/key", "Explain from here");
 await explain("failure/mill", "Explain to here");
-await page.waitForFunction(() => document.getElementById("path").textContent.includes("->"));
+await page.waitForFunction(() => document.getElementById("path").textContent.includes("strength"));
 found.path = await page.$eval("#path", (node) => node.textContent);
 await press("Escape");
 await view("records");

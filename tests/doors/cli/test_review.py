@@ -38,7 +38,7 @@ def found(graphmem: Graphmem, tmp_path: Path) -> Graphmem:  # noqa: F811
 
 def test_candidates_are_listed_in_few_lines(found: Graphmem) -> None:
     assert found("review").out == (
-        f"{ID}  0.70  seen 1 time\n"
+        f"{ID}  {REF}  0.70  seen 1 time\n"
         "  failure: error returned from external package is unwrapped (wrapcheck)\n"
         '  fix: in src/a.go: `return err` → `return fmt.Errorf("open: %w", err)`\n'
         "  `make lint`, passed 2 minutes later after an edit in src/a.go, claude-code session s1, 2026-01-05\n"
@@ -92,6 +92,30 @@ def test_accepting_and_dismissing_say_what_was_done(found: Graphmem) -> None:
     again = found("review", "accept", ID)
     assert (again.status, again.err.splitlines()[0]) == (2, f"error: candidate {ID} was accepted before")
     assert found("review", "dismiss", ID, "--reason", "a slip").out == f"dismissed {ID}\n"
+
+
+def test_a_candidate_is_meant_by_its_name_or_a_part_of_it_that_no_other_has(
+    graphmem: Graphmem,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "docs/adr").mkdir(parents=True)
+    for title in ("Use SQLite", "Use one folder"):
+        text = f"# {title}\n\n## Decision\n\nWe {title.lower()}, for it needs no server and can be copied.\n"
+        (tmp_path / f"docs/adr/{title.split()[-1]}.md").write_text(text)
+    graphmem("import", "notes")
+    shown = {one["name"]: one["id"] for one in json.loads(graphmem("review", "--json").out)["candidates"]}
+    assert set(shown) == {"use-sqlite", "use-one-folder"}
+    assert graphmem("review", "show", "use-one-folder").out.startswith(f"{shown['use-one-folder']}  use-one-folder  ")
+    assert graphmem("review", "show", "sqlite").out == graphmem("review", "show", shown["use-sqlite"]).out
+    several = graphmem("review", "accept", "use")
+    assert (several.status, "in the names of 2 candidates" in several.err) == (1, True)
+    assert f"{shown['use-sqlite']} use-sqlite" in several.err
+    assert graphmem("review", "accept", "sqlite").out == f"accepted {shown['use-sqlite']}: decision/use-sqlite\n"
+    assert graphmem("review", "dismiss", "folder").out == f"dismissed {shown['use-one-folder']}\n"
+    gone = graphmem("review", "dismiss", "folder")
+    assert (gone.status, "no candidate 'folder'" in gone.err) == (1, True)
+    lost = graphmem("get", shown["use-sqlite"])
+    assert f"graphmem review show {shown['use-sqlite']}" in lost.err
 
 
 def test_a_record_with_the_same_error_is_named(found: Graphmem) -> None:

@@ -121,7 +121,7 @@ def test_a_browser_shows_every_view_by_keyboard_asks_nothing_and_axe_finds_nothi
     assert found["counts"] == ["10 of 10 records", "2 of 10 records"]
     assert found["record"].startswith("failure/hostile")
     assert "</script><script>" in found["record"] and "\\u202e" in found["record"]
-    assert found["path"] == "pattern/key -solves 1.5-> failure/gone"
+    assert found["path"] == "pattern/key solves failure/gone (strength 1.5) Hide the path"
     assert found["focus"] == "failure/gone"
     assert found["orders"] == {
         "importance": ["descending", "failure/gone"], "record": ["ascending", "campaign/page"],
