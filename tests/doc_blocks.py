@@ -27,6 +27,7 @@ from graphmem.doors.cli.app import run
 
 FENCE = re.compile(r"^```(\w*)$")
 FILE = re.compile(r"^<!-- file: (\S+) -->$")
+OF_EXPORTS = re.compile(r"(^|; )(export|unset) ")
 OF_A_SHELL = re.compile(r"[|<>;&*]|\$\(|\$[A-Z]|\bcd\b")
 
 
@@ -77,8 +78,13 @@ def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
 
 
 def printed(command: str, folder: Path) -> str:
-    """Run a command as it would be typed in ``folder`` and return what it prints."""
-    if command.startswith("graphmem") and not OF_A_SHELL.search(outside_quotes(command)):
+    """
+    Run a command as it would be typed in ``folder`` and return what it prints.
+
+    The commands of a page are typed into one shell: what one exports or unsets counts for those that follow.
+    """
+    exports = folder.parent / "exports.sh"
+    if command.startswith("graphmem") and not OF_A_SHELL.search(outside_quotes(command)) and not exports.exists():
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), contextlib.chdir(folder):
             run(shlex.split(command)[1:])
@@ -96,6 +102,10 @@ def printed(command: str, folder: Path) -> str:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # graphmem's own plugin is named, wherever it is installed
         "PYTEST_PLUGINS": "graphmem.doors.pytest_plugin",
     }
+    if exports.exists():
+        command = f". {shlex.quote(str(exports))}; {command}"
+    if OF_EXPORTS.search(command):
+        command += f"; export -p > {shlex.quote(str(exports))}"
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,

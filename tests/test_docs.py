@@ -1,5 +1,6 @@
 """The docs are true: every code block runs, generated pages are as generated, links lead somewhere."""
 
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests import generate_docs
-from tests.doc_blocks import any_text, blocks, check, is_as_shown
+from tests.doc_blocks import any_text, blocks, check, is_as_shown, printed
 from tests.falkordb_server import falkordb_server
 from tests.postgres import postgres
 from tests.redis_server import redis
@@ -15,6 +16,7 @@ from tests.redis_server import redis
 pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+GUARANTEES = DOCS / "guarantees.md"
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -75,10 +77,37 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_every_page_is_found_from_the_index() -> None:
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    index, decisions, benchmarks = (
+        (DOCS / name).read_text(encoding="utf-8") for name in ("index.md", "decisions/README.md", "benchmarks.md")
+    )
     for page in DOCS.rglob("*.md"):
         path = page.relative_to(DOCS).as_posix()
-        assert path == "index.md" or path.startswith(("decisions/", "benchmarks/")) or f"({path})" in index, path
+        if path.startswith("decisions/0"):
+            assert f"({page.name})" in decisions, path
+        elif path != "index.md":
+            assert f"({path})" in (benchmarks if path.startswith("benchmarks/") else index), path
+
+
+def test_the_first_screen_of_the_index_has_the_start_what_holds_and_the_guides_by_purpose() -> None:
+    screen = "\n".join((DOCS / "index.md").read_text(encoding="utf-8").splitlines()[:25])
+    guides = [f"(guides/{page.name})" for page in (DOCS / "guides").glob("*.md")]
+    assert [
+        link for link in ("(../README.md)", "(tutorial.md)", "(guarantees.md)", *guides) if link not in screen
+    ] == []
+
+
+def test_no_twelve_words_in_a_row_are_in_two_pages() -> None:
+    """One page says it, the others link; generated pages and records of what was may quote."""
+    said, generated = dict[tuple[str, ...], str](), generate_docs.PAGES
+    for page in PAGES:
+        name = name_of(page)
+        if name.startswith(("docs/decisions/", "docs/changelog")) or name.removeprefix("docs/reference/") in generated:
+            continue
+        prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for line in re.sub(r"\]\([^)]*\)", "]", prose).lower().splitlines():
+            words = re.findall(r"[\w./-]*\w", line)
+            for run in zip(*(words[start:] for start in range(12)), strict=False):
+                assert said.setdefault(run, name) == name, f"{name} repeats {said[run]}: {' '.join(run)}"
 
 
 def test_every_setting_has_a_meaning() -> None:
@@ -100,13 +129,46 @@ def test_an_ellipsis_stands_for_text_in_a_line_and_for_lines_alone() -> None:
     assert any_text("a.b…") == r"a\.b.*?"
 
 
+def test_what_a_command_of_a_page_exports_counts_for_those_that_follow(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    assert [printed(command, folder) for command in ("export A=$(echo 1)", "echo $A", "unset A", "echo $A.")] == [
+        "",
+        "1\n",
+        "",
+        ".\n",
+    ]
+
+
 def test_every_guarantee_names_tests_that_there_are() -> None:
-    page = (DOCS / "guarantees.md").read_text(encoding="utf-8")
+    """Of all bullets only those in short, which have links, and those of what does not hold name none."""
     written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    names = re.findall(r"`(test_\w+)`", page)
-    files = re.findall(r"`(tests/[\w/]+\.py)`", page)
-    assert len(names) > 15 and files
-    assert [name for name in names if f"def {name}(" not in written] == []
-    assert [file for file in files if not (ROOT / file).is_file()] == []
-    sentences = [line for line in page.split("## What does not hold")[0].splitlines() if line.startswith("- ")]
-    assert [line for line in sentences if "test" not in line] == []
+    limits, *others = bullets("What does not hold"), *map(bullets, proven())
+    assert len(others) > 15 and all(others)
+    for bullet in itertools.chain(*others):
+        names, files = re.findall(r"`(test_\w+)`", bullet), re.findall(r"`(tests/[\w/]+\.py)`", bullet)
+        assert names or files, bullet
+        assert [name for name in names if f"def {name}(" not in written] == []
+        assert [file for file in files if not (ROOT / file).is_file()] == []
+    everywhere = re.findall(r"^[-*+] ", GUARANTEES.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(everywhere) == len(bullets("In short")) + len(limits) + sum(map(len, others))
+
+
+def test_every_guarantee_in_short_ends_with_links_to_sections_that_name_tests() -> None:
+    assert 15 <= len(bullets("In short")) <= 25
+    for bullet in bullets("In short"):
+        links = re.search(r" \(((\[[^\]]+\]\(#[a-z-]+\)(, )?)+)\)$", bullet)
+        assert links, bullet
+        for title, anchor in re.findall(r"\[([^\]]+)\]\(#([a-z-]+)\)", links[1]):
+            assert title in proven() and anchor == title.lower().replace(" ", "-"), bullet
+
+
+def proven() -> list[str]:
+    """Return the titles of the sections of guarantees whose sentences name their tests."""
+    return re.findall(r"^### (.+)$", GUARANTEES.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def bullets(title: str) -> list[str]:
+    """Return the bullets of a section of the guarantees, which ends at the next heading."""
+    (_, section) = re.split(rf"^##+ {title}$", GUARANTEES.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return re.findall(r"^- .+$", re.split(r"^#", section, flags=re.MULTILINE)[0], re.MULTILINE)
