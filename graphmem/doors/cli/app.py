@@ -32,9 +32,10 @@ from graphmem.errors import AlreadyDone, GraphmemError, Usage
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.registry import features
 
+TOPIC_NAMES = ", ".join(topic for topic, _ in TOPICS.values())
 EPILOG = f"""\
-More commands, by topic:  graphmem help TOPIC
-{textwrap.fill(", ".join(topic for topic, _ in TOPICS.values()), 78, initial_indent="  ", subsequent_indent="  ")}
+More commands, by topic (graphmem help TOPIC):
+{textwrap.fill(TOPIC_NAMES, 78, initial_indent="  ", subsequent_indent="  ")}
 
 Every command, and the options of all, such as --json:  graphmem help --all
 The options of a command, with an example:  graphmem COMMAND --help"""

@@ -32,7 +32,15 @@ def in_words(error: Exception) -> tuple[str, str | None]:
     if message.startswith("got unexpected extra argument"):
         extra = message.partition("(s) (" if "(s) (" in message else " (")[2].removesuffix(")")
         return f"unexpected argument: {extra}", f"{_taken(context, extra, message)}; {see}"
+    if message.startswith("missing") and context is not None and (example := _example_of(context.command)):
+        return message, f"such as: {example}; {see}"
     return message, see
+
+
+def _example_of(command: Any) -> str:
+    """Return the first line to type in the help of a command; empty where it has none."""
+    lines = (command.epilog or "").splitlines()[1:]
+    return lines[0].strip() if lines else ""
 
 
 def _taken(context: Any, extra: str, message: str) -> str:

@@ -79,6 +79,7 @@ OPTIONS = {
 INSTEAD = {
     ("", "--at"): "only what is answered from the files of a commit takes it, such as: graphmem list --at COMMIT",
     ("supersede", "--dry-run"): "graphmem undo takes it back",
+    ("campaign create", "--objective"): "the objective is an argument: graphmem campaign create OBJECTIVE --name NAME",
     ("list", "--kind"): "the kind is an argument: graphmem list failure",
     ("list", "--type"): "the type is an argument: graphmem list module",
     ("prune", "--dry-run"): "without --yes it only shows what would go",

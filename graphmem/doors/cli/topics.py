@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.doors.cli.app import command_line, is_there
+from graphmem.doors.cli.app import TOPIC_NAMES, command_line, is_there
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.help import help_of, option_row, section
 from graphmem.doors.cli.refusal import meant
@@ -30,7 +30,7 @@ def show(
     ctx: typer.Context,
     topic: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TOPIC", help=f"A command, or: {', '.join(name for name, _ in TOPICS.values())}."),
+        typer.Argument(metavar="TOPIC", help=f"A command, or: {TOPIC_NAMES}."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show every command, and the options of all.")] = False,
 ) -> None:

@@ -21,6 +21,7 @@ from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.registry import extensions
 from graphmem.kernel.settings.config import Settings
 from graphmem.kernel.suggest import did_you_mean
+from graphmem.kernel.system.shell import command
 from graphmem.names import quoted, split_ref
 from graphmem.patterns import lazy_re
 
@@ -148,7 +149,7 @@ class Snapshot:
     def suggestion(self, ref: str, record_types: Collection[str] | None) -> str:
         """Return what was meant by a name that nothing has, or how to find out."""
         if CANDIDATE_ID.fullmatch(ref):
-            return f"it is the id of a candidate: graphmem review show {ref}"
+            return f"it is the id of a candidate: {command('graphmem', 'review', 'show', ref)}"
         names = [
             name
             for name in self.catalog.names(SUGGESTION_NAMES)

@@ -15,6 +15,10 @@ from graphmem.doors.cli.help import help_of
 from graphmem.doors.cli.verbs import VERBS
 
 ROOT = Path(__file__).parents[3]
+QUERY = (
+    "such as: graphmem query \"ModuleNotFoundError: No module named 'pkg_resources'\" --explain;"
+    " see: graphmem query --help"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +63,7 @@ def _a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         ("get a --colour", 2, "no such option: --colour", "see: graphmem get --help"),
         ("version", 2, "no command 'version' in graphmem", "did you mean --version?"),
-        ("query", 2, "missing argument 'TEXT'", "see: graphmem query --help"),
+        ("query", 2, "missing argument 'TEXT'", QUERY),
         ("list --limit q", 2, "--limit is 'q'", "a whole number"),
         ("list --limit=-1", 2, "--limit -1 is out of bounds", "at least 0"),
         ("--lock-timeout x list", 2, "--lock-timeout is 'x'", "a number"),
