@@ -111,6 +111,7 @@ class Code(StrEnum):
     KEPT_OUT = "kept_out", "warning", "An ignore rule of git keeps files of the store out of every commit."
     ATTRIBUTES = "attributes", "warning", "Attributes of git change the data files, or how they are merged."
     UNCOMMITTED = "uncommitted", "warning", "Another worktree of the repository has memory that is in no commit."
+    NOT_ADDED = "not_added", "warning", "Data files are new to git, so that `git commit -a` leaves them out."
     STATE_DAMAGED = "state_damaged", "warning", "What this machine keeps beside the rows cannot be read."
     LARGE_KIND = "large_kind", "warning", "The rows of a kind are so many that writing one takes long; see `split`."
     LEFTOVER = "leftover", "warning", "A process that died left a file."

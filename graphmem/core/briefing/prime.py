@@ -404,7 +404,7 @@ def status(snapshot: Snapshot) -> StoreStatus:
         task_status=task.status if task else None,
         campaigns=campaigns,
         tasks=tasks,
-        in_git=in_git.findings(snapshot.layout),
+        in_git=[*in_git.findings(snapshot.layout), *in_git.not_added(snapshot.layout)],
         next=[
             *_upkeep_steps(records, missing, findings, candidates),
             *_work_steps(campaigns, tasks),

@@ -123,8 +123,8 @@ def _by_names(client: Client, changes: Sequence[RowChange]) -> list[RowChange]:
     refs = {text for change in changes for text in compare.texts_of(change) if "/" in text}
     with client.reading() as snapshot:
         names = snapshot.catalog.shown_refs(refs)
-    gone = {compare.key_ref(change): change.ref for change in changes if change.action == "removed"}
-    return [compare.by_names(change, gone | names) for change in changes]
+    own = {compare.key_ref(change): change.ref for change in changes}  # of what is gone, or on another branch only
+    return [compare.by_names(change, own | names) for change in changes]
 
 
 def _ends(folder: Path, revisions: str | None, history: str) -> tuple[str | None, str | None]:

@@ -148,6 +148,7 @@ def _lines_of(one: ShownCandidate) -> list[str]:
     """Return a candidate in at most six lines."""
     records = [*filter(None, (one.failure,)), *one.other]
     lines = [_head_of(one), *(f"  {record.kind}: {one_line(record.headline)}" for record in records[:2])]
+    lines += [f"  {said}" for record in one.other[:1] for said in wording.advice_lines(record)]
     if one.failure is not None and getattr(one.failure, "flaky", False):
         lines.append("  passed again with nothing changed")
     if one.pattern is not None:

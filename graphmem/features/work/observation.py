@@ -339,6 +339,9 @@ def _offer_patterns(run: Observation) -> None:
             made = add(run.client, "pattern", {**fields, "files": list(task.delta) or None})
             offer = offer.model_copy(update={"ref": made.ref})
             written += 1
+            with queue_of(run.client).changing() as queue:
+                if (offered := candidate_id(task.key_ref)) in queue.candidates:  # by a run without --yes
+                    queue.settle(offered, state="accepted", refs=(made.ref,))
         elif offer.offered and offer.ref is None:
             found_patterns.append(of_task(run, task))
         run.patterns[number] = offer

@@ -162,7 +162,7 @@ def _steps_lines(answer: Observed) -> Iterator[str]:
             for one in answer.patterns:
                 if one.offered:
                     points = ", ".join(f"{name.replace('_', ' ')} {number}" for name, number in one.criteria.items())
-                    yield f"    {one.ref or 'offered'}  {one.task}  {one.score}: {points}"
+                    yield f"    {one.ref or 'offered'}  {one.task}  score {one.score}: {points}"
         if step.step == "link":
             yield from (f"    {one.source} {one.type} {one.target}" for one in answer.links)
 

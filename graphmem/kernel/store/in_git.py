@@ -123,6 +123,18 @@ def unchecked_out(root: Path) -> tuple[str, str] | None:
     return None
 
 
+def not_added(layout: Layout) -> list[Finding]:
+    """Return which data files git does not know, where it knows others; ``status`` alone reports it: it is usual."""
+    with contextlib.suppress(Unavailable):
+        if not layout.home and tracked_files(layout.root, FOLDER):
+            arguments = ("ls-files", "--others", "--exclude-standard", "-z", "--", f"{FOLDER}/data")
+            listed = (commands.git(layout.root, *arguments) or b"").split(b"\0")
+            if files := [os.fsdecode(file).removeprefix(f"{FOLDER}/") for file in listed if file.endswith(b".ndjson")]:
+                what = f"`git commit -a` leaves out what is new: {visible(', '.join(files))}"
+                return [Finding.of(FOLDER, Code.NOT_ADDED, what, "", command("git", "add", FOLDER))]
+    return []
+
+
 # --- other worktrees -------------------------------------------------------------------------------------------------
 
 

@@ -477,3 +477,15 @@ def test_what_a_change_refers_to_is_shown_by_name(repository: Repository) -> Non
         (last, *_) = memory.log("slow").results
         assert [field.new for field in last.change.fields] == ["failure/burnt-cake"]
         assert getattr(memory.get("slow").record, "superseded_by", None) == "failure/burnt-cake"
+
+
+def test_an_edge_of_a_record_that_only_another_branch_has_is_shown_by_name(repository: Repository) -> None:
+    repository("checkout", "-q", "-b", "side")
+    with Memory(project(repository)) as memory:
+        memory.failures.add("the milk is sour", name="milk")
+        memory.failures.add("the cake is burnt", name="cake")
+        memory.relations.link("cake", "causes", "milk")
+    repository.commit("on the side")
+    repository("checkout", "-q", "main")
+    edges = [change.ref for change in diff(repository, "main...side").changes if change.kind == "relation"]
+    assert edges == ["failure/cake -causes-> failure/milk"]

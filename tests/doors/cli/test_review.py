@@ -78,6 +78,8 @@ def test_a_decision_is_shown_with_its_reason_and_rules_of_notes_in_one_line(
     (tmp_path / "docs/adr/0001-store.md").write_text(f"# Use SQLite\n\n## Decision\n\nWe use SQLite. {reason}\n")
     graphmem("import", "notes")
     listed = graphmem("review")
+    (because,) = [line for line in listed.out.splitlines() if line.startswith("  because: ")]
+    assert because.startswith("  because: We use SQLite. One file, no server") and len(because) < 300
     assert listed.out.splitlines()[-1] == "AGENTS.md: 2 rules that agents load anyway: graphmem review --notes"
     [name] = [one["id"] for one in json.loads(graphmem("review", "--json").out)["candidates"]]
     assert graphmem("review", "show", name).out.count("One file, no server") == 8

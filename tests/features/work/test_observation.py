@@ -180,9 +180,13 @@ def test_finished_tasks_are_scored_and_offered_and_written_only_when_asked_for(p
         == "1 pattern offered; --yes writes them; 1 task without a word on what it delivered"
     )
     assert not data(root, "pattern").exists()
+    assert project.status().candidates == 1
     written = project.observe(yes=True).patterns[0]
     assert written.ref is not None
     assert getattr(project.get(written.ref).record, "insight", None) == "retries with a limit"
+    assert project.status().candidates == 0, "what was written needs no review"
+    project.undo()
+    assert project.status().candidates == 1
 
 
 def test_a_forbidden_idiom_takes_the_points_away(project: Memory) -> None:

@@ -346,3 +346,20 @@ def test_links_in_another_worktree_are_not_followed(project: Repository, tmp_pat
     (other / ".graphmem").symlink_to(tmp_path / "store")
     with open_memory(project.folder) as memory:
         assert memory.status().in_git == []
+
+
+def test_status_names_data_files_that_a_commit_of_all_changes_leaves_out(project: Repository, tmp_path: Path) -> None:
+    with open_memory(project.folder) as memory:
+        memory.patterns.add("Prices are stored", "Keep money as whole cents")
+        (found,) = memory.status().in_git
+        assert (found.code, found.message) == (
+            "not_added",
+            "`git commit -a` leaves out what is new: data/pattern.ndjson",
+        )
+        assert found.fix == "git add .graphmem"
+        project("add", ".graphmem")
+        assert memory.status().in_git == []
+    Repository(tmp_path / "fresh")
+    with open_memory(tmp_path / "fresh") as memory:
+        memory.patterns.add("Prices are stored", "Keep money as whole cents")
+        assert memory.status().in_git == [], "before the first commit all of it is new"
