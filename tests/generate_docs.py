@@ -893,7 +893,7 @@ TABLES: dict[str, tuple[str, Table, Mapping[str, str]]] = {
         {state: f"task {verb}" for state, verb in TASK_COMMANDS.items()},
     ),
     "A chunk of a build run": (
-        "`run chunk` moves it; of two callers that begin it, one is refused with the time.",
+        "`build chunk` moves it; of two callers that begin it, one is refused with the time.",
         CHUNK_MOVES,
         {},
     ),
