@@ -62,7 +62,7 @@ from graphmem.core.vocabulary.scopes import ScopeList
 from graphmem.doors.cli.app import command_line, common_options
 from graphmem.doors.cli.demo_store import Demonstrated
 from graphmem.doors.cli.help import help_of
-from graphmem.doors.cli.topics import commands_by_topic, text_of
+from graphmem.doors.cli.topics import Help, commands_by_topic, text_of
 from graphmem.doors.cli.verbs import VERBS
 from graphmem.features.cypher.operations import CypherRows, QueryList
 from graphmem.features.cypher.projects import GraphPushed
@@ -588,7 +588,8 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`explore start`": ExplorationStarted,
     "`explore report`": ExplorationReported,
     "`explore wait`": ExplorationWaited,
-    "`build show`, `build set`, `build done`, `build change`, `build begin`, `build chunk`, `build checkpoint`, `build end`": RunShown,
+    "`build show`, `build set`, `build done`, `build change`, `build begin`, `build chunk`, `build checkpoint`,"
+    " `build end`": RunShown,
     "`build require`": Required,
     "`build resume`": BuildResume,
     "`phase status`": PhaseStatus,
@@ -664,6 +665,7 @@ ANSWERS: dict[str, type[BaseModel]] = {  # by the commands that print it; a test
     "`stats --impact`": Impact,
     "`verify-loop`": Loop,
     "`demo`": Demonstrated,
+    "`help`": Help,
 }
 
 
