@@ -80,6 +80,8 @@ def test_references_of_the_user_s_own_store_are_completed(
     more = {name: value.format("user:pat") for name, value in PRINTS["fish"].items()}
     assert completed(store, {**more, "GRAPHMEM_USER_STORE": str(own)}).stdout.split() == ["user:pattern/sign"]
     assert completed(store, {**more, "GRAPHMEM_USER_STORE": ""}).stdout.split() == []
+    part = {name: value.format("user:sig") for name, value in PRINTS["bash"].items()}
+    assert completed(store, {**part, "GRAPHMEM_USER_STORE": str(own)}).stdout.split() == ["user:pattern/sign"]
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from graphmem.core.foreign.reading import (
     is_item,
     kept_in,
     own_fields,
+    ref_in,
     slug_of,
     type_name,
     with_own,
@@ -229,7 +230,7 @@ def written(records: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str,
     if len(records) > IMPORT_FILES:
         message = f"{len(records):,} records are more than the {IMPORT_FILES:,} pages that a bundle can have"
         raise Refused(message, hint="name kinds with --kind")
-    rows = {_ref_in(row): row for row in records}
+    rows = {ref_in(row): row for row in records}
     paths = _paths_of(rows)
     refs = {path: ref for ref, path in paths.items()}
     edges: dict[str, list[Row]] = {ref: [] for ref in rows}
@@ -245,11 +246,6 @@ def written(records: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str,
         related = [_link(note, edge, paths) for edge in own.get("relations", ())[:MOST_LINKS]]
         pages[f"{note.path}.md"] = _page_of(note, own, related)
     return pages, +counts
-
-
-def _ref_in(row: Row) -> str:
-    """Return the reference by key of the record in a row."""
-    return f"{row['type'] if row['kind'] == 'entity' else row['kind']}/{row.get('key', row['name'])}"
 
 
 def _paths_of(rows: Mapping[str, Row]) -> dict[str, str]:
@@ -306,7 +302,7 @@ def _said_in(row: Row, kept: Row) -> tuple[str, str, str]:
 
 def _own_in(note: MarkdownNote, row: Row, refs: Mapping[str, str], edges: Sequence[Row]) -> tuple[Row, int]:
     """Return what reading a page alone would make otherwise, and how many edges the page holds."""
-    ref, reading = _ref_in(row), ForeignInput(NAME)
+    ref, reading = ref_in(row), ForeignInput(NAME)
     own: Row = {} if _ref_of(reading, note, {}) == ref else {"ref": ref}
     fields = own_fields(_row_of(reading, note, ref, refs), row)
     own |= {"fields": fields} if fields else {}

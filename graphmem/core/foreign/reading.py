@@ -359,3 +359,8 @@ class Source:
             return None if has_lines else decode(self.read().removeprefix(b"\xef\xbb\xbf"))
         except BadLine:
             return None
+
+
+def ref_in(row: Row) -> str:
+    """Return the reference by key of the record in a row."""
+    return f"{row['type'] if row['kind'] == 'entity' else row['kind']}/{row.get('key', row['name'])}"

@@ -292,7 +292,7 @@
     const box = onDemand("History", (found) => [table(["when", "who", "commit", "what"], found.results.map((one) => [one.at || "not committed yet", one.author || "",
       `${(one.commit || "").slice(0, 10)} ${one.subject || ""}`, `${one.change.action} ${one.change.fields.map((changed) => changed.field).join(", ")}`])),
       ...(found.events.length ? [table(["when", "what happened"], found.events.reverse().map((one) => [one.at, one.type]))] : []),
-      ...(found.truncated ? [make("p", {}, "More commits changed it: ", make("code", {}, "graphmem log --limit"))] : []), ...(found.shallow ? [make("p", {}, "The clone is shallow: what happened before is not here.")] : [])]);
+      ...(found.truncated ? [make("p", {}, "More commits changed it: ", make("code", {}, "graphmem history REF --limit N"))] : []), ...(found.shallow ? [make("p", {}, "The clone is shallow: what happened before is not here.")] : [])]);
     box.ask = () => read("log", { ref });
     return box;
   }

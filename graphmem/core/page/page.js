@@ -287,13 +287,16 @@
       && edges[number].source === places.get(one.from) && edges[number].target === places.get(one.to)));
     return new Set(found.filter((number) => number !== undefined)); // not each edge has to be in the page
   }
+  let asking = 0; // an answer that comes after a later question is not shown
   async function explain(to) {
     const said = document.getElementById("path");
     [path, steps] = [new Set(), []];
     if (to === undefined) said.textContent = visible(`From ${records[start].ref}: open another record and choose "Explain to here".`);
     else if (start === null) said.textContent = "Choose \"Explain from here\" at another record first.";
     else {
-      const ends = [records[start].ref, records[to].ref], found = ends[0] === ends[1] ? [] : await parts.path(...ends);
+      const ends = [records[start].ref, records[to].ref], question = asking += 1;
+      const found = ends[0] === ends[1] ? [] : await parts.path(...ends);
+      if (question !== asking) return;
       steps = found || [];
       path = numbers();
       const hide = make("button", { type: "button", class: "act", click: () => { [path, steps, start] = [new Set(), [], null]; said.textContent = ""; document.getElementById("drawing").focus(); update(); } }, "Hide the path");

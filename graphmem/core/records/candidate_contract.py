@@ -12,6 +12,7 @@ from graphmem.kernel.model.field import Day
 from graphmem.kernel.parameters import DryRun
 from graphmem.kernel.request import Request
 
+CANDIDATE = "Id of the candidate, its first characters, its name, or words of that which no other has"
 SourceStatus = Literal["read", "unchanged", "skipped"]
 
 
@@ -102,7 +103,7 @@ class ReviewRequest(Request):
 class ShowCandidateRequest(Request):
     """Which candidate to return with all its evidence."""
 
-    id: str = Field(description="Id of the candidate, or its first characters, or a part of its name")
+    id: str = Field(description=CANDIDATE)
 
 
 class ShownCandidate(Part):
@@ -154,7 +155,7 @@ class CandidateList(Answer):
 class AcceptCandidateRequest(Request):
     """Which candidate to write as records, with which words."""
 
-    id: str | None = Field(None, description="Id of the candidate, or its first characters, or a part of its name")
+    id: str | None = Field(None, description=CANDIDATE)
     trigger: str | None = Field(None, description="The error as it was observed; the constraint, or the decision")
     fix: str | None = Field(None, description="What resolves the failure")
     symptom: str | None = Field(
@@ -174,14 +175,14 @@ class AcceptCandidateRequest(Request):
 class DismissCandidateRequest(Request):
     """Which candidate not to keep."""
 
-    id: str = Field(description="Id of the candidate, or its first characters, or a part of its name")
+    id: str = Field(description=CANDIDATE)
     reason: str | None = Field(None, description="Why it is of no use")
 
 
 class ProveCandidateRequest(Request):
     """Which candidate to prove by running its command at the commits before and after the fix."""
 
-    id: str = Field(description="Id of the candidate, or its first characters, or a part of its name")
+    id: str = Field(description=CANDIDATE)
     yes: str | None = Field(
         None,
         description="Run the command that the answer with this digest showed; without it, only show",

@@ -6,8 +6,10 @@ from typing import Any
 from graphmem.core.records.candidate import about, insight, occasion
 from graphmem.core.records.candidate_contract import SeenCandidate
 from graphmem.core.records.secrets import exposed, without_secrets
+from graphmem.core.records.validation import build, name_of
 from graphmem.kernel.machine.candidates import CandidateQueue, Queue
-from graphmem.kernel.model.candidate import Candidate
+from graphmem.kernel.model import Record
+from graphmem.kernel.model.candidate import Candidate, Fields
 from graphmem.kernel.store.runtime import Client
 from graphmem.names import split_ref
 
@@ -40,6 +42,26 @@ def for_agent(client: Client, found: Sequence[SeenCandidate]) -> list[SeenCandid
     proved = {one.id for one in waiting(client).waiting() if one.proof}
     blank = {"text": "", "insight": "", "seen": ""}
     return [one if one.id in proved else one.model_copy(update=blank) for one in found]
+
+
+def record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Record:
+    """Return what a part of a candidate would be as a record, with the id as its name."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    made = build(kind, {**given, "kind": kind, "name": given.get("name") or one.id}, client.now())
+    assert isinstance(made, Record)
+    return made
+
+
+def record_name(client: Client, one: Candidate) -> str:
+    """Return what the first record of a candidate is called when it is accepted, where that is free."""
+    parts = [("failure", one.failure), ("pattern", one.pattern), *((str(part["kind"]), part) for part in one.other)]
+    kind, fields = next((kind, part) for kind, part in parts if part)
+    return str(fields.get("name") or name_of(record_of(client, one, kind, fields)))
+
+
+def names_of(client: Client, found: Iterable[Candidate]) -> dict[str, str]:
+    """Return the names of candidates, by their ids."""
+    return {one.id: record_name(client, one) for one in found}
 
 
 def queue_of(client: Client) -> CandidateQueue:

@@ -174,7 +174,7 @@ class PruneRequest(Request):
 class NamesRequest(Request):
     """Which references to return, in name order: what a shell completes."""
 
-    prefix: str = Field("", description="Return only references that begin with this")
+    prefix: str = Field("", description="Return references that begin with this, or else hold it in their name")
     limit: int = Field(50, ge=1, description="Return at most this many references")
 
 

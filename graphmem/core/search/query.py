@@ -35,6 +35,7 @@ from graphmem.kernel.catalog.catalog import Catalog
 from graphmem.kernel.catalog.words import in_usual_form
 from graphmem.kernel.machine.asked import keep
 from graphmem.kernel.model import Failure, Record
+from graphmem.kernel.model.merge import FACTS
 from graphmem.kernel.model.verdict import Verdict
 from graphmem.kernel.model.vocabulary import Vocabulary
 from graphmem.kernel.settings.config import Retrieval
@@ -225,8 +226,9 @@ def exact(snapshot: Snapshot, question: Question) -> set[int]:
     catalog = snapshot.catalog
     text = question.text.strip()
     record_type, name = split_ref(text)
-    named = catalog.lookup(record_type, name) if record_type in catalog.vocabulary.record_types else None
-    found = {*catalog.anywhere(text), *([] if named is None else [named])}
+    types = [one for one in catalog.vocabulary.record_types if one not in FACTS]  # what happened is no answer
+    named = catalog.lookup(record_type, name) if record_type in types else None
+    found = {*catalog.anywhere(text, types), *([] if named is None else [named])}
     own = places(snapshot).shortened(question.text)  # what is recorded has no path of a machine
     lines = [*question.text.splitlines(), *(own.splitlines() if own != question.text else ())]
     return found | _same_lines(catalog, lines) | same_problems(catalog, question.problems)

@@ -9,11 +9,12 @@ import os
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stdout, suppress
 from functools import cache, partial
 from importlib import import_module
 from io import StringIO
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -31,14 +32,6 @@ from graphmem.doors.service.launch import launch
 from graphmem.errors import AlreadyDone, GraphmemError, Usage
 from graphmem.kernel.machine.requests import RequestUnderWay, carried_out
 from graphmem.kernel.registry import features
-
-TOPIC_NAMES = ", ".join(topic for topic, _ in TOPICS.values())
-EPILOG = f"""\
-More commands, by topic (graphmem help TOPIC):
-{textwrap.fill(TOPIC_NAMES, 78, initial_indent="  ", subsequent_indent="  ")}
-
-Every command, and the options of all, such as --json:  graphmem help --all
-The options of a command, with an example:  graphmem COMMAND --help"""
 
 
 def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> None:
@@ -74,6 +67,9 @@ At = _kept(
 )
 
 
+WITH_VALUE = ("--category", "--dir", "--lock-timeout", "--scope")  # options of the old ``promote`` that take a word
+
+
 @cache
 def common_options() -> list[Any]:
     """Return the options that every verb takes, and that may be before it too."""
@@ -97,16 +93,26 @@ class Noun(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+def new_name(words: Sequence[str]) -> str | None:
+    """Return the name of today of a command that is typed by an old one; None for any other."""
+    old, *rest = words
+    new = RENAMED.get(old)
+    names = {word.partition("=")[0] for word in rest}
+    if old == "promote" and not {"--to", *HELP} & names:
+        ref = [word for before, word in pairwise(["", *rest]) if word[:1] != "-" and before not in WITH_VALUE]
+        new = None if ref else "experience insights"  # there is no record to copy
+    return new if new and is_there(new.split()[0]) else None
+
+
 def _by_new_name(ctx: Any, args: list[str]) -> list[str]:
     """Return what was typed with today's name in the place of an old one, and say that name to a person."""
     old, *rest = args
-    new = RENAMED.get(old)
-    if old == "promote" and not HELP & set(rest) and ("--category" in rest or all(word[0:1] == "-" for word in rest)):
-        new = "experience insights"  # there is no record to copy
+    new = None if ctx.resilient_parsing and old == "promote" else new_name(args)
     if new is None:
         return args
-    if not (ctx.resilient_parsing or _asks_for_json(rest) or QUIET & set(rest)):
-        ctx.obj.say(f"`{old}` is now `{new}`; the old name goes with the next release")
+    if not (ctx.resilient_parsing or ctx.obj.is_json or _asks_for_json(rest) or QUIET & set(rest)):
+        what = f"`{old}`" if old in RENAMED else f"`{old}` without a record"
+        ctx.obj.say(f"{what} is now `{new}`; the old name goes with the next release")
     return [*new.split(), *rest]
 
 
@@ -129,6 +135,28 @@ class Root(Noun):
     def groups(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """The verbs of the first page with their lines in the help, without loading them."""
         return [("Commands", [(name, VERBS[name][2]) for name in FIRST if is_there(name)])]
+
+
+def topics() -> Mapping[str, Mapping[str, str]]:
+    """Return the verbs with their lines, by topic; those of a feature that was taken out are left out."""
+    found: dict[str, dict[str, str]] = {}
+    for name, (_, _, line) in VERBS.items():
+        if name in TOPICS:
+            rows = found[TOPICS[name][0]] = {}
+        if is_there(name):
+            rows[name] = line
+    return {topic: rows for topic, rows in found.items() if rows}
+
+
+def _epilog() -> str:
+    """Return the end of the first page: where all other commands are."""
+    names = textwrap.fill(", ".join(topics()), 78, initial_indent="  ", subsequent_indent="  ")
+    return f"""\
+More commands, by topic (graphmem help TOPIC):
+{names}
+
+Every command, and the options of all, such as --json:  graphmem help --all
+The options of a command, with an example:  graphmem COMMAND --help"""
 
 
 def is_there(verb: str) -> bool:
@@ -182,7 +210,6 @@ app = typer.Typer(
     name="graphmem",
     rich_markup_mode=None,
     no_args_is_help=True,
-    epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -207,6 +234,7 @@ def command_line() -> Any:
     """Return the whole command line, its verbs not loaded yet."""
     command: Any = typer.main.get_command(app)
     command.params[1:1] = common_options()
+    command.epilog = _epilog()
     command.get_help = lambda ctx: help_of(command, ctx.command_path)
     return command
 

@@ -79,7 +79,8 @@ def complete_ref(ctx: typer.Context, incomplete: str) -> Sequence[str]:
         invocation.use_store(store)
     except Usage:
         return []
-    return [f"{store}:{ref}" for ref in completing(lambda memory, typed: memory.store.names(typed))(ctx, typed)]
+    found = completing(lambda memory, typed: memory.store.names(typed))(ctx, typed)
+    return [type(ref)(ref if ref == " " else f"{store}:{ref}") for ref in found]
 
 
 def _names_for(memory: "Memory", typed: str) -> list[str]:
@@ -113,8 +114,10 @@ def _of_vocabulary(names: "Callable[[Vocabulary], Iterable[str]]") -> Complete:
 
 def _candidates(memory: "Memory", _: str) -> Iterable[str]:
     """Return the ids and the names of the candidates that wait."""
-    found = memory.candidates.review(limit=1_000).candidates
-    return [text for one in found for text in (one.id, one.name)]
+    from graphmem.core.records.candidates import names_of, waiting  # noqa: PLC0415 - loads what reads outputs
+
+    client = memory.store.client
+    return [text for pair in names_of(client, waiting(client).waiting()).items() for text in pair]
 
 
 COMPLETERS: dict[str, Complete] = {

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from graphmem.doors.cli.app import TOPIC_NAMES, command_line, is_there
+from graphmem.doors.cli.app import command_line, new_name, topics
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.help import help_of, option_row, section
 from graphmem.doors.cli.refusal import meant
-from graphmem.doors.cli.verbs import RENAMED, TOPICS, VERBS
+from graphmem.doors.cli.synonyms import COMMANDS
+from graphmem.doors.cli.verbs import TOPICS
 from graphmem.errors import Usage
 from graphmem.kernel.answer import Answer
 
@@ -26,11 +27,16 @@ class Help(Answer):
     topics: Mapping[str, Mapping[str, str]] = {}
 
 
+def _words() -> list[str]:
+    """Return what can be asked for."""
+    return [*topics(), *command_line().list_commands(None)]
+
+
 def show(
     ctx: typer.Context,
     topic: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TOPIC", help=f"A command, or: {TOPIC_NAMES}."),
+        typer.Argument(metavar="TOPIC", help=f"A command, or: {', '.join(topics())}.", autocompletion=_words),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show every command, and the options of all.")] = False,
 ) -> None:
@@ -55,15 +61,12 @@ def show(
 
 def commands_by_topic() -> dict[str, dict[str, str]]:
     """Return the verbs with their lines and the commands below them, by topic."""
-    topics: dict[str, dict[str, str]] = {}
-    root = command_line()
-    for name, (_, _, line) in VERBS.items():
-        if name in TOPICS:
-            rows = topics[TOPICS[name][0]] = {}
-        if is_there(name):
+    root, found = command_line(), {topic: dict(rows) for topic, rows in topics().items()}
+    for rows in found.values():
+        for name, line in rows.items():
             below = ", ".join(getattr(root.get_command(None, name), "commands", ()))
             rows[name] = f"{line} Commands: {below}." if below else line
-    return {topic: rows for topic, rows in topics.items() if rows}
+    return found
 
 
 def text_of(topics: Mapping[str, Mapping[str, str]]) -> str:
@@ -82,13 +85,14 @@ def _help_of_command(words: list[str]) -> str:
     Raises:
         Usage: there is no such topic or command.
     """
-    words = [*RENAMED.get(words[0], words[0]).split(), *words[1:]]
+    words = [*(new_name(words) or words[0]).split(), *words[1:]]
     found = command_line()
     for place, word in enumerate(words):
         below = found.get_command(None, word) if hasattr(found, "get_command") else None
         if below is None:
-            known = [*commands_by_topic(), *VERBS] if place == 0 else list(getattr(found, "commands", ()))
+            known = _words() if place == 0 else list(getattr(found, "commands", ()))
             what = "topic or command" if place == 0 else f"command of {' '.join(words[:place])}"
-            raise Usage(f"no {what} {word[:80]!r}", hint=meant(word, known) or "graphmem help --all")
+            same = f"did you mean {COMMANDS[word]}?" if place == 0 and word in COMMANDS else None
+            raise Usage(f"no {what} {word[:80]!r}", hint=same or meant(word, known) or "graphmem help --all")
         found = below
     return help_of(found, " ".join(["graphmem", *words]))

@@ -141,6 +141,8 @@ def import_file(client: Client, request: ImportRequest) -> Imported:
         take_over(client, run, work.counts, reading.skip, is_real=not request.dry_run)
     for put_up in extensions("heard") if reading.heard else ():
         put_up(client, reading.heard, work.counts, reading.skip, is_real=not request.dry_run)
+    for one in () if extensions("heard") else reading.heard:
+        reading.skip(one.place, "nothing here learns from what people said")
     if work.counts["created"].total() > MANY_RECORDS and not request.dry_run:
         client.embed_later()
     return work.answer(is_applied=not request.dry_run)

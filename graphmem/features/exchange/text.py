@@ -11,7 +11,7 @@ from graphmem.names import inert, quoted, visible
 
 @reads(Imported)
 def _import_text(answer: Imported) -> Printout:
-    found = sum(getattr(answer, name).get("candidate", 0) for name in ACTIONS)
+    found = answer.created.get("candidate", 0)
     return Printout(
         "\n".join(_account(answer)),
         "" if answer.applied else "nothing was changed; do it without --dry-run",

@@ -16,18 +16,18 @@ from graphmem.core.records.candidate_contract import (
     ShowCandidateRequest,
     ShownCandidate,
 )
-from graphmem.core.records.candidates import current, queue_of
+from graphmem.core.records.candidates import current, names_of, queue_of, record_name, record_of
 from graphmem.core.records.change import with_versions
 from graphmem.core.records.duplicates import merged
 from graphmem.core.records.record_contract import AddRowsRequest
 from graphmem.core.records.screening import portable, screened
-from graphmem.core.records.validation import build, changed, name_of
+from graphmem.core.records.validation import build, changed
 from graphmem.core.search.query import same_problems
 from graphmem.errors import BadInput, NotFound, Usage
 from graphmem.features.harvest.agent_notes import is_loaded
 from graphmem.kernel.machine.candidates import Queue
 from graphmem.kernel.model import MODELS, Record
-from graphmem.kernel.model.candidate import Candidate, Fields
+from graphmem.kernel.model.candidate import Candidate
 from graphmem.kernel.model.field import format_time
 from graphmem.kernel.ndjson import encode
 from graphmem.kernel.registry import Taken, operation
@@ -70,37 +70,24 @@ def show(client: Client, request: ShowCandidateRequest) -> CandidateList:
 
 def named(client: Client, queue: Queue, text: str) -> Candidate:
     """
-    Return the candidate with an id, or whose id begins so; else the one that waits with this in its name.
+    Return the candidate with an id or a name, or whose id begins so, or that alone has these words in its name.
+
+    Those that were settled count too: a request that is repeated does not come to another candidate.
 
     Raises:
         NotFound: there is none, or several.
     """
-    found = [one for one in queue.candidates.values() if one.id.startswith(text)] if text else []
-    exact = [one for one in found if one.id == text] or found
-    if len(exact) == 1:
-        return exact[0]
-    if exact:
-        raise NotFound(f"{text!r} is the beginning of {len(exact)} ids", hint=", ".join(one.id for one in exact[:5]))
-    names = {one.id: _record_name(client, one) for one in queue.waiting()} if text else {}
-    by_name = [key for key, name in names.items() if name == text] or [key for key in names if text in names[key]]
-    if len(by_name) == 1:
-        return queue.candidates[by_name[0]]
-    if by_name:
-        several = ", ".join(f"{key} {names[key]}" for key in by_name[:5])
-        raise NotFound(f"{text!r} is in the names of {len(by_name)} candidates", hint=several)
+    every = queue.candidates
+    names = {} if text in every else names_of(client, every.values())
+    found = [text] if text in every else [key for key, name in names.items() if name == text]
+    found = found or ([key for key in every if key.startswith(text)] if text else [])
+    found = found or ([key for key, name in names.items() if f"-{text}-" in f"-{name}-"] if text else [])
+    if len(found) == 1:
+        return every[found[0]]
+    if found:
+        several = ", ".join(f"{key} {names[key]}" for key in found[:5])
+        raise NotFound(f"{text!r} means {len(found)} candidates", hint=several)
     raise NotFound(f"no candidate {text!r}", hint="see: graphmem review")
-
-
-def _record_name(client: Client, one: Candidate) -> str:
-    """Return what the first record of a candidate is called when it is accepted, where that is free."""
-    kind, fields = _first_part(one)
-    return str(fields.get("name") or name_of(_record_of(client, one, kind, fields)))
-
-
-def _first_part(one: Candidate) -> tuple[str, Fields]:
-    """Return the kind and the fields of the first record of a candidate."""
-    parts = [("failure", one.failure), ("pattern", one.pattern), *((str(part["kind"]), part) for part in one.other)]
-    return next((kind, part) for kind, part in parts if part)
 
 
 def _shown_candidate(client: Client, one: Candidate, most: int | None = None) -> ShownCandidate:
@@ -108,13 +95,13 @@ def _shown_candidate(client: Client, one: Candidate, most: int | None = None) ->
     return ShownCandidate.model_validate(
         {
             "id": one.id,
-            "name": _record_name(client, one),
+            "name": record_name(client, one),
             "worth": one.worth,
             "occurrences": one.occurrences,
             "state": one.state,
-            "failure": _record_of(client, one, "failure", one.failure) if one.failure else None,
-            "pattern": _record_of(client, one, "pattern", one.pattern) if one.pattern else None,
-            "other": [_record_of(client, one, str(fields["kind"]), fields) for fields in one.other],
+            "failure": record_of(client, one, "failure", one.failure) if one.failure else None,
+            "pattern": record_of(client, one, "pattern", one.pattern) if one.pattern else None,
+            "other": [record_of(client, one, str(fields["kind"]), fields) for fields in one.other],
             "evidence": list(one.evidence[:most]),
             "near": _near(client, one),
             "reason": one.reason,
@@ -131,14 +118,6 @@ def _near(client: Client, one: Candidate) -> str | None:
     with client.reading(client.clues) as snapshot:
         found = same_problems(snapshot.catalog, statement(trigger))
         return next(iter(sorted(snapshot.catalog.refs(found).values())), None)
-
-
-def _record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Record:
-    """Return what a part of a candidate would be as a record, with the id as its name."""
-    given = {name: value for name, value in fields.items() if value is not None}
-    made = build(kind, {**given, "kind": kind, "name": given.get("name") or one.id}, client.now())
-    assert isinstance(made, Record)
-    return made
 
 
 @operation(

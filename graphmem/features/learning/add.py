@@ -17,7 +17,7 @@ from graphmem.kernel.store.runtime import Client
     command="add lesson",
     arguments=0,
     takes={"source": Taken("WHO", flag="--raised-by")},
-    help="Add a lesson by hand; most come from runs, with learn.",
+    help="Add a lesson by hand; most come from runs, with `lesson learn`.",
     example='graphmem add lesson --description "never retry a payment blindly" --type anti_pattern',
 )
 def add_lesson(client: Client, request: AddLessonRequest) -> Changed[Lesson]:

@@ -20,7 +20,9 @@ def _add_lesson_text(answer: Changed, dry_run: bool) -> Printout:
     is_waiting = isinstance(answer.record, Lesson) and not is_frequent(answer.record)
     return Printout(
         wording.changed(answer, is_dry=dry_run),
-        "graphmem inject has it once two runs saw it; a preference at once (--type preference)" if is_waiting else "",
+        "graphmem lesson inject has it once two runs saw it; a preference at once (--type preference)"
+        if is_waiting
+        else "",
     )
 
 

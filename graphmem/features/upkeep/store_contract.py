@@ -92,7 +92,7 @@ class Trust(Answer):
     """
     The project's settings that count only when they are trusted, whether they are, and why not.
 
-    ``commands`` are the verify commands of blocked tasks, which ``observe --run-verify`` runs when they are trusted;
+    ``commands`` are the verify commands of blocked tasks; ``campaign learn --run-verify`` runs them once trusted;
     ``proofs`` are what ``stale --prove`` runs, each as JSON of the command, the commits and the files;
     ``extractors`` are what ``extract run`` runs, each as JSON, with the hashes of the files that it names.
     ``digest`` is of all that is shown and of the files that the settings load; to trust it, give it back as ``yes``.

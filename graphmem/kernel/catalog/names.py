@@ -7,6 +7,7 @@ from graphmem.names import row_id, split_ref
 from graphmem.patterns import lazy_re
 
 ID_START = lazy_re("[0-9a-f]{8,32}")  # of an event, as lists show it
+NUMBER = lazy_re("[0-9]{1,3}")  # of a task in its campaign
 
 SCOPES = (  # from one to the next in the index: DISTINCT would read all of it
     "WITH RECURSIVE found (record_type) AS (SELECT min(record_type) FROM record UNION ALL"
@@ -132,7 +133,7 @@ class NameReads(Reads):
         has_slug = f"{sql} substr(name, instr(name, '/') + 5) = ?"
         found = {number for (number,) in self.connection.execute(has_slug, (name,))}
         campaign, _, seq = name.rpartition("/")
-        if found or not (seq.isascii() and seq.isdigit()):
+        if found or not NUMBER.fullmatch(seq):
             return found
         number = self.lookup("campaign", campaign.removeprefix("campaign/"))
         for known in self._all_names(number) if number is not None else ():

@@ -149,7 +149,7 @@ class Snapshot:
     def suggestion(self, ref: str, record_types: Collection[str] | None) -> str:
         """Return what was meant by a name that nothing has, or how to find out."""
         if CANDIDATE_ID.fullmatch(ref):
-            return f"it is the id of a candidate: {command('graphmem', 'review', 'show', ref)}"
+            return f"of a candidate that is the id: {command('graphmem', 'review', 'show', ref)}"
         names = [
             name
             for name in self.catalog.names(SUGGESTION_NAMES)

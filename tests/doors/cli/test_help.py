@@ -9,7 +9,7 @@ import pytest
 
 from graphmem import Memory
 from graphmem.doors.cli.app import command_line, run
-from graphmem.doors.cli.verbs import FIRST, RENAMED, TOPICS, VERBS
+from graphmem.doors.cli.verbs import FIRST, MADE, RENAMED, TOPICS, VERBS
 from tests.doors.cli.test_answers import Graphmem, graphmem  # noqa: F401  # the fixture
 
 LINES = 24  # of a terminal
@@ -95,12 +95,15 @@ def test_an_old_name_does_what_it_did_and_says_the_new_one_to_a_person_alone(
     with Memory(Path()) as memory:
         memory.failures.add("it went boom", name="boom")
         memory.campaigns.create("c")
-    said = f"graphmem: `{old.split(maxsplit=1)[0]}` is now `{new[: -len(old.partition(' ')[2]) or None].strip()}`"
+    name = "`promote` without a record" if old.startswith("promote") else f"`{old.split(maxsplit=1)[0]}`"
+    now = new.removesuffix(old.partition(" ")[2]).strip()
+    said = f"graphmem: {name} is now `{now}`"
     before, after = graphmem(*old.split()), graphmem(*new.split())
     assert (before.status, before.out) == (after.status, after.out)
     assert before.err.startswith(said) and said not in after.err
     for quiet in ("--json", "-q"):
         assert said not in graphmem(*old.split(), quiet).err
+        assert said not in graphmem(quiet, *old.split()).err
 
 
 def test_a_record_is_copied_by_promote_whatever_promote_was(
@@ -111,6 +114,24 @@ def test_a_record_is_copied_by_promote_whatever_promote_was(
     monkeypatch.setenv("GRAPHMEM_USER_STORE", str(tmp_path_factory.mktemp("own")))
     graphmem("init", "--user")
     graphmem("add", "failure", "--name", "boom", "--trigger", "it went boom")
-    made = graphmem("promote", "boom")
-    assert (made.status, made.out) == (0, "created user:failure/boom\n")
-    assert "is now" not in made.err
+    for line in (("promote", "boom"), ("promote", "--to=user", "boom"), ("promote", "--dir", ".", "boom")):
+        made = graphmem(*line)
+        assert (made.status, made.out.split()[1]) == (0, "user:failure/boom")
+        assert "is now" not in made.err
+    for words in ((), ("--dir", "."), ("--yes",)):
+        assert "`promote` without a record is now `experience insights`" in graphmem("promote", *words).err
+    assert "missing argument 'REF'" in graphmem("promote", "--to", "user").err
+
+
+def test_a_verb_of_a_feature_that_is_gone_is_in_no_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(VERBS, "gone", (MADE, "gone", "Do what there is not."))
+    monkeypatch.setitem(TOPICS, "gone", ("void", "What is gone"))
+    monkeypatch.setitem(RENAMED, "went", "gone away")
+    assert run(["help", "--all"]) == run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "gone" not in shown and "void" not in shown
+    for words in (["help", "void"], ["help", "gone"], ["help", "went"], ["gone"], ["went", "x"]):
+        assert run(words) == 2
+        assert "gone" not in capsys.readouterr().err.partition("hint:")[2]

@@ -67,10 +67,11 @@ def test_what_a_person_says_of_a_task_or_an_event_is_taken_by_each_command(fille
             assert done.status == 0, (command, said, done.err)
         assert filled("get", said).out.splitlines()[0] == task
     assert filled("get", event).out.startswith(f"event/{event}")
+    assert filled("query", event).status == filled("context", event).status == 0  # what happened is no answer
     assert filled("rename", "campaign/groups", "help-groups").status == 0
     for said in ("groups/2", "help-groups/2"):
         assert filled("get", said).out.splitlines()[0] == "task/help-groups/002-test-completion"
-    for said in ("groups/9", "nothing/2", "/2", "groups/", event[:4]):
+    for said in ("groups/9", "nothing/2", "/2", "groups/", "groups/²", f"groups/{'2' * 5_000}", event[:4]):
         assert filled("get", said).status == 1, said
 
 

@@ -110,12 +110,16 @@ def test_a_candidate_is_meant_by_its_name_or_a_part_of_it_that_no_other_has(
     assert graphmem("review", "show", "use-one-folder").out.startswith(f"{shown['use-one-folder']}  use-one-folder  ")
     assert graphmem("review", "show", "sqlite").out == graphmem("review", "show", shown["use-sqlite"]).out
     several = graphmem("review", "accept", "use")
-    assert (several.status, "in the names of 2 candidates" in several.err) == (1, True)
+    assert (several.status, "'use' means 2 candidates" in several.err) == (1, True)
+    assert graphmem("review", "accept", "sql").status == 1  # no word of the name
     assert f"{shown['use-sqlite']} use-sqlite" in several.err
     assert graphmem("review", "accept", "sqlite").out == f"accepted {shown['use-sqlite']}: decision/use-sqlite\n"
     assert graphmem("review", "dismiss", "folder").out == f"dismissed {shown['use-one-folder']}\n"
-    gone = graphmem("review", "dismiss", "folder")
-    assert (gone.status, "no candidate 'folder'" in gone.err) == (1, True)
+    for said in ("sqlite", "use-sqlite"):  # a repeat comes to no other candidate
+        again = graphmem("review", "accept", said)
+        assert (again.status, "was accepted before" in again.err) == (2, True)
+    gone = graphmem("review", "dismiss", "nothing")
+    assert (gone.status, "no candidate 'nothing'" in gone.err) == (1, True)
     lost = graphmem("get", shown["use-sqlite"])
     assert f"graphmem review show {shown['use-sqlite']}" in lost.err
 

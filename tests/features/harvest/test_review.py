@@ -253,7 +253,7 @@ def test_an_id_that_means_none_or_several_is_refused(memory: Memory) -> None:
     put(memory, "the port is in use")
     with pytest.raises(NotFound, match="no candidate 'zz'"):
         memory.candidates.show("zz")
-    with pytest.raises(NotFound, match="'c' is the beginning of 2 ids"):
+    with pytest.raises(NotFound, match="'c' means 2 candidates"):
         memory.candidates.dismiss("c")
 
 

@@ -8,7 +8,17 @@ texts as observations, ``fix: …``. The server drops fields that it does not kn
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from graphmem.core.foreign.reading import OWN, Fields, ForeignInput, Source, kept_in, own_fields, take_own, with_own
+from graphmem.core.foreign.reading import (
+    OWN,
+    Fields,
+    ForeignInput,
+    Source,
+    kept_in,
+    own_fields,
+    ref_in,
+    take_own,
+    with_own,
+)
 from graphmem.errors import Refused
 from graphmem.kernel.model.field import VALUE_BYTES
 from graphmem.kernel.model.relation import MAX_WEIGHT
@@ -212,13 +222,13 @@ def written(entities: Sequence[Row], relations: Sequence[Row]) -> tuple[dict[str
         Refused: two of them have one name, by which the server tells them apart.
     """
     live = [row for row in entities if "archived_at" not in row]
-    parts = {_ref_in(row) for row in live if _is_part(row)}
+    parts = {ref_in(row) for row in live if _is_part(row)}
     names: dict[str, str] = {}
     taken: set[str] = set()
     lines: list[Row] = []
     rows: list[Row] = []
     for row in live:
-        ref, name = _ref_in(row), row["name"] if row["kind"] == "entity" else f"{row['kind']}/{row['name']}"
+        ref, name = ref_in(row), row["name"] if row["kind"] == "entity" else f"{row['kind']}/{row['name']}"
         if ref in parts:
             continue
         if name in taken:
@@ -253,11 +263,6 @@ def _with_own_fields(lines: Sequence[Row], rows: Sequence[Row]) -> Iterator[Row]
 def _kept_of(row: Row) -> Row:
     """Return the fields of a line that have no place in its row."""
     return {name: value for name, value in kept_in(row, KEPT).items() if name not in ("name", "from", "to", OWN)}
-
-
-def _ref_in(row: Row) -> str:
-    """Return the reference by key of the record in a row."""
-    return f"{row['type'] if row['kind'] == 'entity' else row['kind']}/{row.get('key', row['name'])}"
 
 
 def _said_in(row: Row) -> Row:
