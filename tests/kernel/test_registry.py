@@ -203,7 +203,7 @@ def test_the_program_runs_without_features_whose_folders_are_gone(tmp_path: Path
     shutil.copytree(Path(graphmem.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     for feature in GONE:
         shutil.rmtree(package / "features" / feature)
-    verbs = package / "doors" / "cli" / "app.py"
+    verbs = package / "doors" / "cli" / "verbs.py"
     lines = verbs.read_text(encoding="utf-8").splitlines(keepends=True)
     verbs.write_text("".join(line for line in lines if not line.strip().startswith(BY_HAND)), encoding="utf-8")
     for data in ("schema", "queries"):

@@ -161,7 +161,8 @@ The options of a command, with an example:  graphmem COMMAND --help"""
 
 def is_there(verb: str) -> bool:
     """Return whether a verb has commands: those of a feature go with its folder."""
-    return VERBS[verb][0] != MADE or any(verb in feature.verbs for feature in features().values())
+    module = VERBS.get(verb, (MADE,))[0]
+    return module != MADE or any(verb in feature.verbs for feature in features().values())
 
 
 def command_at(module: str, name: str, line: str) -> Any:
