@@ -40,6 +40,10 @@ def test_every_block_of_a_page_runs_and_prints_what_the_page_shows(
         monkeypatch.setenv("REDIS_URL", f"{redis().address}?project=shop")
     if page.stem == "many-projects":
         monkeypatch.setenv("GRAPHMEM_GRAPH", falkordb_server("--loglevel", "warning").address)  # one of its own
+    if page.name == "README.md":  # whose readers have told git who they are
+        for who in ("AUTHOR", "COMMITTER"):
+            monkeypatch.setenv(f"GIT_{who}_NAME", "Ana")
+            monkeypatch.setenv(f"GIT_{who}_EMAIL", "ana@example.org")
     names: dict[str, Any] = {}
     for block in blocks(page):
         check(block, folder, names)

@@ -36,7 +36,7 @@ def test_an_event_with_a_line_end_in_its_type_or_subject_is_not_read(
 ) -> None:
     row = {"kind": "event", "id": "1", "type": "made", "at": CREATED, name: f"x\nid: 999\ndata: {FORGED}"}
     write(data(folder, "event"), json.dumps(row).encode() + b"\n")
-    printed = lines_of(capsys, folder, "events")
+    printed = lines_of(capsys, folder, "event", "list")
     assert len(printed) == 1
     assert f"field '{name}' is 'x\\nid: 999" in printed[0]
     assert printed[0].endswith("expected a text without a line end")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphmem import Memory
-from graphmem.errors import GraphmemError, Usage
+from graphmem.errors import GraphmemError, NotFound
 from graphmem.kernel.model import Task
 from tests.kernel.git.test_merge import _git_of_nobody, clone_of, commit, git, tree
 from tests.sample import START, Clock, open_memory
@@ -175,9 +175,9 @@ def test_a_number_that_two_branches_gave_away_is_said_and_both_tasks_can_be_work
         status = memory.campaigns.status("sso")
         assert status.duplicates == ["006"]
         assert {one.severity for one in memory.store.validate().findings} <= {"warning"}
-        with pytest.raises(Usage) as refused:
+        with pytest.raises(NotFound, match="'sso/6' is ambiguous") as refused:
             memory.tasks.start("sso/6")
-        assert refused.value.hint == "name one of: task/sso/006-docs, task/sso/006-tests"
+        assert refused.value.hint == "one of: task/sso/006-docs, task/sso/006-tests"
         for ref in ("task/sso/006-docs", "task/sso/006-tests"):
             memory.tasks.start(ref)
             memory.tasks.complete(ref)
