@@ -31,6 +31,8 @@ const waiting = (number) => page.waitForFunction((wanted) => document.querySelec
 const post = (name, body, given = token) => fetch(`${origin}/v1/${name}`, { method: "POST", body: JSON.stringify(body), headers: { Authorization: `Bearer ${given}`, "Content-Type": "application/json" } });
 const active = () => page.evaluate(() => document.activeElement.id || document.activeElement.name || document.activeElement.textContent);
 const heading = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+// At once: the page may be drawn again between a look for an element and its focus, and then that is gone.
+const focus = (selector) => page.evaluate((wanted) => document.querySelector(wanted).focus(), selector);
 const said = async (about) => {
   await page.waitForFunction((part) => document.getElementById("said").textContent.startsWith(part), {}, about);
   found.said.push(await text("#said"));
@@ -76,7 +78,7 @@ await page.keyboard.press("Enter");
 await waiting(2);
 await said("accepted");
 await page.keyboard.press("e");
-await page.focus("input[name=into]");
+await focus("input[name=into]");
 await page.keyboard.type("failure/nothing");
 await page.keyboard.press("Enter");
 await page.waitForFunction(() => document.getElementById("failed").textContent);
@@ -99,27 +101,27 @@ page.on("request", async (request) => {
   await fetch(request.url(), { method: "POST", body: request.postData(), headers: { authorization, "content-type": "application/json", "idempotency-key": key } });
   await request.abort();
 });
-await page.focus("#add-item input");
+await focus("#add-item input");
 await page.keyboard.type("a dark mode");
 await page.keyboard.press("Enter");
 await said("added");
 found.errors = found.errors.filter((one) => !/ERR_FAILED|status of 404/.test(one)); // what was lost, and refused, as the browser says
 await page.waitForFunction(() => document.querySelector("span[id^=item-] button"));
-await page.focus("span[id^=item-] button");
+await focus("span[id^=item-] button");
 await page.keyboard.press("Enter");
 await said("done");
 
 await page.evaluate(() => document.getElementById("tab-records").click());
-await page.focus("#search");
+await focus("#search");
 await page.keyboard.type("meanwhile");
-await page.focus("#panel-records td button");
+await focus("#panel-records td button");
 await page.keyboard.press("Enter");
 for (const name of ["Why it is here", "History"]) {
   await page.evaluate((wanted) => [...document.querySelectorAll("#record summary")].find((one) => one.textContent === wanted).focus(), name);
   await page.keyboard.press("Enter");
 }
 await page.waitForFunction(() => document.querySelectorAll("#record details table").length === 3);
-await page.focus("#record details input");
+await focus("#record details input");
 await page.keyboard.type("meanwhile");
 await page.keyboard.press("Enter");
 await page.waitForFunction(() => /place 1 of/.test(document.getElementById("record").textContent));
