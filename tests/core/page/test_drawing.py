@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.core.page.drawing import drawn
+from graphmem.core.page.drawing import PAIRS, drawn
 
 GRAPHS = st.integers(1, 60).flatmap(
     lambda number: st.tuples(st.just(number), st.lists(st.tuples(*[st.integers(0, number - 1)] * 2), max_size=90))
@@ -22,11 +22,13 @@ def test_places_are_within_the_drawing_and_the_same_each_time(graph: tuple[int, 
     assert drawn(*graph) == places
 
 
-def test_what_has_an_edge_is_nearer_than_what_has_none() -> None:
-    chains = [(start + step, start + step + 1) for start in range(0, 100, 10) for step in range(9)]
-    places = drawn(100, chains)
+@pytest.mark.parametrize("number", [100, 10 * PAIRS // 9 + 10])
+def test_what_has_an_edge_is_nearer_than_what_has_none(number: int) -> None:
+    number -= number % 10
+    chains = [(start + step, start + step + 1) for start in range(0, number, 10) for step in range(9)]
+    places = drawn(number, chains)
     near = sum(dist(places[a], places[b]) for a, b in chains) / len(chains)
-    every = [dist(places[a], places[b]) for a in range(100) for b in range(a)]
+    every = [dist(places[a], places[b]) for a in range(0, number, 7) for b in range(a)]
     assert near < sum(every) / len(every) / 2
 
 
