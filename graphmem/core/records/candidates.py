@@ -54,8 +54,7 @@ def record_of(client: Client, one: Candidate, kind: str, fields: Fields) -> Reco
 
 def record_name(client: Client, one: Candidate) -> str:
     """Return what the first record of a candidate is called when it is accepted, where that is free."""
-    parts = [("failure", one.failure), ("pattern", one.pattern), *((str(part["kind"]), part) for part in one.other)]
-    kind, fields = next((kind, part) for kind, part in parts if part)
+    kind, fields = one.parts[0]
     return str(fields.get("name") or name_of(record_of(client, one, kind, fields)))
 
 

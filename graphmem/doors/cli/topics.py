@@ -46,22 +46,23 @@ def show(
     Example: graphmem help find
     """
     words = topic or []
-    by_topic = commands_by_topic()
     if everything:
+        by_topic = commands_by_topic()
         made = Help(text=text_of(by_topic), topics=by_topic)
     elif not words:
         made = Help(text=help_of(command_line(), "graphmem"))
-    elif len(words) == 1 and words[0] in by_topic:
-        one = {words[0]: by_topic[words[0]]}
+    elif len(words) == 1 and words[0] in topics():
+        one = commands_by_topic(words[0])
         made = Help(text=text_of(one), topics=one)
     else:
         made = Help(text=_help_of_command(words))
     invocation_of(ctx).answer(made, made.text)
 
 
-def commands_by_topic() -> dict[str, dict[str, str]]:
-    """Return the verbs with their lines and the commands below them, by topic."""
-    root, found = command_line(), {topic: dict(rows) for topic, rows in topics().items()}
+def commands_by_topic(wanted: str | None = None) -> dict[str, dict[str, str]]:
+    """Return the verbs with their lines and the commands below them, by topic; of one topic alone if it is named."""
+    root = command_line()
+    found = {topic: dict(rows) for topic, rows in topics().items() if wanted in (None, topic)}
     for rows in found.values():
         for name, line in rows.items():
             below = ", ".join(getattr(root.get_command(None, name), "commands", ()))

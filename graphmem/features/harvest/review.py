@@ -203,13 +203,10 @@ def _identity(client: Client, row: Mapping[str, Any]) -> str:
 
 def _rows_of(client: Client, one: Candidate, request: AcceptCandidateRequest) -> Iterator[dict[str, Any]]:
     """Yield the rows of the records of a candidate, and of the edge between a pattern and its failure."""
-    parts = [("failure", one.failure), ("pattern", one.pattern), *((str(part["kind"]), part) for part in one.other)]
     said = {"trigger": request.trigger, "fix": request.fix, "insight": request.insight, "constraint": request.trigger}
     said |= {"decision": request.trigger, "reasoning": request.insight, "symptom": request.symptom}
     refs = dict[str, str]()
-    for kind, part in parts:
-        if not part:
-            continue
+    for kind, part in one.parts:
         given = {name: value for name, value in part.items() if value is not None}
         row: dict[str, Any] = {"kind": kind, **portable(client, "candidate", given)}
         row |= {name: value for name, value in said.items() if value is not None and name in MODELS[kind].model_fields}

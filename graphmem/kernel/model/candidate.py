@@ -118,6 +118,12 @@ class Candidate(BaseModel):
         return round(min(1.0, self.base + again), 3)
 
     @property
+    def parts(self) -> list[tuple[str, Fields]]:
+        """What it would be as records, each with its kind."""
+        named = [("failure", self.failure), ("pattern", self.pattern), *((str(one["kind"]), one) for one in self.other)]
+        return [(kind, fields) for kind, fields in named if fields]
+
+    @property
     def note_file(self) -> str | None:
         """The name of the file of notes that says it; None where something else does."""
         sources = self.other[0].get("sources") if self.other else None
