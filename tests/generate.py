@@ -6,8 +6,7 @@ usage: python -m tests.generate
 
 from pathlib import Path
 
-from graphmem.doors.cli.app import command_line
-from graphmem.doors.cli.help import help_of
+from graphmem.doors.cli.app import first_page as help_page
 from graphmem.features.cypher.stored_query import Stored, all_stored
 from graphmem.features.upkeep.schema import SchemaRequest, one_a_line, schema
 from graphmem.kernel.registry import features
@@ -33,7 +32,7 @@ def generated() -> dict[str, bytes]:
 def first_page() -> str:
     """Return the first page of the help, as Typer prints it, after a line with the features that it is made of."""
     rooms = sorted(name.removeprefix("features.") for name in features() if name.startswith("features."))
-    return f"{' '.join(rooms)}\n{help_of(command_line(), 'graphmem')}\n"
+    return f"{' '.join(rooms)}\n{help_page()}\n"
 
 
 def queries_page() -> str:

@@ -64,8 +64,12 @@ def insight(candidate: Candidate) -> str:
 
 def _words(candidate: Candidate) -> frozenset[str]:
     """Return the words of what a candidate would be as records."""
-    fields = [candidate.failure or {}, candidate.pattern or {}, *candidate.other]
-    texts = [value for part in fields for name, value in part.items() if isinstance(value, str) and name != "kind"]
+    texts = [
+        value
+        for _, part in candidate.parts
+        for name, value in part.items()
+        if isinstance(value, str) and name != "kind"
+    ]
     return frozenset(word.casefold() for text in texts for word in WORD.findall(text))
 
 

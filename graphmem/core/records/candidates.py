@@ -87,8 +87,7 @@ def _is_there(client: Client, one: Candidate) -> bool:
 
 def _records_of(client: Client, one: Candidate) -> Iterator[tuple[str, frozenset[str], bool]]:
     """Yield the records that an accepted candidate became: each with its sources from it, and whether it is of it."""
-    parts = filter(None, (one.failure, one.pattern, *one.other))
-    given = {source for part in parts if isinstance(sources := part.get("sources"), list) for source in sources}
+    given = {source for _, part in one.parts if isinstance(sources := part.get("sources"), list) for source in sources}
     for ref in one.refs if one.state == "accepted" else ():
         if (number := client.catalog.lookup(*split_ref(ref))) is not None:
             kept = frozenset(given.intersection(client.catalog.stored(number).sources))

@@ -235,9 +235,15 @@ def command_line() -> Any:
     """Return the whole command line, its verbs not loaded yet."""
     command: Any = typer.main.get_command(app)
     command.params[1:1] = common_options()
-    command.epilog = _epilog()
-    command.get_help = lambda ctx: help_of(command, ctx.command_path)
+    command.get_help = lambda ctx: first_page()
     return command
+
+
+def first_page() -> str:
+    """Return the first page of the help."""
+    command = command_line()
+    command.epilog = _epilog()
+    return help_of(command, "graphmem")
 
 
 def run(arguments: Sequence[str], invocation: Invocation | None = None) -> int:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from graphmem.doors.cli.app import command_line, new_name, topics
+from graphmem.doors.cli.app import command_line, first_page, new_name, topics
 from graphmem.doors.cli.caller import invocation_of
 from graphmem.doors.cli.help import help_of, option_row, section
 from graphmem.doors.cli.refusal import meant
@@ -50,7 +50,7 @@ def show(
         by_topic = commands_by_topic()
         made = Help(text=text_of(by_topic), topics=by_topic)
     elif not words:
-        made = Help(text=help_of(command_line(), "graphmem"))
+        made = Help(text=first_page())
     elif len(words) == 1 and words[0] in topics():
         one = commands_by_topic(words[0])
         made = Help(text=text_of(one), topics=one)
